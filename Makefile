@@ -1,0 +1,58 @@
+# Everything here works on a fresh clone with Python 3.11 (or newer) and make: the first call makes
+# the environment in .venv, later ones find the stamp and start at once.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+BUILD := .build
+UV := $(shell command -v uv 2>/dev/null)
+PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
+CODE := elsinore planner actors connectors cluster tests examples
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-all check format bench lock clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Elsinore needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(STAMP) ## a stream of rides, three queries over it, their plan and their rows
+	@mkdir -p $(BUILD)
+	$(BIN)/elsinore generate ridesharing --events 200000 --out $(BUILD)/rides.parquet
+	$(BIN)/elsinore explain examples/ridesharing/workload.elsinore
+	$(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
+
+check: $(STAMP) ## ruff and mypy
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/mypy
+
+test: check ## check, and the quick tests
+	$(BIN)/python -m pytest -q -m "not long"
+
+test-all: check ## check, and all tests
+	ELSINORE_TEST=all $(BIN)/python -m pytest -q
+
+format: $(STAMP) ## let ruff mend what it can
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+bench: $(STAMP) ## the benchmarks, as a table and as JSON
+	$(BIN)/python -m benchmarks
+
+lock: $(STAMP) ## renew requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@{ head -n 1 requirements.lock; $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
+		--extra dev --no-emit-index-url --no-annotate --no-header pyproject.toml; } > requirements.new
+	@mv requirements.new requirements.lock
+
+clean: ## remove the environment and everything that was made
+	rm -rf $(VENV) $(BUILD) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

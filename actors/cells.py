@@ -1,0 +1,59 @@
+"""Results as counters, before they become rows: one cell per window and group."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Numbers = npt.NDArray[Any]
+"""int64 words or float64 mantissas and exponents; see `numbers_numba_fns`."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    start: npt.NDArray[np.int64]
+    """Ticks, by cell, as all columns here."""
+    end: npt.NDArray[np.int64]
+    group: npt.NDArray[np.int32]
+    numbers: Numbers
+    """(cell, lane, word)"""
+    least: npt.NDArray[np.int64]
+    """(cell, key)"""
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+def join(cells: list[Cells]) -> Cells:
+    """Cells one after another, their numbers as wide as the widest."""
+    words = max(one.numbers.shape[2] for one in cells)
+    return Cells(
+        np.concatenate([one.start for one in cells]),
+        np.concatenate([one.end for one in cells]),
+        np.concatenate([one.group for one in cells]),
+        np.concatenate([widened(one.numbers, words) for one in cells]),
+        np.concatenate([one.least for one in cells]),
+    )
+
+
+def widened(numbers: Numbers, words: int) -> Numbers:
+    """The same numbers with their last axis longer: the sign fills the new words."""
+    missing = words - numbers.shape[-1]
+    if not missing:
+        return numbers
+    sign = numbers[..., -1:] >> 63
+    return np.concatenate([numbers, np.repeat(sign, missing, axis=-1)], axis=-1)
+
+
+def integers(numbers: Numbers) -> npt.NDArray[Any]:
+    """Exact numbers of any shape (…, word) as int64 where all fit, else as Python integers."""
+    if numbers.shape[-1] == 1:
+        return numbers[..., 0]
+    flat = np.ascontiguousarray(numbers).reshape(-1, numbers.shape[-1])
+    found = np.empty(len(flat), object)
+    for i, words in enumerate(flat):
+        found[i] = int.from_bytes(words.tobytes(), "little", signed=True)
+    return found.reshape(numbers.shape[:-1])

@@ -1,0 +1,325 @@
+"""What events do to the counters of a machine.
+
+Axes. A block of counters belongs to one partition and lies flat in a buffer: `row`, `state`,
+`lane`, word. A row is one run of the machine: from a window's start, or (in a map) from one of
+its states. Lane 0 counts trends; the others are sums over trends. Beside it lies a block of
+`least` values, by row, state and key: minima over trends, NONE where there is none.
+
+Events are columns; `after[i]` is the next event of the same partition, or -1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from actors.compiled import kernel
+from actors.numbers_numba_fns import add, add_product, add_times, clear, copy, is_zero, set_one
+
+NONE = np.int64(2**63 - 1)
+
+
+class Shape(NamedTuple):
+    rows: int
+    states: int
+    lanes: int
+    keys: int
+    words: int
+
+
+class Events(NamedTuple):
+    """Columns of events, sorted by time."""
+
+    slot: Any  # int32
+    time: Any  # int64
+    kind: Any  # int16, the event class
+    values: Any  # (column, event): int64 or float64, what sums add up
+    keys: Any  # (key, event): int64, what minima compare
+
+
+class Tables(NamedTuple):
+    """A machine and its lanes as arrays; ranges are given by pointers into the next columns."""
+
+    append_at: Any
+    append_from: Any
+    append_to: Any
+    append_bound: Any
+    bound_at: Any
+    bound_lane: Any
+    bound_column: Any
+    least_at: Any
+    least_key: Any
+    consume_at: Any
+    consume_from: Any
+    consume_to: Any
+    symbol: Any
+    union: Any
+    advance_at: Any
+    advance_from: Any
+    advance_to: Any
+    accepting: Any
+    starts: Any
+    row_of: Any
+
+
+class Scratch(NamedTuple):
+    """Room for the trends that events of one time append, and for a block as it was."""
+
+    numbers: Any
+    least: Any
+    dirty: Any
+    marked: Any
+    saved_numbers: Any
+    saved_least: Any
+
+
+@kernel
+def chain(slots, lo, hi, head, after, touched):
+    """Link the events of each partition; `head` is -1 where none was seen yet. How many partitions were touched."""
+    count = 0
+    for i in range(hi - 1, lo - 1, -1):
+        slot = slots[i]
+        if head[slot] < 0:
+            touched[count] = slot
+            count += 1
+        after[i] = head[slot]
+        head[slot] = i
+    return count
+
+
+@kernel
+def append(events, i, tables, shape, numbers, base, least, least_base, scratch, dirty, flag):
+    """Lengthen the trends that event `i` is adjacent to; they wait in the scratch block. (dirty states, flag)"""
+    width = shape.lanes * shape.words
+    w = shape.words
+    kind = events.kind[i]
+    for a in range(tables.append_at[kind], tables.append_at[kind + 1]):
+        source = tables.append_from[a]
+        target = tables.append_to[a]
+        bound = tables.append_bound[a]
+        if not scratch.marked[target]:
+            scratch.marked[target] = True
+            scratch.dirty[dirty] = target
+            dirty += 1
+        for row in range(shape.rows):
+            src = base + (row * shape.states + source) * width
+            dst = (row * shape.states + target) * width
+            if is_zero(numbers, src, w):
+                continue
+            flag = add(scratch.numbers, dst, numbers, src, w, flag)
+            for lane in range(1, shape.lanes):
+                flag = add(scratch.numbers, dst + lane * w, numbers, src + lane * w, w, flag)
+            for b in range(tables.bound_at[bound], tables.bound_at[bound + 1]):
+                place = dst + tables.bound_lane[b] * w
+                column = tables.bound_column[b]
+                if column < 0:
+                    flag = add(scratch.numbers, place, numbers, src, w, flag)
+                else:
+                    flag = add_times(scratch.numbers, place, numbers, src, events.values[column, i], w, flag)
+            if shape.keys:
+                src_key = least_base + (row * shape.states + source) * shape.keys
+                dst_key = (row * shape.states + target) * shape.keys
+                for key in range(shape.keys):
+                    scratch.least[dst_key + key] = min(scratch.least[dst_key + key], least[src_key + key])
+                for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
+                    key = tables.least_key[b]
+                    scratch.least[dst_key + key] = min(scratch.least[dst_key + key], events.keys[key, i])
+    return dirty, flag
+
+
+@kernel
+def move(at, sources, targets, which, shape, numbers, base, least, least_base, flag):
+    """Do the moves of one class or symbol to all trends that are there."""
+    width = shape.lanes * shape.words
+    w = shape.words
+    for m in range(at[which], at[which + 1]):
+        for row in range(shape.rows):
+            src = base + (row * shape.states + sources[m]) * width
+            if is_zero(numbers, src, w):
+                continue
+            src_key = least_base + (row * shape.states + sources[m]) * shape.keys
+            if targets[m] >= 0:
+                dst = base + (row * shape.states + targets[m]) * width
+                dst_key = least_base + (row * shape.states + targets[m]) * shape.keys
+                for lane in range(shape.lanes):
+                    flag = add(numbers, dst + lane * w, numbers, src + lane * w, w, flag)
+                for key in range(shape.keys):
+                    least[dst_key + key] = min(least[dst_key + key], least[src_key + key])
+            clear(numbers, src, width)
+            for key in range(shape.keys):
+                least[src_key + key] = NONE
+    return flag
+
+
+@kernel
+def commit(shape, numbers, base, least, least_base, scratch, dirty, flag):
+    """Add what waits in the scratch block, and empty it."""
+    width = shape.lanes * shape.words
+    w = shape.words
+    for d in range(dirty):
+        state = scratch.dirty[d]
+        scratch.marked[state] = False
+        for row in range(shape.rows):
+            place = (row * shape.states + state) * width
+            if not is_zero(scratch.numbers, place, w):
+                for lane in range(shape.lanes):
+                    flag = add(numbers, base + place + lane * w, scratch.numbers, place + lane * w, w, flag)
+                clear(scratch.numbers, place, width)
+                place_key = (row * shape.states + state) * shape.keys
+                for key in range(place_key, place_key + shape.keys):
+                    least[least_base + key] = min(least[least_base + key], scratch.least[key])
+                    scratch.least[key] = NONE
+    return flag
+
+
+@kernel
+def advance(events, after, i, tables, shape, numbers, base, least, least_base, scratch, flag):
+    """All events of one time at once, from event `i` on: they read what was before them, then they write.
+
+    The first event of a later time, and the flag.
+    """
+    time = events.time[i]
+    dirty = 0
+    symbol = 0
+    j = i
+    while j >= 0 and events.time[j] == time:
+        dirty, flag = append(events, j, tables, shape, numbers, base, least, least_base, scratch, dirty, flag)
+        symbol = tables.union[symbol, tables.symbol[events.kind[j]]]
+        j = after[j]
+    if len(tables.consume_from) or len(tables.advance_from):
+        k = i
+        while k != j:
+            kind = events.kind[k]
+            flag = move(
+                tables.consume_at, tables.consume_from, tables.consume_to, kind,
+                shape, numbers, base, least, least_base, flag,
+            )  # fmt: skip
+            k = after[k]
+        flag = move(
+            tables.advance_at, tables.advance_from, tables.advance_to, symbol,
+            shape, numbers, base, least, least_base, flag,
+        )  # fmt: skip
+    flag = commit(shape, numbers, base, least, least_base, scratch, dirty, flag)
+    return j, flag
+
+
+@kernel
+def forget(shape, scratch):
+    """Empty the scratch block after a number did not fit."""
+    clear(scratch.numbers, 0, len(scratch.numbers))
+    for k in range(len(scratch.least)):
+        scratch.least[k] = NONE
+    for k in range(len(scratch.marked)):
+        scratch.marked[k] = False
+
+
+@kernel
+def run(events, head, after, touched, first, count, tables, shape, numbers, least, pane, pane_of, scratch):
+    """Take the chained events of partitions `touched[first:count]` into their blocks.
+
+    Where a number does not fit, that partition is put back as it was; its place in `touched` is returned.
+    """
+    block = shape.rows * shape.states * shape.lanes * shape.words
+    least_block = shape.rows * shape.states * shape.keys
+    for t in range(first, count):
+        slot = touched[t]
+        base = slot * block
+        least_base = slot * least_block
+        copy(scratch.saved_numbers, 0, numbers, base, block)
+        copy(scratch.saved_least, 0, least, least_base, least_block)
+        flag = np.int64(0)
+        i = head[slot]
+        while i >= 0:
+            i, flag = advance(events, after, i, tables, shape, numbers, base, least, least_base, scratch, flag)
+        if flag >> 62:
+            copy(numbers, base, scratch.saved_numbers, 0, block)
+            copy(least, least_base, scratch.saved_least, 0, least_block)
+            forget(shape, scratch)
+            return t
+        head[slot] = -1
+        pane_of[slot] = pane
+    return count
+
+
+@kernel
+def compose(shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least):
+    """out = one · other, for `rows` rows of `one`; `other` is a map with a row per start state. The flag."""
+    w = shape.words
+    width = shape.lanes * w
+    clear(out, o, rows * shape.states * width)
+    for k in range(rows * shape.states * shape.keys):
+        out_least[o_least + k] = NONE
+    flag = np.int64(0)
+    for row in range(rows):
+        for middle in range(shape.states):
+            a = i + (row * shape.states + middle) * width
+            if is_zero(one, a, w):
+                continue
+            a_key = i_least + (row * shape.states + middle) * shape.keys
+            through = tables.row_of[middle]
+            if through < 0:
+                dst = o + (row * shape.states + middle) * width
+                for lane in range(shape.lanes):
+                    flag = add(out, dst + lane * w, one, a + lane * w, w, flag)
+                dst_key = o_least + (row * shape.states + middle) * shape.keys
+                for key in range(shape.keys):
+                    out_least[dst_key + key] = min(out_least[dst_key + key], one_least[a_key + key])
+                continue
+            for state in range(shape.states):
+                b = j + (through * shape.states + state) * width
+                if is_zero(other, b, w):
+                    continue
+                dst = o + (row * shape.states + state) * width
+                flag = add_product(out, dst, one, a, other, b, w, flag)
+                for lane in range(1, shape.lanes):
+                    flag = add_product(out, dst + lane * w, one, a + lane * w, other, b, w, flag)
+                    flag = add_product(out, dst + lane * w, one, a, other, b + lane * w, w, flag)
+                b_key = j_least + (through * shape.states + state) * shape.keys
+                dst_key = o_least + (row * shape.states + state) * shape.keys
+                for key in range(shape.keys):
+                    best = min(one_least[a_key + key], other_least[b_key + key])
+                    out_least[dst_key + key] = min(out_least[dst_key + key], best)
+    return flag
+
+
+@kernel
+def begin(shape, numbers, base, least, least_base, row):
+    """A row as it is where a window starts: the empty trend once, and nothing else."""
+    width = shape.lanes * shape.words
+    place = base + row * shape.states * width
+    clear(numbers, place, shape.states * width)
+    set_one(numbers, place, shape.words)
+    least_place = least_base + row * shape.states * shape.keys
+    for key in range(shape.states * shape.keys):
+        least[least_place + key] = NONE
+
+
+@kernel
+def identity(shape, tables, numbers, base, least, least_base):
+    """The map of a span without events."""
+    width = shape.lanes * shape.words
+    clear(numbers, base, shape.rows * shape.states * width)
+    for row in range(shape.rows):
+        set_one(numbers, base + (row * shape.states + tables.starts[row]) * width, shape.words)
+    for key in range(shape.rows * shape.states * shape.keys):
+        least[least_base + key] = NONE
+
+
+@kernel
+def collect(shape, tables, numbers, place, least, least_place, out, o, out_least, o_least, flag):
+    """Add the finished trends of one row to a row of results. (were there any, flag)"""
+    w = shape.words
+    width = shape.lanes * w
+    found = False
+    for state in tables.accepting:
+        src = place + state * width
+        if is_zero(numbers, src, w):
+            continue
+        found = True
+        for lane in range(shape.lanes):
+            flag = add(out, o + lane * w, numbers, src + lane * w, w, flag)
+        for key in range(shape.keys):
+            best = least[least_place + state * shape.keys + key]
+            out_least[o_least + key] = min(out_least[o_least + key], best)
+    return found, flag

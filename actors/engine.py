@@ -1,0 +1,156 @@
+"""The engine of one process: batches in, rows out; its state can be saved between any two batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from actors.counting import Batch
+from actors.partitions import Partitions
+from actors.query_graph import QueryGraph
+from actors.reorder import Reorder
+from actors.rows import Rows
+from actors.state import pack, unpack
+from planner.clock import Clock
+from planner.plan import Plan
+
+SLICE = 1 << 19
+"""Events whose derived columns are in memory at once."""
+
+FORMAT = 1
+
+
+class Engine:
+    """Evaluates a plan over a stream.
+
+    A batch is a RecordBatch: the type (dictionary of texts), the time in ticks of the clock, and
+    then attributes by name. Its events may be in any order. Batches may overlap in time by the
+    allowed `lateness` (in ticks); events older than that are handed back in `late`.
+    """
+
+    def __init__(self, plan: Plan, clock: Clock, numeric: str = "exact", lateness: int = 0) -> None:
+        self.plan = plan
+        self.clock = clock
+        self.numeric = numeric
+        self.reorder = Reorder(lateness)
+        self.dropped = 0
+        """Events with a null in an attribute that splits the stream."""
+        self.late: list[pa.RecordBatch] = []
+        self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
+        self._graphs = [
+            QueryGraph(query, clock, self._partitions_of(query.partition, len(query.query.groups)), numeric == "exact")
+            for query in plan.queries
+        ]
+        self._takes_all = any(query.query.semantics == "contiguous" for query in plan.queries)
+
+    def _partitions_of(self, attributes: tuple[str, ...], groups: int) -> Partitions:
+        """Queries that split the stream alike share the numbering."""
+        return self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
+
+    def feed(self, batch: pa.RecordBatch) -> list[Rows]:
+        """Take in a batch; the rows of all windows that the watermark has passed."""
+        ready, late = self.reorder.feed(batch)
+        if late is not None:
+            self.late.append(late)
+        if ready is None:
+            return []
+        rows = self._process(ready)
+        for graph in self._graphs:
+            rows += graph.settle(self.reorder.watermark)
+        self._forget()
+        return rows
+
+    def finish(self) -> list[Rows]:
+        """The stream is over: the rows of all windows that are still open."""
+        waiting = self.reorder.finish()
+        rows = self._process(waiting) if waiting is not None else []
+        for graph in self._graphs:
+            rows += graph.finish()
+        return rows
+
+    def _process(self, batch: pa.RecordBatch) -> list[Rows]:
+        rows: list[Rows] = []
+        for part in _slices(self._named(batch)):
+            types, times, *attributes = part.columns
+            columns = dict(zip(part.schema.names[2:], attributes, strict=True))
+            for key, partitions in self._partitions.items():
+                batches = self._batch(partitions, types, times, columns)
+                for graph in self._graphs:
+                    if graph.partitions is self._partitions[key]:
+                        graph.admit()
+                        rows += graph.process(batches)
+        return rows
+
+    def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Only events of types that some query names, where none has to see the others."""
+        if self._takes_all:
+            return batch
+        types = batch.column(0)
+        wanted = np.array([name in self.plan.types for name in types.dictionary.to_pylist()], np.bool_)
+        if wanted.all():
+            return batch
+        return batch.filter(pa.array(wanted[types.indices.to_numpy()]))
+
+    def _batch(
+        self, partitions: Partitions, types: pa.DictionaryArray, times: pa.Array, columns: dict[str, pa.Array]
+    ) -> Batch:
+        ticks = times.to_numpy()
+        slots = partitions.slots(columns, ticks)
+        self.dropped += int(np.count_nonzero(slots < 0))
+        return Batch(types, ticks, columns, slots)
+
+    def _forget(self) -> None:
+        """Partitions whose last event has left every window."""
+        longest = max((self.clock.ticks(query.query.within.seconds) for query in self.plan.queries), default=0)
+        for partitions in self._partitions.values():
+            kept = partitions.forget(self.reorder.watermark - longest)
+            if kept is not None:
+                for graph in self._graphs:
+                    if graph.partitions is partitions:
+                        graph.keep(kept)
+
+    def save(self) -> bytes:
+        """Everything that the rows to come depend on."""
+        return pack(
+            {
+                "format": FORMAT,
+                "numeric": self.numeric,
+                "clock": self.clock.save(),
+                "lateness": self.reorder.lateness,
+                "reorder": self.reorder.save(),
+                "dropped": self.dropped,
+                "partitions": [partitions.save() for partitions in self._partitions.values()],
+                "graphs": [graph.save() for graph in self._graphs],
+            }
+        )
+
+    @classmethod
+    def restore(cls, plan: Plan, data: bytes) -> Engine:
+        """An engine of the same plan, as it was when `save` was called."""
+        state: dict[str, Any] = unpack(data)
+        if state.get("format") != FORMAT:
+            raise ValueError(f"this state has format {state.get('format')}; this version reads format {FORMAT}")
+        engine = cls(plan, Clock.load(state["clock"]), state["numeric"], state["lateness"])
+        engine.reorder.load(state["reorder"])
+        engine.dropped = state["dropped"]
+        for partitions, saved in zip(engine._partitions.values(), state["partitions"], strict=True):
+            partitions.load(saved)
+        for graph, saved in zip(engine._graphs, state["graphs"], strict=True):
+            graph.admit()
+            graph.load(saved)
+        return engine
+
+
+def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Cut where the time changes."""
+    times = batch.column(1).to_numpy()
+    start = 0
+    while start < len(times):
+        end = min(start + SLICE, len(times))
+        if end < len(times):
+            end = int(np.searchsorted(times, times[end - 1], side="right"))
+        yield batch.slice(start, end - start)
+        start = end

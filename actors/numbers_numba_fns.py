@@ -1,0 +1,284 @@
+"""Arithmetic on counters that lie in flat buffers.
+
+A number takes `w` consecutive places of its buffer. The buffer's type says which kind it is:
+
+- int64, exact: `w` words of two's complement, the lowest first. An operation returns `flag`
+  with bit 62 set once a result needs more than 62 bits of its highest word. Nothing has
+  wrapped then; the caller goes back, widens the numbers and repeats.
+- float64, approximate: a mantissa and, behind it, an exponent that counts in units of 2**512.
+  Mantissas stay within 2**-256 .. 2**256, so that adding is mostly one addition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from actors.compiled import kernel
+
+OVERFLOW = np.int64(1 << 62)
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+BIG = 2.0**256
+SMALL = 2.0**-256
+UNIT = 2.0**512
+INVERSE = 2.0**-512
+
+
+def overflowed(flag):
+    return bool(flag & OVERFLOW)
+
+
+@overload(overflowed)
+def _overflowed(flag):
+    return lambda flag: flag & OVERFLOW != 0
+
+
+def add(dst: Any, d: int, src: Any, s: int, w: int, flag: int) -> int:
+    """dst[d] += src[s]"""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_times(dst: Any, d: int, src: Any, s: int, value: Any, w: int, flag: int) -> int:
+    """dst[d] += src[s] * value"""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_product(dst: Any, d: int, one: Any, i: int, other: Any, j: int, w: int, flag: int) -> int:
+    """dst[d] += one[i] * other[j]"""
+    raise NotImplementedError("runs compiled only")
+
+
+def set_one(dst: Any, d: int, w: int) -> None:
+    """dst[d] = 1, where it was 0"""
+    raise NotImplementedError("runs compiled only")
+
+
+@kernel
+def is_zero(buffer, i, w):
+    for k in range(i, i + w):
+        if buffer[k] != 0:
+            return False
+    return True
+
+
+@kernel
+def clear(buffer, i, count):
+    for k in range(i, i + count):
+        buffer[k] = 0
+
+
+@kernel
+def copy(dst, d, src, s, count):
+    for k in range(count):
+        dst[d + k] = src[s + k]
+
+
+# Exact
+
+
+@kernel
+def _magnitude(word):
+    return word ^ (word >> 63)
+
+
+@kernel
+def _add_exact(dst, d, src, s, w, flag):
+    if w == 1:
+        total = dst[d] + src[s]
+        dst[d] = total
+        return flag | _magnitude(total)
+    carry = np.uint64(0)
+    for k in range(w):
+        a = np.uint64(dst[d + k])
+        b = np.uint64(src[s + k])
+        total_word = a + b
+        over = np.uint64(total_word < a)
+        total_word += carry
+        carry = over | np.uint64(total_word < carry)
+        dst[d + k] = np.int64(total_word)
+    return flag | _magnitude(dst[d + w - 1])
+
+
+@kernel
+def _multiply(a, b):
+    """The high and the low word of a product of two words."""
+    a0, a1, b0, b1 = a & LOW, a >> HALF, b & LOW, b >> HALF
+    low = a0 * b0
+    middle = a1 * b0 + (low >> HALF)
+    other = a0 * b1 + (middle & LOW)
+    return a1 * b1 + (middle >> HALF) + (other >> HALF), (other << HALF) | (low & LOW)
+
+
+@kernel
+def words(buffer, i, w):
+    """How many of its words a number needs."""
+    sign = buffer[i + w - 1] >> 63
+    k = w
+    while k > 1 and buffer[i + k - 1] == sign and (buffer[i + k - 2] >> 63) == sign:
+        k -= 1
+    return k
+
+
+@kernel
+def _too_long(a, b):
+    return abs(np.float64(a)) * abs(np.float64(b)) >= 2.0**61
+
+
+@kernel
+def _add_word_products(dst, d, src, s, w, factor):
+    """dst += src * factor modulo 2**(64 w), for an unsigned word."""
+    carry = np.uint64(0)
+    for k in range(w):
+        high, low = _multiply(np.uint64(src[s + k]), factor)
+        low += carry
+        high += np.uint64(low < carry)
+        total = np.uint64(dst[d + k]) + low
+        carry = high + np.uint64(total < low)
+        dst[d + k] = np.int64(total)
+
+
+@kernel
+def _add_times_exact(dst, d, src, s, value, w, flag):
+    if w == 1:
+        if _too_long(src[s], value):
+            return flag | OVERFLOW
+        total = dst[d] + src[s] * value
+        dst[d] = total
+        return flag | _magnitude(total)
+    if value == 0:
+        return flag
+    if words(src, s, w) >= w:
+        return flag | OVERFLOW
+    _add_word_products(dst, d, src, s, w, np.uint64(value))
+    if value < 0:  # the word stood for value + 2**64
+        borrow = np.uint64(0)
+        for k in range(1, w):
+            a = np.uint64(dst[d + k])
+            b = np.uint64(src[s + k - 1])
+            less = a - b
+            under = np.uint64(a < b)
+            dst[d + k] = np.int64(less - borrow)
+            borrow = under | np.uint64(less < borrow)
+    return flag | _magnitude(dst[d + w - 1])
+
+
+@kernel
+def _add_product_exact(dst, d, one, i, other, j, w, flag):
+    if w == 1:
+        return _add_times_exact(dst, d, one, i, other[j], w, flag)
+    if is_zero(one, i, w) or is_zero(other, j, w):
+        return flag
+    if words(one, i, w) + words(other, j, w) > w:
+        return flag | OVERFLOW
+    for k in range(w):
+        if other[j + k] != 0:
+            _add_word_products(dst, d + k, one, i, w - k, np.uint64(other[j + k]))
+    return flag | _magnitude(dst[d + w - 1])
+
+
+# Approximate
+
+
+@kernel
+def _settle(dst, d, mantissa, exponent):
+    """Store a number with its mantissa brought back into range."""
+    if mantissa == 0.0:
+        exponent = 0.0
+    else:
+        while abs(mantissa) >= BIG:
+            mantissa *= INVERSE
+            exponent += 1.0
+        while abs(mantissa) < SMALL:
+            mantissa *= UNIT
+            exponent -= 1.0
+    dst[d] = mantissa
+    dst[d + 1] = exponent
+
+
+@kernel
+def _add_scaled(dst, d, mantissa, exponent):
+    if mantissa == 0.0:
+        return
+    gap = exponent - dst[d + 1]
+    if gap == 0.0:
+        _settle(dst, d, dst[d] + mantissa, exponent)
+    elif dst[d] == 0.0 or gap > 1.0:
+        _settle(dst, d, mantissa, exponent)
+    elif gap == 1.0:
+        _settle(dst, d, dst[d] * INVERSE + mantissa, exponent)
+    elif gap == -1.0:
+        _settle(dst, d, dst[d] + mantissa * INVERSE, dst[d + 1])
+
+
+@kernel
+def _add_approximate(dst, d, src, s, w, flag):
+    _add_scaled(dst, d, src[s], src[s + 1])
+    return flag
+
+
+@kernel
+def _add_times_approximate(dst, d, src, s, value, w, flag):
+    exponent = src[s + 1]
+    factor = np.float64(value)
+    if abs(factor) >= BIG:
+        factor *= INVERSE
+        exponent += 1.0
+    product = src[s] * factor
+    if abs(factor) >= BIG:
+        product = src[s] * (factor * INVERSE)
+        exponent += 1.0
+    elif factor != 0.0 and abs(factor) < SMALL:
+        product = src[s] * (factor * UNIT)
+        exponent -= 1.0
+    _add_scaled(dst, d, product, exponent)
+    return flag
+
+
+@kernel
+def _add_product_approximate(dst, d, one, i, other, j, w, flag):
+    _add_scaled(dst, d, one[i] * other[j], one[i + 1] + other[j + 1])
+    return flag
+
+
+def _is_exact(buffer: Any) -> bool:
+    return str(buffer.dtype) == "int64"
+
+
+@overload(add)
+def _add(dst, d, src, s, w, flag):
+    if _is_exact(dst):
+        return lambda dst, d, src, s, w, flag: _add_exact(dst, d, src, s, w, flag)
+    return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
+
+
+@overload(add_times)
+def _add_times(dst, d, src, s, value, w, flag):
+    if _is_exact(dst):
+        return lambda dst, d, src, s, value, w, flag: _add_times_exact(dst, d, src, s, value, w, flag)
+    return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
+
+
+@overload(add_product)
+def _add_product(dst, d, one, i, other, j, w, flag):
+    if _is_exact(dst):
+        return lambda dst, d, one, i, other, j, w, flag: _add_product_exact(dst, d, one, i, other, j, w, flag)
+    return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
+
+
+@overload(set_one)
+def _set_one(dst, d, w):
+    if _is_exact(dst):
+
+        def exact(dst, d, w):
+            dst[d] = 1
+
+        return exact
+
+    def approximate(dst, d, w):
+        dst[d] = 1.0
+        dst[d + 1] = 0.0
+
+    return approximate

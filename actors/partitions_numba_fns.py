@@ -1,0 +1,133 @@
+"""Hash tables that number texts and tuples of words in the order in which they are first seen.
+
+Open addressing, linear probing; `table` holds numbers or -1. A kernel stops where the table or
+a store is full and says how far it came; its caller makes room and lets it go on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from actors.compiled import kernel
+
+PRIME = np.uint64(0x9E3779B97F4A7C15)
+MIX = np.uint64(0xBF58476D1CE4E5B9)
+
+
+@kernel
+def _mixed(h):
+    h ^= h >> np.uint64(29)
+    h *= MIX
+    return h ^ (h >> np.uint64(32))
+
+
+@kernel
+def hash_words(words, i):
+    h = np.uint64(0)
+    for k in range(words.shape[0]):
+        h = _mixed((h + np.uint64(words[k, i])) * PRIME)
+    return h
+
+
+@kernel
+def hash_bytes(data, lo, hi):
+    h = np.uint64(hi - lo)
+    for k in range(lo, hi):
+        h = (h ^ np.uint64(data[k])) * PRIME
+        h ^= h >> np.uint64(31)
+    return _mixed(h)
+
+
+@kernel
+def number_tuples(words, valid, first, table, keys, count, out):
+    """Number the tuples `words[:, i]`; -1 where not valid. (tuples done, tuples known)"""
+    mask = np.uint64(len(table) - 1)
+    width = words.shape[0]
+    for i in range(first, words.shape[1]):
+        if not valid[i]:
+            out[i] = -1
+            continue
+        place = hash_words(words, i) & mask
+        while True:
+            number = table[place]
+            if number < 0:
+                if 2 * (count + 1) > len(table) or count >= keys.shape[1]:
+                    return i, count
+                table[place] = count
+                for k in range(width):
+                    keys[k, count] = words[k, i]
+                out[i] = count
+                count += 1
+                break
+            same = True
+            for k in range(width):
+                if keys[k, number] != words[k, i]:
+                    same = False
+                    break
+            if same:
+                out[i] = number
+                break
+            place = (place + np.uint64(1)) & mask
+    return words.shape[1], count
+
+
+@kernel
+def place_tuples(keys, count, table):
+    """Fill an empty table with tuples that are numbered already."""
+    mask = np.uint64(len(table) - 1)
+    for number in range(count):
+        place = hash_words(keys, number) & mask
+        while table[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        table[place] = number
+
+
+@kernel
+def number_texts(offsets, data, first, table, ends, arena, count, out):
+    """Number texts by their bytes; text n is arena[ends[n]:ends[n + 1]]. (texts done, texts known)"""
+    mask = np.uint64(len(table) - 1)
+    for i in range(first, len(offsets) - 1):
+        lo, hi = offsets[i], offsets[i + 1]
+        place = hash_bytes(data, lo, hi) & mask
+        while True:
+            number = table[place]
+            if number < 0:
+                start = ends[count]
+                if 2 * (count + 1) > len(table) or count + 1 >= len(ends) or start + hi - lo > len(arena):
+                    return i, count
+                for k in range(hi - lo):
+                    arena[start + k] = data[lo + k]
+                count += 1
+                ends[count] = start + hi - lo
+                table[place] = count - 1
+                out[i] = count - 1
+                break
+            start = ends[number]
+            same = ends[number + 1] - start == hi - lo
+            k = 0
+            while same and k < hi - lo:
+                same = arena[start + k] == data[lo + k]
+                k += 1
+            if same:
+                out[i] = number
+                break
+            place = (place + np.uint64(1)) & mask
+    return len(offsets) - 1, count
+
+
+@kernel
+def place_texts(ends, arena, count, table):
+    mask = np.uint64(len(table) - 1)
+    for number in range(count):
+        place = hash_bytes(arena, ends[number], ends[number + 1]) & mask
+        while table[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        table[place] = number
+
+
+@kernel
+def note_times(slots, times, last_seen):
+    """Per partition, the time of its last event; times are sorted."""
+    for i in range(len(slots)):
+        if slots[i] >= 0:
+            last_seen[slots[i]] = times[i]

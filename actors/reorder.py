@@ -1,0 +1,72 @@
+"""Events in order of time: a watermark, what waits for it, and what came too late."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from actors.state import pack_batch, unpack_batch
+
+START = -(2**63)
+
+
+class Reorder:
+    """Holds events back until the watermark has passed them.
+
+    The watermark is the latest time seen less the allowed lateness. Events behind it are
+    late; events at it or after it wait, so that those of one time are handed on together
+    however the input is cut.
+    """
+
+    def __init__(self, lateness: int) -> None:
+        self.lateness = lateness
+        self.watermark = START
+        self.waiting: pa.RecordBatch | None = None
+
+    def feed(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
+        """What may be processed now, sorted by time, and what is late."""
+        times = batch.column(1).to_numpy()
+        if not len(times):
+            return None, None
+        late = None
+        if self.watermark > START and int(times.min()) < self.watermark:
+            behind = times < self.watermark
+            late = batch.filter(pa.array(behind))
+            batch = batch.filter(pa.array(~behind))
+            if not batch.num_rows:
+                return None, late
+        batch = _sorted(self._joined(batch))
+        self.watermark = max(self.watermark, int(batch.column(1)[-1].as_py()) - self.lateness)
+        ready = int(np.searchsorted(batch.column(1).to_numpy(), self.watermark))
+        self.waiting = batch.slice(ready)
+        return batch.slice(0, ready), late
+
+    def finish(self) -> pa.RecordBatch | None:
+        """All that waited."""
+        waiting, self.waiting = self.waiting, None
+        return waiting
+
+    def _joined(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        waiting = self.waiting
+        if waiting is None or not waiting.num_rows:
+            return batch
+        tables = [pa.Table.from_batches([one]) for one in (waiting, batch)]
+        joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        return joined.to_batches()[0]
+
+    def save(self) -> dict[str, Any]:
+        waiting = pack_batch(self.waiting) if self.waiting is not None and self.waiting.num_rows else None
+        return {"watermark": self.watermark, "waiting": waiting}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.watermark = state["watermark"]
+        self.waiting = unpack_batch(state["waiting"]) if state["waiting"] else None
+
+
+def _sorted(batch: pa.RecordBatch) -> pa.RecordBatch:
+    times = batch.column(1).to_numpy()
+    if bool(np.all(times[1:] >= times[:-1])):
+        return batch
+    return batch.take(pa.array(np.argsort(times, kind="stable")))

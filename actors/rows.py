@@ -1,0 +1,30 @@
+"""Rows as columns: what a graph hands out when windows close."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of one query, column by column.
+
+    Window bounds are ticks of the run's clock. A column of values is int64 or float64 where
+    every value fits and none is null, an Arrow array where MIN or MAX keep a type such as
+    timestamp, and else an array of objects: int (of any size), float, Decimal (a number beyond
+    float64) or None.
+    """
+
+    query: str
+    window_start: npt.NDArray[np.int64]
+    window_end: npt.NDArray[np.int64]
+    groups: dict[str, pa.Array]
+    values: dict[str, npt.NDArray[Any] | pa.Array]
+
+    def __len__(self) -> int:
+        return len(self.window_start)

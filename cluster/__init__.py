@@ -1,0 +1,1 @@
+"""How it all runs: for now, in one process."""

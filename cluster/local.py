@@ -1,0 +1,71 @@
+"""A run in one process: a source, an engine, and what they counted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import pyarrow as pa
+
+from actors.engine import Engine
+from actors.rows import Rows
+from planner.clock import Clock
+from planner.plan import Plan
+
+
+class EventSource(Protocol):
+    """What `connectors.sources` opens."""
+
+    form: pa.DataType
+    time_unit: str
+
+    @property
+    def dead(self) -> int: ...
+
+    def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]: ...
+
+
+@dataclass
+class Metrics:
+    """What a run counted so far."""
+
+    events: int = 0
+    """All that could be read, late and dropped ones too."""
+    rows: int = 0
+    late: int = 0
+    dead: int = 0
+    dropped: int = 0
+    """Events with a null in an attribute that splits the stream, once per way to split it."""
+
+
+class LocalRun:
+    """Iterating it runs the plan over the source; rows come as their windows close."""
+
+    def __init__(
+        self, plan: Plan, source: EventSource, *, numeric: str = "exact", lateness: Fraction = Fraction(0)
+    ) -> None:
+        self.plan = plan
+        self.source = source
+        self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
+        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness))
+        self.metrics = Metrics()
+
+    @property
+    def late(self) -> list[pa.RecordBatch]:
+        return self.engine.late
+
+    def __iter__(self) -> Iterator[Rows]:
+        for batch in self.source.batches(self.clock, self.plan.columns):
+            self.metrics.events += batch.num_rows
+            yield from self._counted(self.engine.feed(batch))
+        yield from self._counted(self.engine.finish())
+
+    def _counted(self, found: list[Rows]) -> Iterator[Rows]:
+        self.metrics.late = sum(batch.num_rows for batch in self.engine.late)
+        self.metrics.dead = self.source.dead
+        self.metrics.dropped = self.engine.dropped
+        for rows in found:
+            self.metrics.rows += len(rows)
+            yield rows

@@ -1,0 +1,73 @@
+"""Text files in blocks of whole lines, so that a file may be larger than memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from connectors.errors import InputError
+
+SIZE = 8 << 20
+"""Bytes in a block: some 100,000 to 400,000 events, enough to keep the cost of a block small."""
+
+LONGEST = 256 << 20
+"""Bytes after which a line without an end is taken for what it is: not text."""
+
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines, and the number of the first (from 1)."""
+
+    data: bytes
+    first: int
+
+    @property
+    def height(self) -> int:
+        """How many lines there are."""
+        return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
+
+    def start(self, size: int) -> Block:
+        """The lines that begin within the first bytes."""
+        end = self.data.find(b"\n", size) + 1
+        return Block(self.data[:end], self.first) if end else self
+
+
+class Blocks:
+    """The blocks of one file; counts the bytes read, compressed ones where it is compressed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.bytes_read = 0
+
+    def __iter__(self) -> Iterator[Block]:
+        try:
+            yield from self._blocks()
+        except (OSError, pa.ArrowException) as error:
+            raise InputError(f"{self.path} cannot be read to its end: {error}") from error
+
+    def _blocks(self) -> Iterator[Block]:
+        compression = COMPRESSIONS.get(self.path.suffix.lower())
+        first, rest = 1, b""
+        with self.path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
+            while data := stream.read(SIZE):
+                self.bytes_read = file.tell()
+                cut = data.rfind(b"\n") + 1
+                if not cut:
+                    rest = self._still_a_line(rest + data, first)
+                    continue
+                block = Block(rest + data[:cut], first)
+                rest = data[cut:]
+                yield block
+                first += block.height
+            if rest:
+                yield Block(rest, first)
+
+    def _still_a_line(self, line: bytes, number: int) -> bytes:
+        if len(line) > LONGEST:
+            raise InputError(f"{self.path}, line {number}: longer than {LONGEST >> 20} MiB; is this a text file?")
+        return line

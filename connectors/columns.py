@@ -1,0 +1,180 @@
+"""Columns as the engine wants them: few types, nulls where there is no value, copied only where they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from connectors.errors import InputError
+
+TYPES = pa.dictionary(pa.int32(), pa.string())
+"""The Arrow type of the type column."""
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether values of this type are texts, however they lie in memory."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def is_coded_text(kind: pa.DataType) -> bool:
+    """Whether values of this type are texts by dictionary."""
+    return pa.types.is_dictionary(kind) and is_text(kind.value_type)
+
+
+def said(kind: pa.DataType) -> str:
+    """What a value of this type is called in a message."""
+    names = {pa.int64(): "a whole number", pa.float64(): "a number", pa.bool_(): "true or false", pa.string(): "a text"}
+    return names.get(kind, str(kind))
+
+
+def one_array(column: pa.ChunkedArray, name: str) -> pa.Array:
+    """A column as one array; a copy only where it has several chunks."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    try:
+        return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    except pa.ArrowInvalid as error:
+        raise _too_much_text(name) from error
+
+
+def without_view(values: pa.Array) -> pa.Array:
+    """The same texts where Arrow's functions know them: they know little of text views, which Polars hands out."""
+    return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
+
+
+def encode_types(types: pa.Array) -> pa.DictionaryArray:
+    """The type column as dictionary<int32, string>; an empty text is no type."""
+    if pa.types.is_null(types.type):
+        return pa.nulls(len(types), TYPES)
+    coded = coded_texts(types)
+    empty = pc.equal(coded.dictionary, "")
+    if not pc.any(empty).as_py():
+        return coded
+    indices = pc.if_else(empty.take(coded.indices), pa.scalar(None, pa.int32()), coded.indices)
+    return pa.DictionaryArray.from_arrays(indices, coded.dictionary)
+
+
+def coded_texts(values: pa.Array) -> pa.DictionaryArray:
+    """Texts as dictionary<int32, string>; a dictionary stays as it is unless one text has two codes in it, or null."""
+    if isinstance(values, pa.DictionaryArray):
+        words = values.dictionary.cast(pa.string())
+        if words.null_count or pc.count_distinct(words).as_py() < len(words):
+            return coded_texts(words.take(values.indices))
+    else:
+        values = values.dictionary_encode()
+        words = values.dictionary.cast(pa.string())
+    if values.type.equals(TYPES):
+        return values
+    return pa.DictionaryArray.from_arrays(values.indices.cast(pa.int32()), words)
+
+
+def cast_or_null(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """The values as another type, null where one cannot be."""
+    try:
+        return values.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        coded = values.dictionary_encode()
+        return pa.concat_arrays(list(_castable(coded.dictionary, kind))).take(coded.indices)
+
+
+def _castable(values: pa.Array, kind: pa.DataType) -> Iterator[pa.Array]:
+    """Halves, until what cannot be cast stands alone: a few bad values among many cost little."""
+    try:
+        yield values.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        if len(values) == 1:
+            yield pa.nulls(1, kind)
+        else:
+            yield from _castable(values[: len(values) // 2], kind)
+            yield from _castable(values[len(values) // 2 :], kind)
+
+
+def attribute_type(kind: pa.DataType) -> pa.DataType:
+    """The type in which an attribute comes out of `read_attribute`; nested types stay, to be refused when asked for."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return attribute_type(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind):
+        return attribute_type(kind.value_type)
+    if pa.types.is_dictionary(kind):
+        return TYPES if is_text(kind.value_type) else attribute_type(kind.value_type)
+    if pa.types.is_integer(kind) or (pa.types.is_decimal(kind) and kind.scale <= 0):
+        return pa.int64()
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return pa.float64()
+    return pa.string() if is_text(kind) else kind
+
+
+def read_attribute(values: pa.Array, name: str) -> pa.Array:
+    """An attribute in one of the types that the engine knows."""
+    kind = values.type
+    if isinstance(values, pa.ExtensionArray):
+        return read_attribute(values.storage, name)
+    if pa.types.is_run_end_encoded(kind):
+        return read_attribute(pc.run_end_decode(values), name)
+    if is_coded_text(kind):
+        return coded_texts(values)
+    if pa.types.is_dictionary(kind):
+        return read_attribute(values.dictionary_decode(), name)
+    if pa.types.is_integer(kind):
+        return _cast(values, pa.int64(), name)
+    if pa.types.is_floating(kind):
+        return finite(values.cast(pa.float64()))
+    if pa.types.is_decimal(kind):
+        return _from_decimal(values, name)
+    if is_text(kind):
+        return _cast(values, pa.string(), name)
+    if pa.types.is_temporal(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return values
+    raise InputError(
+        f"column {name!r} holds {kind}, which no query can use; attributes are numbers, texts, truth values or times."
+    )
+
+
+def finite(values: pa.Array) -> pa.Array:
+    """Floats with null for NaN, which is how pandas says null, and for infinities, which no sum survives."""
+    is_finite = pc.is_finite(values)
+    if pc.all(is_finite, min_count=0).as_py():
+        return values
+    return pc.if_else(is_finite, values, pa.scalar(None, values.type))
+
+
+def as_float(values: pa.Array, name: str) -> pa.Array:
+    """Integers as floats, where other parts of the same stream have floats."""
+    return _cast(values, pa.float64(), name)
+
+
+def _from_decimal(values: pa.Array, name: str) -> pa.Array:
+    """Decimals as integers, or as floats that turn back into the same decimals."""
+    if values.type.scale <= 0:
+        return _cast(values, pa.int64(), name)
+    floats = values.cast(pa.float64())
+    wide = pa.decimal256(76, values.type.scale)
+    if not cast_or_null(floats, wide).equals(values.cast(wide)):
+        raise InputError(
+            f"column {name!r} holds {values.type} with more digits than a float carries; "
+            "scale it to integers, or cast it to float64 yourself if the nearest float will do."
+        )
+    return floats
+
+
+def _cast(values: pa.Array, kind: pa.DataType, name: str) -> pa.Array:
+    try:
+        return values.cast(kind)
+    except pa.ArrowInvalid as error:
+        if is_text(kind):
+            raise _too_much_text(name) from error
+        raise InputError(
+            f"column {name!r} holds {values.type} with values that {kind} cannot carry ({error}); "
+            "cast it to a text or a float64 column, or scale it, before the run."
+        ) from error
+
+
+def _too_much_text(name: str) -> InputError:
+    return InputError(
+        f"column {name!r} holds more than 2 GiB of text in one table; "
+        "make it a dictionary (a categorical column), or hand over files or a record-batch reader."
+    )

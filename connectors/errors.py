@@ -1,0 +1,28 @@
+"""What is said when events cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class InputError(ValueError):
+    """Events that cannot be read, or not as they were asked for: bad input, so trying again does not help."""
+
+
+class EventError(InputError):
+    """One event that cannot be read, where the caller asked to stop at the first."""
+
+
+def names_there_are(names: Iterable[str]) -> str:
+    """The columns of a message; a wide table would drown it, so it stops after twenty."""
+    known = list(names)
+    shown = ", ".join(known[:20])
+    return f"{shown} and {len(known) - 20} more" if len(known) > 20 else shown or "none"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant, upper and lower case aside."""
+    known = {other.lower(): other for other in names}
+    close = get_close_matches(name.lower(), known, n=1)
+    return known[close[0]] if close else None

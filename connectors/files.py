@@ -1,0 +1,132 @@
+"""Events in files: one or many, CSV, JSON lines or Parquet, one after another."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from connectors.blocks import COMPRESSIONS
+from connectors.columns import attribute_type
+from connectors.csv_files import CsvFile
+from connectors.dead_letters import DeadLetters
+from connectors.errors import InputError, nearest
+from connectors.feed import Chunk, Names
+from connectors.json_lines import JsonLines
+from connectors.parquet_files import ParquetFile
+
+
+class EventFile(Protocol):
+    """One file of events; `types` widen where other files say more about a column."""
+
+    types: dict[str, pa.DataType]
+    source: str
+
+    def __init__(self, path: Path, names: Names) -> None: ...
+
+    @property
+    def total(self) -> int | None: ...
+
+    @property
+    def bytes_read(self) -> int: ...
+
+    def head(self, column: str) -> pa.Array: ...
+
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]: ...
+
+
+FORMATS: dict[str, type[EventFile]] = {
+    ".csv": CsvFile,
+    ".jsonl": JsonLines,
+    ".ndjson": JsonLines,
+    ".json": JsonLines,
+    ".parquet": ParquetFile,
+}
+
+
+class FilesFeed:
+    """Files, read in the order in which they are named."""
+
+    in_memory = False
+
+    def __init__(self, paths: Sequence[str | Path], names: Names) -> None:
+        found = [path for named in paths for path in _expand(named)]
+        self._files = [_format(path)(path, names) for path in found]
+        self._size = sum(path.stat().st_size for path in found)
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        merged: dict[str, pa.DataType] = {}
+        for file in self._files:
+            for name, kind in file.types.items():
+                merged[name] = _merge(merged[name], kind) if name in merged else kind
+        return merged
+
+    def kinds(self, column: str) -> list[pa.DataType]:
+        return [file.types[column] for file in self._files if column in file.types]
+
+    @property
+    def total(self) -> int | None:
+        totals = [file.total for file in self._files]
+        return None if None in totals else sum(total for total in totals if total is not None)
+
+    def head(self, column: str) -> pa.Array:
+        heads = (file.head(column) for file in self._files if column in file.types)
+        return next((head for head in heads if len(head)), pa.array([], pa.string()))
+
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
+        for file in self._files:
+            yield from file.read(columns, letters)
+
+    def progress(self) -> float:
+        return sum(file.bytes_read for file in self._files) / max(self._size, 1)
+
+
+def _merge(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+    """The type of a column that has these types in two files; where they do not go together, the first."""
+    one_out, other_out = attribute_type(one), attribute_type(other)
+    if pa.types.is_null(one):
+        return other
+    return other if pa.types.is_floating(other_out) and pa.types.is_integer(one_out) else one
+
+
+def _expand(named: str | Path) -> list[Path]:
+    path = Path(named)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name its files, as in {path}/*.parquet.")
+    if path.exists():
+        return [path]
+    if glob.has_magic(str(named)):
+        anchor = Path(path.anchor)
+        found = sorted(anchor.glob(str(path.relative_to(anchor))))
+        files = [match for match in found if match.is_file()]
+        if files:
+            return files
+        raise InputError(f"no file matches {named}.")
+    meant = nearest(path.name, _names_in(path.parent))
+    hint = f" Did you mean {path.parent / meant}?" if meant else ""
+    raise InputError(f"there is no file {path}.{hint}")
+
+
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return [path.name for path in folder.iterdir()]
+    except OSError:
+        return []
+
+
+def _format(path: Path) -> type[EventFile]:
+    endings = [ending.lower() for ending in path.suffixes]
+    compressed = bool(endings) and endings[-1] in COMPRESSIONS
+    ending = "".join(endings[-2:-1] if compressed else endings[-1:])
+    chosen = FORMATS.get(ending)
+    if chosen is None or (compressed and chosen is ParquetFile):
+        known = ", ".join(FORMATS)
+        raise InputError(
+            f"{path}: the ending {''.join(endings[-2:]) or '(none)'} says no format that is known. "
+            f"Events are read from {known}; texts also compressed ({', '.join(COMPRESSIONS)})."
+        )
+    return chosen

@@ -1,0 +1,62 @@
+"""Parquet: only the columns that are asked for are read, a few hundred thousand events at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from connectors.dead_letters import DeadLetters
+from connectors.errors import InputError
+from connectors.feed import Chunk, Names, require
+from connectors.tables import unique
+
+ROWS = 1 << 18
+
+
+class ParquetFile:
+    """One Parquet file. It is opened again when it is read: of many files only one stays open."""
+
+    def __init__(self, path: Path, names: Names) -> None:
+        self._path = path
+        self._names = names
+        self.source = str(path)
+        with self._open() as file:
+            schema = file.schema_arrow
+            self.total: int = file.metadata.num_rows
+        self._size = path.stat().st_size
+        self._rows_read = 0
+        self.types: dict[str, pa.DataType] = unique(schema.names, schema.types, self.source)
+        require(self.types, names, self.source)
+
+    @property
+    def bytes_read(self) -> int:
+        return self._size * self._rows_read // max(self.total, 1)
+
+    def head(self, column: str) -> pa.Array:
+        for batch in self._batches([column], 100):
+            values = batch.column(0).drop_null()
+            if len(values):
+                return values
+        return pa.array([], self.types[column])
+
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:  # noqa: ARG002
+        for batch in self._batches([name for name in columns if name in self.types], ROWS):
+            numbers = range(self._rows_read, self._rows_read + len(batch))
+            self._rows_read += len(batch)
+            yield Chunk(batch, self.source, "row", numbers)
+
+    def _batches(self, names: list[str], rows: int) -> Iterator[pa.RecordBatch]:
+        try:
+            with self._open() as file:
+                yield from file.iter_batches(rows, columns=names)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self.source} cannot be read to its end: {error}") from error
+
+    def _open(self) -> pq.ParquetFile:
+        try:
+            return pq.ParquetFile(self._path, read_dictionary=[self._names.type])
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{self._path} is not a Parquet file that can be read: {error}") from error

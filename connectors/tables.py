@@ -1,0 +1,152 @@
+"""Events that come as Arrow: tables in memory, streams of batches, and the frames of pandas and Polars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from connectors.columns import one_array, without_view
+from connectors.dead_letters import DeadLetters
+from connectors.errors import InputError
+from connectors.feed import Chunk
+
+
+class Columns(Protocol):
+    """A table whose columns are turned into Arrow only when they are asked for."""
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]: ...
+
+    def column(self, name: str) -> pa.Array: ...
+
+    def head(self, name: str) -> pa.Array: ...
+
+    def __len__(self) -> int: ...
+
+
+class ArrowColumns:
+    """A pyarrow table; what has one chunk goes through without a copy."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self.types = unique(table.schema.names, table.schema.types, "the table")
+
+    def column(self, name: str) -> pa.Array:
+        return one_array(self._table.column(name), name)
+
+    def head(self, name: str) -> pa.Array:
+        return without_view(one_array(self._table.column(name).slice(0, 10_000), name)).drop_null()[:100]
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+
+class PandasColumns:
+    """A pandas frame, column by column: one that Arrow cannot hold matters only where a query asks for it."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        names = [name for name in frame.columns if isinstance(name, str)]
+        unique(names, names, "the frame")
+        self.types = {name: self._type(name) for name in names}
+
+    def _type(self, name: str) -> pa.DataType:
+        series = self._frame[name]
+        try:
+            return pa.array(series if series.dtype == object else series.iloc[:0], from_pandas=True).type
+        except (pa.ArrowException, OverflowError):
+            return pa.null()
+
+    def column(self, name: str) -> pa.Array:
+        try:
+            column = pa.array(self._frame[name], from_pandas=True)
+        except (pa.ArrowException, OverflowError) as error:
+            raise InputError(f"column {name!r} of the frame has no single type: {error.args[0]}.") from error
+        return one_array(column, name) if isinstance(column, pa.ChunkedArray) else column
+
+    def head(self, name: str) -> pa.Array:
+        return pa.array(self._frame[name].dropna().iloc[:100], from_pandas=True)
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+
+class TableFeed:
+    """A table in memory: one chunk."""
+
+    in_memory = True
+
+    def __init__(self, columns: Columns, source: str) -> None:
+        self._columns = columns
+        self._source = source
+        self._done = False
+
+    @property
+    def types(self) -> Mapping[str, pa.DataType]:
+        return self._columns.types
+
+    @property
+    def total(self) -> int:
+        return len(self._columns)
+
+    def head(self, column: str) -> pa.Array:
+        return self._columns.head(column)
+
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:  # noqa: ARG002
+        names = [name for name in columns if name in self.types]
+        batch = pa.RecordBatch.from_arrays([self._columns.column(name) for name in names], names)
+        yield Chunk(batch, self._source, "row", range(len(batch)))
+        self._done = True
+
+    def progress(self) -> float:
+        return float(self._done)
+
+
+class StreamFeed:
+    """A reader of record batches: as many events as it likes, each batch cleaned and handed on."""
+
+    in_memory = False
+    total = None
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self._reader = reader
+        self._first: pa.RecordBatch | None = None
+        self.types = unique(reader.schema.names, reader.schema.types, "the stream")
+
+    def head(self, column: str) -> pa.Array:
+        if self._first is None:
+            self._first = self._next()
+        if self._first is None:
+            return pa.array([], self.types[column])
+        return without_view(self._first.column(column)).drop_null().slice(0, 100)
+
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:  # noqa: ARG002
+        names = [name for name in columns if name in self.types]
+        at = 0
+        batch = self._first if self._first is not None else self._next()
+        self._first = None
+        while batch is not None:
+            yield Chunk(batch.select(names), "the stream", "row", range(at, at + len(batch)))
+            at += len(batch)
+            batch = self._next()
+
+    def _next(self) -> pa.RecordBatch | None:
+        try:
+            return self._reader.read_next_batch()
+        except StopIteration:
+            return None
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"the stream of record batches broke off: {error}") from error
+
+    def progress(self) -> None:
+        return None
+
+
+def unique(names: Sequence[str], types: Sequence[Any], source: str) -> dict[str, Any]:
+    """Columns by name; two of one name cannot be told apart."""
+    twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+    if twice:
+        raise InputError(f"{source} has several columns called {min(twice)!r}; rename all but one of them.")
+    return dict(zip(names, types, strict=True))

@@ -1,0 +1,167 @@
+"""What a program asks of Elsinore: run a workload, or look at one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from elsinore.errors import InputError
+from elsinore.workloads import text_of
+from planner.syntax import Workload
+
+if TYPE_CHECKING:
+    from actors.rows import Rows
+    from cluster.local import LocalRun
+    from connectors.sources import Source
+    from elsinore.result import Result
+    from planner.plan import Plan
+
+ENGINES = ("local",)
+NUMERICS = ("exact", "approximate")
+
+
+def parse(workload: str | PathLike[str]) -> Workload:
+    """The queries of a workload, given as text or path, as frozen dataclasses that print back as the language."""
+    from planner.parse import parse
+
+    return parse(text_of(workload))
+
+
+def check(workload: str | PathLike[str]) -> None:
+    """Raise WorkloadError with everything that is wrong with a workload, given as text or path."""
+    _checked(workload)
+
+
+def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
+    """How a workload would be run, and why so: one line a node."""
+    from planner.explain import explain
+
+    return explain(_planned(_checked(workload), strategy))
+
+
+def run(
+    workload: str | PathLike[str],
+    events: Any,
+    *,
+    engine: Literal["local"] = "local",
+    strategy: str = "auto",
+    numeric: Literal["exact", "approximate"] = "exact",
+    type_column: str = "type",
+    time_column: str = "time",
+    time_unit: str = "s",
+    lateness: float | Fraction | timedelta = 0,
+    strict: bool = False,
+    dead_letters: str | PathLike[str] | None = None,
+    progress: bool = False,
+) -> Result:
+    """Run a workload over events and wait for all rows.
+
+    `workload` is the text of queries or the path of a file. `events` is a pandas or Polars frame, anything that
+    speaks the Arrow C stream interface, a list of dicts, or one or more paths of CSV, JSON lines and Parquet files.
+    Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events are counted and written to
+    `dead_letters`; with `strict` the first one raises EventError. `progress` shows a bar on stderr.
+    """
+    from elsinore.progress import bar
+    from elsinore.result import Result
+    from elsinore.tables import answers, columns_of, late_events
+
+    job = prepare(
+        workload,
+        events,
+        engine=engine,
+        strategy=strategy,
+        numeric=numeric,
+        type_column=type_column,
+        time_column=time_column,
+        time_unit=time_unit,
+        lateness=lateness,
+        strict=strict,
+        dead_letters=dead_letters,
+    )
+    local = job.run
+    columns = columns_of(job.workload)
+    with bar(job, progress):
+        rows = answers(job, columns)
+    late = late_events(local.late, local.clock, type_column, time_column)
+    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, late)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A checked workload, ready to run over its events; iterating runs it and yields rows as windows close."""
+
+    workload: Workload
+    run: LocalRun
+    source: Source
+
+    def __iter__(self) -> Iterator[Rows]:
+        return iter(self.run)
+
+
+def prepare(
+    workload: str | PathLike[str],
+    events: Any,
+    *,
+    engine: str,
+    strategy: str,
+    numeric: Literal["exact", "approximate"],
+    lateness: float | Fraction | timedelta,
+    **reading: Any,
+) -> Job:
+    """Check everything that can be checked before the first event is read; `reading` goes to `open_events`."""
+    _known("engine", engine, ENGINES)
+    _known("numeric", numeric, NUMERICS)
+    allowed = seconds(lateness)
+    checked = _checked(workload)
+    planned = _planned(checked, strategy)
+
+    from cluster.local import LocalRun
+    from connectors.sources import open_events
+    from planner.check import check_attributes
+
+    source = open_events(events, **reading)
+    check_attributes(checked, _attributes(source, planned))
+    return Job(checked, LocalRun(planned, source, numeric=numeric, lateness=allowed), source)
+
+
+def seconds(length: float | Fraction | timedelta) -> Fraction:
+    """A length of time as an exact number of seconds; a float is taken as it is written."""
+    if isinstance(length, timedelta):
+        length = Fraction(length // timedelta(microseconds=1), 10**6)
+    try:
+        exact = Fraction(str(length))
+    except ValueError:
+        exact = Fraction(-1)
+    if exact < 0:
+        raise InputError(f"lateness is a number of seconds, 0 or more, not {length}")
+    return exact
+
+
+def _checked(workload: str | PathLike[str]) -> Workload:
+    from planner.check import check
+    from planner.parse import parse
+
+    return check(parse(text_of(workload)))
+
+
+def _planned(workload: Workload, strategy: str) -> Plan:
+    from planner.plan import STRATEGIES, plan
+
+    _known("strategy", strategy, STRATEGIES)
+    return plan(workload, strategy)
+
+
+def _attributes(source: Source, planned: Plan) -> Mapping[str, Collection[str]]:
+    """The attributes that events of each type have; where all share the columns of a table, these."""
+    if source.attributes_of_types is not None:
+        return source.attributes_of_types
+    return dict.fromkeys(planned.types, source.attributes) if source.feed.types else {}
+
+
+def _known(what: str, name: str, names: tuple[str, ...]) -> None:
+    if name not in names:
+        raise InputError(f"there is no {what} {name!r}; there is {' and '.join(map(repr, names))}")

@@ -1,0 +1,133 @@
+"""The command line. Rows go to stdout, everything else to stderr.
+
+Exit codes: 0, 1 for a run that failed, 2 for bad input, 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+
+from elsinore import __version__
+
+app = typer.Typer(
+    name="elsinore",
+    help="Workloads of event trend aggregation queries over streams, answered exactly.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+generate = typer.Typer(help="Make streams to try things on.", no_args_is_help=True)
+app.add_typer(generate, name="generate")
+
+WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
+
+
+@contextmanager
+def _outcomes() -> Iterator[None]:
+    """Turn what may go wrong into an exit code and a line; a traceback is for our own mistakes alone."""
+    from elsinore.errors import EventError, InputError, WorkloadError
+
+    try:
+        yield
+    except (WorkloadError, InputError, EventError) as error:
+        _leave(2, str(error))
+    except KeyboardInterrupt:
+        _leave(130, "stopped")
+    except BrokenPipeError:
+        # Whoever read the rows has had enough; what Python would still flush at exit goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except (OSError, MemoryError) as error:
+        _leave(1, f"the run failed: {error or type(error).__name__}")
+
+
+def _leave(code: int, message: str) -> NoReturn:
+    typer.echo(message, err=True)
+    sys.exit(code)
+
+
+def main() -> None:
+    """The `elsinore` command."""
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False) -> None:
+    if version:
+        typer.echo(f"elsinore {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+@_outcomes()
+def check(workload: WorkloadFile) -> None:
+    """Say what is wrong with a workload, all at once."""
+    from elsinore.api import check, parse
+
+    check(workload)
+    count = len(parse(workload).queries)
+    typer.echo(f"{workload}: {count} {'query' if count == 1 else 'queries'}, nothing wrong")
+
+
+@app.command()
+@_outcomes()
+def explain(
+    workload: WorkloadFile,
+    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
+) -> None:
+    """Show how a workload would be run, and why so."""
+    from elsinore.api import explain
+
+    typer.echo(explain(workload, strategy))
+
+
+@app.command()
+@_outcomes()
+def run(
+    workload: WorkloadFile,
+    events: Annotated[
+        list[str],
+        typer.Option("--events", "-e", metavar="FILE...", help="CSV, JSON lines or Parquet, one or more."),
+    ],
+    more_events: Annotated[list[str] | None, typer.Argument(hidden=True, metavar="[FILE]...")] = None,
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FILE", help="Where rows go, by name .jsonl, .csv or .parquet.")
+    ] = "-",
+    engine: Annotated[Literal["local"], typer.Option(help="What runs it: local is this process.")] = "local",
+    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
+    numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
+    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
+    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad event.")] = False,
+    dead_letters: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where bad events go, with the reason.", show_default=False)
+    ] = None,
+) -> None:
+    """Run a workload over files of events; rows come as windows close."""
+    from elsinore.api import prepare
+    from elsinore.commands import answer
+
+    job = prepare(
+        workload,
+        [*events, *(more_events or [])],
+        engine=engine,
+        strategy=strategy,
+        numeric=numeric,
+        lateness=lateness,
+        type_column=type_column,
+        time_column=time_column,
+        time_unit=time_unit,
+        strict=strict,
+        dead_letters=dead_letters,
+    )
+    typer.echo(answer(job, out, approximate=numeric == "approximate"), err=True)

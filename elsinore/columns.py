@@ -1,0 +1,90 @@
+"""Columns of rows: parts laid one after another, and numbers of any size as Arrow.
+
+A number is never rounded to fit a column. Where int64 or float64 would have to, the column
+is decimal256 (integers of up to 76 digits) or text with all digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Values: TypeAlias = npt.NDArray[Any] | pa.Array
+"""int64, float64, objects (int of any size, float, Decimal, None), or an Arrow array."""
+
+DECIMAL = pa.decimal256(76, 0)
+
+
+def joined(parts: Sequence[Values]) -> Values:
+    """The parts one after another, in a form that holds each value as it is."""
+    if len(parts) == 1:
+        return _plain(parts[0]) if isinstance(parts[0], pa.Array) else parts[0]
+    if all(isinstance(part, pa.Array) for part in parts):
+        plain = [_plain(part) for part in parts]
+        if len({part.type for part in plain}) == 1:
+            return pa.concat_arrays(plain)
+    elif all(isinstance(part, np.ndarray) and part.dtype == parts[0].dtype for part in parts):
+        return np.concatenate(parts)
+    return _objects(value for part in parts for value in listed(part))
+
+
+def arrow(values: Values) -> pa.Array:
+    """As the narrowest Arrow column that holds every value as it is."""
+    if isinstance(values, pa.Array):
+        return _plain(values)
+    return pa.array(values) if values.dtype != object else _fitting(values.tolist())
+
+
+def listed(values: Values) -> list[Any]:
+    """As Python values: int, float, Decimal, str, datetime, None."""
+    items: list[Any] = values.to_pylist() if isinstance(values, pa.Array) else values.tolist()
+    return items
+
+
+def taken(values: Values, order: npt.NDArray[np.int64]) -> Values:
+    """The values at these places."""
+    return values.take(pa.array(order)) if isinstance(values, pa.Array) else values[order]
+
+
+def text(value: object) -> str:
+    """With all digits: Python's own str refuses integers of more than 4,300."""
+    return format(Decimal(value), "f") if isinstance(value, int) else str(value)
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+
+
+def _objects(values: Iterable[object]) -> npt.NDArray[Any]:
+    items = list(values)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array
+
+
+def _fitting(values: list[Any]) -> pa.Array:
+    present = [value for value in values if value is not None]
+    kinds = {type(value) for value in present}
+    if not kinds:
+        return pa.nulls(len(values))
+    if kinds <= {int}:
+        return _integers(values, present)
+    if kinds <= {int, float} and all(abs(value) <= 2**53 for value in present if isinstance(value, int)):
+        return pa.array(values, pa.float64())
+    if len(kinds) > 1 or kinds == {Decimal}:
+        return pa.array([None if value is None else text(value) for value in values], pa.string())
+    return pa.array(values)
+
+
+def _integers(values: list[Any], present: list[int]) -> pa.Array:
+    least, most = min(present, default=0), max(present, default=0)
+    if least >= -(2**63) and most < 2**63:
+        return pa.array(values, pa.int64())
+    if max(-least, most) < 10**76:
+        return pa.array([None if value is None else Decimal(value) for value in values], DECIMAL)
+    return pa.array([None if value is None else text(value) for value in values], pa.string())

@@ -1,0 +1,61 @@
+"""`elsinore run`, behind its options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from connectors.sinks import open_sink
+from elsinore.progress import bar
+from elsinore.tables import answers, columns_of, table
+
+if TYPE_CHECKING:
+    from actors.rows import Rows
+    from cluster.local import Metrics
+    from elsinore.api import Job
+
+ROWS = 1 << 16
+"""Rows are written when there are so many, in order, so that the output too may be more than memory holds."""
+
+
+def answer(job: Job, out: str, approximate: bool) -> str:
+    """Run a job, write its rows, and return what is to be said about it in the end."""
+    started = perf_counter()
+    with open_sink(out, columns_of(job.workload)) as sink, bar(job, sys.stderr.isatty()):
+        for part in _parts(job, approximate):
+            sink.write(part)
+    return summary(job.run.metrics, perf_counter() - started)
+
+
+def summary(metrics: Metrics, seconds: float) -> str:
+    """One line of numbers, and a hint where one of them is not what a user hopes for."""
+    counts = [f"{getattr(metrics, name):,} {name}" for name in ("events", "rows", "late", "dead", "dropped")]
+    lines = [f"{', '.join(counts)}; {seconds:.1f} s, {metrics.events / seconds:,.0f} events/s"]
+    if metrics.late:
+        lines.append("Late events are in no row; --lateness SECONDS waits for them.")
+    if metrics.dead:
+        lines.append("Dead events could not be read; --dead-letters FILE says why.")
+    if metrics.dropped:
+        lines.append("Dropped events had no value in an attribute of GROUP-BY or [...].")
+    return "\n".join(lines)
+
+
+def _parts(job: Job, approximate: bool) -> Iterator[pa.Table]:
+    columns = columns_of(job.workload)
+    for some in _some(job):
+        yield table(answers(some, columns).values(), columns, job.run.clock, approximate)
+
+
+def _some(job: Job) -> Iterator[list[Rows]]:
+    waiting: list[Rows] = []
+    for rows in job:
+        waiting.append(rows)
+        if sum(map(len, waiting)) >= ROWS:
+            yield waiting
+            waiting = []
+    if waiting:
+        yield waiting

@@ -1,0 +1,106 @@
+"""Rows of many queries as one Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from actors.rows import Rows
+from elsinore.columns import Values, arrow, joined, taken
+from planner.clock import Clock
+from planner.syntax import Workload
+
+Columns = Mapping[str, tuple[str, ...]]
+"""The columns of each query's rows behind the window: grouping attributes, then the items of RETURN."""
+
+APPROXIMATE = {b"approximate": b"true"}
+
+
+def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
+    """Which columns each query of a checked workload answers with."""
+    return {query.name: (*query.groups, *(item.label for item in query.aggregates)) for query in workload.queries}
+
+
+def answers(parts: Iterable[Rows], columns: Columns) -> dict[str, Rows]:
+    """Rows as they came, put in order: by query as the workload has them, then by window, then by group."""
+    found: dict[str, list[Rows]] = {name: [] for name in columns}
+    for part in parts:
+        found[part.query].append(part)
+    return {name: _merged(some) for name, some in found.items() if some}
+
+
+def _merged(parts: Sequence[Rows]) -> Rows:
+    first = parts[0]
+    rows = Rows(
+        first.query,
+        np.concatenate([part.window_start for part in parts]),
+        np.concatenate([part.window_end for part in parts]),
+        {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups},
+        {name: joined([part.values[name] for part in parts]) for name in first.values},
+    )
+    keys = {"window_start": pa.array(rows.window_start)} | {str(i): key for i, key in enumerate(rows.groups.values())}
+    order = pc.sort_indices(pa.table(keys), [(key, "ascending") for key in keys]).to_numpy()
+    return Rows(
+        rows.query,
+        rows.window_start[order],
+        rows.window_end[order],
+        {name: values.take(pa.array(order)) for name, values in rows.groups.items()},
+        {name: taken(values, order) for name, values in rows.values.items()},
+    )
+
+
+def table(answers: Collection[Rows], columns: Columns, clock: Clock, approximate: bool) -> pa.Table:
+    """One table: query, window, and every column of any query, null where a row's query has none such."""
+    names = dict.fromkeys(name for query in columns.values() for name in query)
+    starts = np.concatenate([np.empty(0, np.int64), *(rows.window_start for rows in answers)])
+    ends = np.concatenate([np.empty(0, np.int64), *(rows.window_end for rows in answers)])
+    fixed = {
+        "query": pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string()),
+        "window_start": clock.show(starts),
+        "window_end": clock.show(ends),
+    }
+    return pa.table(
+        fixed | {name: _column([_values(rows, name) for rows in answers]) for name in names},
+        metadata=APPROXIMATE if approximate else None,
+    )
+
+
+def narrowed(rows: pa.Table) -> pa.Table:
+    """Without decimal256, which Polars does not read."""
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_decimal256(field.type):
+            rows = rows.set_column(index, field.name, _narrow(rows.column(index)))
+    return rows
+
+
+def _narrow(decimals: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return decimals.cast(pa.decimal128(38, 0))
+    except pa.ArrowInvalid:
+        return decimals.cast(pa.string())
+
+
+def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: str, time_column: str) -> pa.Table:
+    """Events that came behind the watermark, with the user's names and times."""
+    if not batches:
+        return pa.table({type_column: pa.array([], pa.string()), time_column: pa.array([], clock.form)})
+    events = pa.concat_tables([pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive")
+    times = clock.show(events.column("time").to_numpy())
+    return events.set_column(1, time_column, times).rename_columns({"type": type_column})
+
+
+def _values(rows: Rows, name: str) -> Values:
+    return rows.groups[name] if name in rows.groups else rows.values.get(name, pa.nulls(len(rows)))
+
+
+def _column(parts: Sequence[Values]) -> pa.Array:
+    """One column over several queries: nulls adopt the type of the others."""
+    arrays = [arrow(part) for part in parts]
+    types = {array.type for array in arrays} - {pa.null()}
+    if len(types) > 1:
+        return arrow(joined(parts))
+    kind = next(iter(types), pa.null())
+    return pa.concat_arrays([pa.array([], kind), *(array.cast(kind) for array in arrays)])

@@ -1,0 +1,62 @@
+"""Attributes that the events do not have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from itertools import chain
+
+from planner.errors import Problem, WorkloadError, quote
+from planner.predicates import attributes as attributes_of
+from planner.suggest import also, did_you_mean, those
+from planner.syntax import Place, Query, Workload
+from planner.walk import leaves
+
+Attributes = Mapping[str, Collection[str]]
+
+
+def check_attributes(workload: Workload, attributes: Attributes) -> None:
+    """Raises WorkloadError where a checked workload names attributes that no event of their type has.
+
+    `attributes` maps an event type to the attributes of its events; types that it does not
+    have are not looked at.
+    """
+    problems = [
+        replace(problem, query=query.name)
+        for query in workload.queries
+        for problem in chain(_of_types(query, attributes), _of_partitions(query, attributes))
+    ]
+    if problems:
+        raise WorkloadError(problems, workload.text)
+
+
+def _of_types(query: Query, attributes: Attributes) -> Iterator[Problem]:
+    """Attributes of a variable: in aggregates and predicates."""
+    types = {leaf.variable: leaf.name for leaf in leaves(query.pattern)}
+    used: list[tuple[str, str, Place | None]] = [
+        (item.variable, item.attribute, item.place) for item in query.aggregates if item.variable and item.attribute
+    ]
+    for predicate in query.predicates:
+        used += [(attribute.variable, attribute.name, attribute.place) for attribute in attributes_of(predicate)]
+    for variable, name, place in used:
+        event_type = types[variable]
+        if event_type in attributes and name not in attributes[event_type]:
+            message = f"no event of type {quote(event_type)} has an attribute {quote(name)}"
+            yield Problem(message, _hint(name, attributes[event_type]), place)
+
+
+def _of_partitions(query: Query, attributes: Attributes) -> Iterator[Problem]:
+    """Attributes of all events: an event without them is dropped, but here every event is."""
+    known = {leaf.name for leaf in leaves(query.pattern)} & attributes.keys()
+    names = set().union(*(attributes[event_type] for event_type in known))
+    used = [(grouping.attribute, grouping.place) for grouping in query.group_by]
+    used += [(name, part.place) for part in query.equivalences for name in part.attributes]
+    for name, place in used:
+        if known and name not in names:
+            yield Problem(f"no event of this pattern has an attribute {quote(name)}", _hint(name, names), place)
+
+
+def _hint(name: str, names: Collection[str]) -> str:
+    if not names:
+        return "these events have no attributes at all"
+    return also(f"the attributes are {those(names)}", did_you_mean(name, names))

@@ -1,0 +1,152 @@
+"""What a pattern may be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from planner.automaton import operands
+from planner.errors import Problem
+from planner.syntax import And, EventType, Kleene, Not, Or, Pattern, Query, Seq
+from planner.walk import nodes
+
+MOST_POSITIONS = 1000
+
+
+def repetitions_make_sense(query: Query) -> Iterator[Problem]:
+    """`{n,m}` is written out when the automaton is built: it must not be empty, nor too large."""
+    kleenes = [node for node in nodes(query.pattern) if isinstance(node, Kleene)]
+    for kleene in kleenes:
+        if kleene.most == 0:
+            yield Problem("this part is repeated no times", "leave it out, or write {1}", kleene.place)
+        elif kleene.most is not None and kleene.least > kleene.most:
+            hint = f"write {{{kleene.most},{kleene.least}}}"
+            yield Problem("the repetition ends before it begins: the smaller number stands first", hint, kleene.place)
+    if _positions(query.pattern) > MOST_POSITIONS:
+        message = f"the pattern has more than {MOST_POSITIONS:,} positions when its repetitions are written out"
+        yield Problem(message, "write + or {n,} for as many as there are, or a smaller number", query.pattern.place)
+
+
+def and_stands_on_top(query: Query) -> Iterator[Problem]:
+    """`p & q` pairs whole trends; it is not part of one."""
+    for operand in operands(query.pattern):
+        for node in nodes(operand):
+            if isinstance(node, And):
+                hint = "write p & q for two whole patterns, or SEQ(p, q) for one after the other"
+                yield Problem("AND stands at the top of a pattern only", hint, node.place)
+
+
+def negations_are_flat(query: Query) -> Iterator[Problem]:
+    """What forbids has nothing that forbids it."""
+    inner = {id(deeper): deeper for outer in _negations(query.pattern) for deeper in _negations(outer.part)}
+    for negation in inner.values():
+        hint = "leave out the inner NOT, or write the pattern that must not be there without it"
+        yield Problem("NOT stands inside of NOT", hint, negation.place)
+
+
+def negations_forbid_something(query: Query) -> Iterator[Problem]:
+    """`NOT A*` would forbid what is there always."""
+    for node in nodes(query.pattern):
+        if isinstance(node, Not) and _nullable(node.part) and not _negations(node.part):
+            message = "what NOT forbids can match without any event, so that it would always be there"
+            yield Problem(message, _obligatory(node.part), node.place)
+
+
+def pattern_matches_events(query: Query) -> Iterator[Problem]:
+    """A trend has at least one event."""
+    for operand in operands(query.pattern):
+        if not _nullable(operand):
+            continue
+        if all(isinstance(part, Not) for part in _elements(operand)):
+            message = "the pattern has nothing but NOT, which matches no event"
+            yield Problem(message, "add an event type that a trend is made of: SEQ(A, NOT B)", operand.place)
+        else:
+            yield Problem(
+                "the pattern can match nothing: all its parts may be absent", _obligatory(operand), operand.place
+            )
+
+
+def edges_have_windows(query: Query) -> Iterator[Problem]:
+    """NOT at an edge of the pattern reaches to the edge of the window, which moves with every event without a SLIDE."""
+    if query.slide is not None:
+        return
+    hint = f"add a SLIDE, such as SLIDE {query.within} for windows that do not overlap"
+    for operand in operands(query.pattern):
+        for name, backwards in (("start", False), ("end", True)):
+            for negation in _at_edge(operand, backwards)[:1]:
+                yield Problem(f"NOT at the {name} of the pattern needs a SLIDE", hint, negation.place)
+
+
+def _positions(pattern: Pattern) -> int:
+    match pattern:
+        case EventType():
+            return 1
+        case Kleene():
+            return _positions(pattern.part) * max(1, pattern.least, pattern.most or 0)
+        case Not():
+            return _positions(pattern.part)
+        case Seq() | Or() | And():
+            return sum(map(_positions, pattern.parts))
+
+
+def _nullable(pattern: Pattern) -> bool:
+    """Can it match without any event?"""
+    match pattern:
+        case EventType():
+            return False
+        case Not():
+            return True
+        case Kleene():
+            return pattern.least == 0 or _nullable(pattern.part)
+        case Seq() | And():
+            return all(map(_nullable, pattern.parts))
+        case Or():
+            return any(map(_nullable, pattern.parts))
+
+
+def _negations(pattern: Pattern) -> list[Not]:
+    return [node for node in nodes(pattern) if isinstance(node, Not)]
+
+
+def _elements(pattern: Pattern) -> Iterator[EventType | Not]:
+    """Event types, and negations as a whole."""
+    match pattern:
+        case EventType() | Not():
+            yield pattern
+        case Kleene():
+            yield from _elements(pattern.part)
+        case Seq() | Or() | And():
+            for part in pattern.parts:
+                yield from _elements(part)
+
+
+def _obligatory(pattern: Pattern) -> str:
+    """How to write it so that it matches an event."""
+    match pattern:
+        case Kleene(least=0, most=1):
+            return f"write {pattern.part}"
+        case Kleene(least=0):
+            return f"write {replace(pattern, least=1)}"
+    return "let one part be there in every match: + instead of *, and nothing instead of ?"
+
+
+def _at_edge(pattern: Pattern, backwards: bool) -> list[Not]:
+    """The negations that no event of the pattern need precede (or, backwards, follow)."""
+    inner = partial(_at_edge, backwards=backwards)
+    match pattern:
+        case EventType():
+            return []
+        case Not():
+            return [pattern]
+        case Kleene():
+            return inner(pattern.part)
+        case Or() | And():
+            return [negation for part in pattern.parts for negation in inner(part)]
+        case Seq():
+            found: list[Not] = []
+            for part in reversed(pattern.parts) if backwards else pattern.parts:
+                found += inner(part)
+                if not _nullable(part):
+                    break
+            return found

@@ -1,0 +1,91 @@
+"""What a query returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.errors import Problem, quote
+from planner.suggest import also, did_you_mean, those
+from planner.syntax import Aggregate, Grouping, Matches, Query
+from planner.walk import negated
+
+FIXED = ("query", "window_start", "window_end")
+"""The columns that every row has."""
+
+
+def returns_aggregates(query: Query) -> Iterator[Problem]:
+    """An aggregation query returns an aggregate at least."""
+    if isinstance(query.returns, Matches):
+        hint = "return aggregates, such as RETURN COUNT(*)"
+        yield Problem("RETURN MATCHES is not supported yet", hint, query.returns.place)
+    elif not query.aggregates:
+        hint = "add one, such as COUNT(*)"
+        yield Problem("RETURN has no aggregate", hint, query.returns[0].place)
+
+
+def aggregates_are_well_formed(query: Query) -> Iterator[Problem]:
+    """COUNT counts trends or events; the others are taken over an attribute."""
+    for item in query.aggregates:
+        function, variable, attribute = item.function, item.variable, item.attribute
+        if function == "COUNT" and attribute:
+            hint = f"write COUNT({variable}) for the number of events, or COUNT(*) for the number of trends"
+            yield Problem("COUNT counts events or trends, not attributes", hint, item.place)
+        elif function != "COUNT" and variable is None:
+            yield Problem(
+                f"{function} is taken over an attribute, not over *", f"write {function}(X.attribute)", item.place
+            )
+        elif function != "COUNT" and attribute is None:
+            message = f"{function} is taken over an attribute, not over events"
+            yield Problem(message, f"write {function}({variable}.attribute)", item.place)
+
+
+def aggregates_have_events(query: Query) -> Iterator[Problem]:
+    """No event of a trend is bound to a variable inside of NOT."""
+    absent = negated(query.pattern)
+    for item in query.aggregates:
+        if item.variable in absent:
+            message = f"{quote(item.variable)} stands inside of NOT: no event of a trend is bound to it"
+            yield Problem(message, "aggregate over a variable outside of NOT", item.place)
+
+
+def columns_are_grouped(query: Query) -> Iterator[Problem]:
+    """A row stands for a group: it has no other attributes."""
+    for item in _groupings(query):
+        if item.attribute not in query.groups:
+            hint = f"the query groups by {those(query.groups)}" if query.groups else f"add GROUP-BY {item.attribute}"
+            message = f"RETURN names {quote(item.attribute)}, which is not in GROUP-BY"
+            yield Problem(message, also(hint, did_you_mean(item.attribute, query.groups)), item.place)
+
+
+def groupings_keep_their_names(query: Query) -> Iterator[Problem]:
+    """Rows are told apart by their grouping attributes under the names that the events have."""
+    for item in _groupings(query):
+        if item.alias:
+            hint = f"write {item.attribute}; AS names aggregates"
+            yield Problem("AS for a grouping attribute is not supported: it keeps its own name", hint, item.place)
+
+
+def columns_are_distinct(query: Query) -> Iterator[Problem]:
+    """A column that stood twice could not be addressed."""
+    for grouping in query.group_by:
+        if grouping.attribute in FIXED:
+            message = f"every row has a column {quote(grouping.attribute)} of its own"
+            yield Problem(message, "call the attribute something else in the events", grouping.place)
+    seen: set[str] = set()
+    for item in () if isinstance(query.returns, Matches) else query.returns:
+        column = item.attribute if isinstance(item, Grouping) else item.label
+        if column in seen or (isinstance(item, Aggregate) and column in (*FIXED, *query.groups)):
+            yield _twice(item, column)
+        seen.add(column)
+
+
+def _twice(item: Grouping | Aggregate, column: str) -> Problem:
+    if column in FIXED:
+        return Problem(f"every row has a column {quote(column)} of its own", "choose another name", item.place)
+    hint = "leave one out" if isinstance(item, Grouping) else "leave one out, or name it with AS"
+    return Problem(f"two columns are called {quote(column)}", hint, item.place)
+
+
+def _groupings(query: Query) -> Iterator[Grouping]:
+    if not isinstance(query.returns, Matches):
+        yield from (item for item in query.returns if isinstance(item, Grouping))

@@ -1,0 +1,409 @@
+"""Automata to machines: finitely many counters, and what an event does to them.
+
+A partial trend is remembered by its *state*: which positions may come next, through which
+gaps, and how far the guards in these gaps have got since its last event. All partial trends
+in one state share one counter (COGRA's type-grained aggregate); an event appends itself to
+the trends of some states (Theorem 4.2), and moves or ends others:
+
+- it may *consume* them: under skip-till-next-match the trends that it is adjacent to, under
+  contiguous all trends that are older;
+- it may advance a *guard*: a negated sub-pattern matched inside the gap closes it.
+
+Each of these is linear in the counters, so spans of a stream can be summed up and combined.
+
+States are subsets of positions, built as for a deterministic automaton, so a trend is counted
+once however many ways there are to read it. Variables that an aggregate or a predicate on
+neighbours names are kept apart; such a query is checked to have one reading (`ambiguity`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+
+from planner.automaton import CLOSED, Automaton, Crossings, either
+from planner.predicates import Predicates
+from planner.syntax import Expression, Semantics
+
+MAX_STATES = 4096
+MAX_PREDICATES = 8
+
+class TooComplex(Exception):
+    """A pattern that would need more than can reasonably be kept; says what, and what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+
+Successors = frozenset[tuple[int, Crossings]]
+"""Positions that may come next, each with the ways to cross the gap before it."""
+
+Reached = frozenset[tuple[int, frozenset[int]]]
+"""Per guard in a gap: the positions of it that were matched since the last event."""
+
+Symbol = frozenset[tuple[int, int, int]]
+"""(pattern, guard, position): what events of one time may take in negated sub-patterns."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What there is to know of a partial trend for one pattern; the trend as a whole may be of several (AND)."""
+
+    threads: frozenset[Successors]
+    """Successors by the position of the last event; under `any` and `contiguous` all in one."""
+    accept: Crossings
+    """The ways in which the trend may end here."""
+    reached: Reached
+    label: str | None
+    """The variable that binds the last event, where it is named."""
+
+
+@dataclass(frozen=True)
+class State:
+    parts: tuple[Part, ...]
+    started: bool = True
+    """Not the empty trend: it has a last event."""
+
+
+@dataclass(frozen=True)
+class EventClass:
+    """Events that are alike to a query: of one type, satisfying the same local predicates."""
+
+    type: str
+    satisfied: frozenset[str]
+    """Variables with local predicates whose predicates hold."""
+    positions: tuple[frozenset[int], ...]
+    """Per pattern, the positions that such an event may take."""
+    guarded: Symbol
+
+
+@dataclass(frozen=True)
+class Append:
+    """Trends in state `source`, lengthened by the event, are in state `target`."""
+
+    source: int
+    target: int
+    bound: tuple[str, ...]
+    """The named variables that bind the event."""
+    links: tuple[int, ...]
+    """The predicates on neighbours that must hold between last event and this one."""
+
+
+Moves = tuple[tuple[int, int], ...]
+"""(from, to) in an order in which they may be done one by one; to -1 means that the trends end."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """State 0 is the empty trend; its counter is 1 where a window starts."""
+
+    semantics: Semantics
+    classes: tuple[EventClass, ...]
+    """Number 0 of the classes, left out here, is every event that takes no position."""
+    states: tuple[State, ...]
+    accepting: tuple[int, ...]
+    appends: tuple[tuple[Append, ...], ...]
+    """By class."""
+    consumes: tuple[Moves, ...]
+    """By class."""
+    symbols: tuple[int, ...]
+    """By class: what it says to the guards."""
+    unions: tuple[tuple[int, ...], ...]
+    """What two symbols at the same time say together."""
+    advances: tuple[Moves, ...]
+    """By symbol."""
+    closes: tuple[tuple[tuple[int, int], Moves], ...]
+    """By (pattern, guard) with predicates on neighbours inside: what a match of it moves, among trends older than the match."""
+    ends: tuple[bool, ...]
+    """By class: may such an event end a trend?"""
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The states that an event or a guard can do something to: a span of the stream is a map of these."""
+        sources = {append.source for appends in self.appends for append in appends}
+        moved = {source for moves in (*self.consumes, *self.advances) for source, _ in moves}
+        return tuple(sorted(sources | moved | {0}))
+
+
+def event_classes(automata: tuple[Automaton, ...], predicates: Predicates) -> tuple[EventClass, ...]:
+    """All classes of events that take a position, by type and then by the predicates that hold."""
+    types = dict.fromkeys(
+        position.type for whole in automata for part in (whole, *whole.guards) for position in part.positions
+    )
+    classes = []
+    for name in types:
+        tested = sorted(
+            {
+                position.variable
+                for whole in automata
+                for part in (whole, *whole.guards)
+                for position in part.positions
+                if position.type == name and position.variable in predicates.local
+            }
+        )
+        if len(tested) > MAX_PREDICATES:
+            raise TooComplex(
+                f"{len(tested)} variables of type {name} have predicates of their own",
+                f"use at most {MAX_PREDICATES}, or split the query",
+            )
+        for count in range(len(tested) + 1):
+            for satisfied in combinations(tested, count):
+                classes.append(_event_class(name, frozenset(satisfied), automata, predicates.local))
+    return tuple(classes)
+
+
+def _event_class(
+    name: str, satisfied: frozenset[str], automata: tuple[Automaton, ...], local: dict[str, tuple[Expression, ...]]
+) -> EventClass:
+    def taken(part: Automaton) -> frozenset[int]:
+        return frozenset(
+            p
+            for p, position in enumerate(part.positions)
+            if position.type == name and (position.variable not in local or position.variable in satisfied)
+        )
+
+    guarded = frozenset(
+        (i, g, p)
+        for i, whole in enumerate(automata)
+        for g, guard in enumerate(whole.guards)
+        for p in taken(guard)
+    )
+    return EventClass(name, satisfied, tuple(taken(whole) for whole in automata), guarded)
+
+
+def machine(
+    automata: tuple[Automaton, ...],
+    predicates: Predicates,
+    named: frozenset[str],
+    semantics: Semantics,
+    classes: tuple[EventClass, ...],
+) -> Machine:
+    """The machine of the trends that match all of the patterns at once (one, but for AND)."""
+    return _Builder(automata, predicates, named, semantics, classes).build()
+
+
+class _Builder:
+    def __init__(
+        self,
+        automata: tuple[Automaton, ...],
+        predicates: Predicates,
+        named: frozenset[str],
+        semantics: Semantics,
+        classes: tuple[EventClass, ...],
+    ) -> None:
+        self.automata = automata
+        self.predicates = predicates
+        self.named = named
+        self.semantics = semantics
+        self.classes = classes
+        self.numbers: dict[State, int] = {}
+        self.appends: dict[int, list[Append]] = {c: [] for c in range(len(classes) + 1)}
+        self.consumes: dict[int, dict[int, int]] = {c: {} for c in range(len(classes) + 1)}
+        self.linked = linked = {link.before for link in predicates.links}
+        self.costly = {
+            (i, g)
+            for i, whole in enumerate(automata)
+            for g, guard in enumerate(whole.guards)
+            if any(position.variable in linked for position in guard.positions)
+        }
+        self.symbol_sets = self._close_under_union()
+        self.advances: dict[int, dict[int, int]] = {u: {} for u in range(len(self.symbol_sets))}
+        self.closes: dict[tuple[int, int], dict[int, int]] = {guard: {} for guard in sorted(self.costly)}
+
+    def build(self) -> Machine:
+        firsts = (frozenset({frozenset(whole.first.items())}) for whole in self.automata)
+        self._number(State(tuple(self._part(first, CLOSED, frozenset(), None) for first in firsts), started=False))
+        done = 0
+        while done < len(self.numbers):
+            self._visit(list(self.numbers)[done], done)
+            done += 1
+        symbols = {symbol: u for u, symbol in enumerate(self.symbol_sets)}
+        return Machine(
+            self.semantics,
+            self.classes,
+            tuple(self.numbers),
+            tuple(s for state, s in self.numbers.items() if state.started and all(part.accept for part in state.parts)),
+            tuple(tuple(appends) for appends in self.appends.values()),
+            tuple(_ordered(moves) for moves in self.consumes.values()),
+            (0, *(symbols[self._symbol(event_class)] for event_class in self.classes)),
+            tuple(tuple(symbols[a | b] for b in self.symbol_sets) for a in self.symbol_sets),
+            tuple(_ordered(moves) for moves in self.advances.values()),
+            tuple((guard, _ordered(moves)) for guard, moves in self.closes.items()),
+            (False, *(self._may_end(event_class) for event_class in self.classes)),
+        )
+
+    def _symbol(self, event_class: EventClass) -> Symbol:
+        return frozenset(entry for entry in event_class.guarded if entry[:2] not in self.costly)
+
+    def _close_under_union(self) -> tuple[Symbol, ...]:
+        """All that events at one time can say to the guards together."""
+        known = dict.fromkeys([Symbol(), *map(self._symbol, self.classes)])
+        while more := {a | b for a in known for b in known} - known.keys():
+            if len(known) + len(more) > MAX_STATES:
+                raise TooComplex("the negated sub-patterns are too many to follow together", "split the query")
+            known.update(dict.fromkeys(sorted(more, key=sorted)))
+        return tuple(known)
+
+    def _may_end(self, event_class: EventClass) -> bool:
+        return all(
+            any(p in whole.last for p in taken)
+            for whole, taken in zip(self.automata, event_class.positions, strict=True)
+        )
+
+    def _number(self, state: State) -> int:
+        if state not in self.numbers:
+            if len(self.numbers) >= MAX_STATES:
+                raise TooComplex(f"the pattern needs more than {MAX_STATES} states", "make it shorter, or split the query")
+            self.numbers[state] = len(self.numbers)
+        return self.numbers[state]
+
+    def _visit(self, state: State, number: int) -> None:
+        extensible = state.started and any(part.threads for part in state.parts)
+        for c, event_class in enumerate(self.classes, start=1):
+            self._append(state, number, c, event_class)
+            if extensible and self.semantics == "next":
+                self._move(self.consumes[c], number, state, self._consumed(state, event_class))
+        if extensible and self.semantics == "contiguous":
+            for moves in self.consumes.values():
+                moves[number] = -1
+            return
+        for u, symbol in enumerate(self.symbol_sets):
+            self._move(self.advances[u], number, state, self._advanced(state, symbol))
+        for guard, moves in self.closes.items():
+            self._move(moves, number, state, self._closed(state, {guard}))
+
+    def _move(self, moves: dict[int, int], number: int, before: State, after: State | None) -> None:
+        if after is None:
+            moves[number] = -1
+        elif after != before:
+            moves[number] = self._number(after)
+
+    def _append(self, state: State, number: int, c: int, event_class: EventClass) -> None:
+        choices = [
+            list(self._lengthened(i, part, event_class.positions[i])) for i, part in enumerate(state.parts)
+        ]
+        for choice in product(*choices):
+            bound = [label for label, _ in choice]
+            links = {
+                link
+                for part, label in zip(state.parts, bound, strict=True)
+                for link in self.predicates.between(part.label, label)
+            }
+            for target in self._targets(tuple(part for _, part in choice)):
+                names = tuple(sorted({label for label in bound if label}))
+                self.appends[c].append(Append(number, self._number(target), names, tuple(sorted(links))))
+
+    def _lengthened(self, i: int, part: Part, taken: frozenset[int]) -> Iterator[tuple[str | None, Part]]:
+        """The trend with an event of these positions behind it, once per variable that may bind the event."""
+        whole = self.automata[i]
+        after = sorted({r for thread in part.threads for r, _ in thread if r in taken})
+        for label in dict.fromkeys(self._label(whole, r) for r in after):
+            chosen = [r for r in after if self._label(whole, r) == label]
+            threads = frozenset(frozenset(whole.follow[r].items()) for r in chosen)
+            accept = CLOSED
+            for r in chosen:
+                accept = either(accept, whole.last.get(r, CLOSED))
+            yield label, self._part(threads, accept, frozenset(), label)
+
+    def _label(self, whole: Automaton, position: int) -> str | None:
+        variable = whole.positions[position].variable
+        return variable if variable in self.named else None
+
+    def _targets(self, parts: tuple[Part, ...]) -> Iterator[State]:
+        """Under `any` one counter serves to end and to go on; elsewhere trends that go on may be consumed."""
+        ends = all(part.accept for part in parts)
+        goes_on = all(part.threads for part in parts)
+        if self.semantics == "any":
+            if ends or goes_on:
+                yield State(parts)
+            return
+        if ends:
+            yield State(tuple(self._part(frozenset(), part.accept, part.reached, None) for part in parts))
+        if goes_on:
+            yield State(tuple(self._part(part.threads, CLOSED, part.reached, part.label) for part in parts))
+
+    def _consumed(self, state: State, event_class: EventClass) -> State | None:
+        parts = []
+        for part, taken in zip(state.parts, event_class.positions, strict=True):
+            threads = frozenset(thread for thread in part.threads if not any(r in taken for r, _ in thread))
+            parts.append(self._part(threads, part.accept, part.reached, part.label))
+        return self._alive(parts, state.started)
+
+    def _advanced(self, state: State, symbol: Symbol) -> State | None:
+        """Guards one step further, those in the gaps that this state waits in."""
+        parts = []
+        matched = set()
+        for i, part in enumerate(state.parts):
+            reached = dict(part.reached)
+            for g in self._guards_of(part):
+                taken = {p for j, h, p in symbol if (j, h) == (i, g)}
+                guard = self.automata[i].guards[g]
+                so_far = reached.get(g, frozenset())
+                steps = {p for p in taken if p in guard.first or any(p in guard.follow[q] for q in so_far)}
+                if any(p in guard.last for p in steps):
+                    matched.add((i, g))
+                if so_far | steps:
+                    reached[g] = so_far | steps
+            parts.append(Part(part.threads, part.accept, frozenset(reached.items()), part.label))
+        return self._closed(State(tuple(parts), state.started), matched)
+
+    def _closed(self, state: State, matched: set[tuple[int, int]]) -> State | None:
+        """Without the ways through a gap in which one of these guards was matched."""
+        parts = []
+        for i, part in enumerate(state.parts):
+            guards = frozenset(g for j, g in matched if j == i)
+            threads = frozenset(
+                frozenset((r, left) for r, ways in thread if (left := _without(ways, guards)))
+                for thread in part.threads
+            )
+            parts.append(self._part(threads, _without(part.accept, guards), part.reached, part.label))
+        return self._alive(parts, state.started)
+
+    def _alive(self, parts: list[Part], started: bool) -> State | None:
+        goes_on = all(part.threads for part in parts)
+        ends = all(part.accept for part in parts)
+        return State(tuple(parts), started) if goes_on or ends else None
+
+    def _guards_of(self, part: Part) -> set[int]:
+        crossings = [ways for thread in part.threads for _, ways in thread]
+        return {g for ways in (*crossings, part.accept) for way in ways for g in way}
+
+    def _part(
+        self, threads: frozenset[Successors], accept: Crossings, reached: Reached, label: str | None
+    ) -> Part:
+        """In one form for all that behave alike, so that they share a counter."""
+        threads = frozenset(thread for thread in threads if thread)
+        if self.semantics != "next" and len(threads) > 1:
+            merged: dict[int, Crossings] = {}
+            for r, ways in (edge for thread in threads for edge in thread):
+                merged[r] = either(merged.get(r, CLOSED), ways)
+            threads = frozenset({frozenset(merged.items())})
+        if not threads or label not in self.linked:
+            label = None
+        part = Part(threads, accept, reached, label)
+        guards = self._guards_of(part)
+        return Part(threads, accept, frozenset(entry for entry in reached if entry[0] in guards), label)
+
+
+def _without(ways: Crossings, guards: frozenset[int]) -> Crossings:
+    return frozenset(way for way in ways if not way & guards) if guards else ways
+
+
+def _ordered(moves: dict[int, int]) -> Moves:
+    """A state is emptied before another is moved into it, so that nothing moves twice."""
+    ordered: dict[int, int] = {}
+
+    def put(source: int) -> None:
+        if source in moves and source not in ordered:
+            put(moves[source])
+            ordered[source] = moves[source]
+
+    for source in moves:
+        put(source)
+    return tuple(ordered.items())
+
+

@@ -1,0 +1,100 @@
+"""Predicate classes (COGRA, Section 3.2): on single events, and on neighbours.
+
+Equivalences partition the stream and stand in `Query.partition`; the rest is told apart here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import cast
+
+from planner.automaton import follows
+from planner.syntax import Attribute, Comparison, ComparisonOperator, Expression, Query
+
+MIRRORED: dict[ComparisonOperator, ComparisonOperator] = {
+    "=": "=",
+    "!=": "!=",
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A predicate on two neighbours: `left` is read from the earlier event, `right` from the later one."""
+
+    before: str
+    after: str
+    operator: ComparisonOperator
+    left: Expression
+    right: Expression
+
+    def __str__(self) -> str:
+        right = str(self.right)
+        if self.before == self.after:
+            right = right.replace(f"{self.after}.", f"NEXT({self.after}).")
+        return f"{self.left} {self.operator} {right}"
+
+
+@dataclass(frozen=True)
+class Predicates:
+    local: dict[str, tuple[Expression, ...]]
+    links: tuple[Link, ...]
+
+    def between(self, before: str | None, after: str | None) -> tuple[int, ...]:
+        """The links, by number, that an event of `after` behind one of `before` must satisfy."""
+        return tuple(i for i, link in enumerate(self.links) if (link.before, link.after) == (before, after))
+
+
+def classify(query: Query) -> Predicates:
+    """The predicates of a checked query by their class."""
+    local: dict[str, tuple[Expression, ...]] = {}
+    links = []
+    neighbours = follows(query.pattern)
+    for predicate in query.predicates:
+        used = list(attributes(predicate))
+        names = {(attribute.variable, attribute.next) for attribute in used}
+        if len(names) == 1 and not used[0].next:
+            local[used[0].variable] = (*local.get(used[0].variable, ()), predicate)
+        else:
+            links.append(_link(cast(Comparison, predicate), neighbours))
+    return Predicates(local, tuple(links))
+
+
+def attributes(expression: Expression) -> Iterator[Attribute]:
+    """Every attribute that an expression reads."""
+    if isinstance(expression, Attribute):
+        yield expression
+        return
+    for field in fields(expression):
+        value = getattr(expression, field.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if hasattr(part, "place"):
+                yield from attributes(part)
+
+
+def _link(predicate: Comparison, neighbours: set[tuple[str, str]]) -> Link:
+    """The side of the earlier event comes first: `NEXT` says which it is, or else what can follow what."""
+    left, right = _reader(predicate.left), _reader(predicate.right)
+    backwards = left.next or (left.variable != right.variable and (left.variable, right.variable) not in neighbours)
+    if backwards:
+        return Link(
+            right.variable, left.variable, MIRRORED[predicate.operator], predicate.right, _plain(predicate.left)
+        )
+    return Link(left.variable, right.variable, predicate.operator, predicate.left, _plain(predicate.right))
+
+
+def _reader(side: Expression) -> Attribute:
+    return next(attributes(side))
+
+
+def _plain(expression: Expression) -> Expression:
+    """Without NEXT: which event is meant is said by the side of the link."""
+    if isinstance(expression, Attribute):
+        return Attribute(expression.variable, expression.name, place=expression.place)
+    parts = {field.name: getattr(expression, field.name) for field in fields(expression)}
+    plain = {name: _plain(part) if hasattr(part, "place") else part for name, part in parts.items()}
+    return type(expression)(**plain)

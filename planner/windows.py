@@ -1,0 +1,41 @@
+"""Windows and panes, in ticks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd
+
+from planner.clock import Clock
+from planner.syntax import Query
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Window k is `[k·slide, k·slide + within)`; a pane is the longest span that no window's bound cuts."""
+
+    within: int
+    slide: int
+
+    @classmethod
+    def of(cls, query: Query, clock: Clock) -> Windows:
+        assert query.slide is not None
+        return cls(clock.ticks(query.within.seconds), clock.ticks(query.slide.seconds))
+
+    @property
+    def pane(self) -> int:
+        return gcd(self.within, self.slide)
+
+    @property
+    def panes(self) -> int:
+        """Panes in a window."""
+        return self.within // self.pane
+
+    @property
+    def step(self) -> int:
+        """Panes from one window's start to the next's."""
+        return self.slide // self.pane
+
+    @property
+    def overlap(self) -> int:
+        """How many windows an event can be in."""
+        return -(-self.within // self.slide)

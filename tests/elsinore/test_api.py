@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import datetime as dt
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import elsinore
+from elsinore.api import seconds
+
+WORKLOAD = """
+QUERY rides
+RETURN district, COUNT(*), SUM(T.speed)
+PATTERN SEQ(Request R, Travel T+, Cancel C)
+GROUP-BY district
+WITHIN 10 seconds SLIDE 10 seconds
+"""
+EVENTS = [
+    {"type": "Request", "time": 0, "district": "west"},
+    {"type": "Travel", "time": 1, "district": "west", "speed": 5},
+    {"type": "Travel", "time": 2, "district": "west", "speed": 7},
+    {"type": "Travel", "time": 3, "district": None, "speed": 7},
+    {"type": "Cancel", "time": 4, "district": "west"},
+    {"type": "Request", "time": 11, "district": "west"},
+]
+ROWS = [
+    {
+        "query": "rides",
+        "window_start": 0,
+        "window_end": 10,
+        "district": "west",
+        "COUNT(*)": 3,
+        "SUM(T.speed)": 24,
+    }
+]
+
+
+def test_a_workload_as_text_and_as_path(tmp_path: Path) -> None:
+    path = tmp_path / "rides.elsinore"
+    path.write_text(WORKLOAD)
+    for workload in (WORKLOAD, path, str(path)):
+        assert elsinore.run(workload, EVENTS).rows() == ROWS
+        assert elsinore.parse(workload) == elsinore.parse(WORKLOAD)
+        elsinore.check(workload)
+        assert "rides" in elsinore.explain(workload)
+
+
+def test_a_file_without_a_telling_name(tmp_path: Path) -> None:
+    (tmp_path / "rides").write_text(WORKLOAD)
+    assert elsinore.run(str(tmp_path / "rides"), EVENTS).rows() == ROWS
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pa.Table.from_pylist(EVENTS),
+        pl.DataFrame(EVENTS),
+        pl.DataFrame(EVENTS).to_pandas(),
+        pa.RecordBatchReader.from_batches(
+            pa.Table.from_pylist(EVENTS).schema, pa.Table.from_pylist(EVENTS).to_batches(max_chunksize=2)
+        ),
+    ],
+    ids=["arrow", "polars", "pandas", "reader"],
+)
+def test_events_in_many_forms(events: Any) -> None:
+    assert elsinore.run(WORKLOAD, events).rows() == ROWS
+
+
+def test_metrics() -> None:
+    metrics = elsinore.run(WORKLOAD, EVENTS).metrics
+    assert (metrics.events, metrics.rows, metrics.late, metrics.dead, metrics.dropped) == (6, 1, 0, 0, 1)
+
+
+def test_columns_may_have_other_names_and_times_another_unit() -> None:
+    events = [{"what": event["type"], "at": event["time"] * 1000} | event for event in EVENTS]  # type: ignore[operator]
+    for event in events:
+        del event["type"], event["time"]
+    rows = elsinore.run(WORKLOAD, events, type_column="what", time_column="at", time_unit="ms").rows()
+    assert rows == [ROWS[0] | {"window_end": 10_000}]
+
+
+def test_late_events_are_handed_back_with_the_names_and_times_of_the_user() -> None:
+    batches = [pa.Table.from_pylist([event]).to_batches()[0] for event in (EVENTS[5], EVENTS[0])]
+    schema = pa.schema({"type": pa.string(), "time": pa.int64(), "district": pa.string(), "speed": pa.int64()})
+    table = [pa.RecordBatch.from_pylist(batch.to_pylist(), schema=schema) for batch in batches]
+    reader = pa.RecordBatchReader.from_batches(schema, table)
+    late = elsinore.run(WORKLOAD, reader).late
+    assert late.select(["type", "time", "district"]).to_pylist() == [{"type": "Request", "time": 0, "district": "west"}]
+    reader = pa.RecordBatchReader.from_batches(schema, table)
+    assert elsinore.run(WORKLOAD, reader, lateness=11).late.num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "spark"}, "there is no engine 'spark'; there is 'local'"),
+        ({"numeric": "float"}, "there is no numeric 'float'; there is 'exact' and 'approximate'"),
+        ({"strategy": "fast"}, "there is no strategy 'fast'; there is 'auto'"),
+        ({"lateness": -1}, "lateness is a number of seconds, 0 or more, not -1"),
+        ({"lateness": float("nan")}, "lateness is a number of seconds, 0 or more, not nan"),
+        ({"lateness": "soon"}, "lateness is a number of seconds, 0 or more, not soon"),
+    ],
+)
+def test_an_option_that_does_not_exist(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(elsinore.InputError, match=message):
+        elsinore.run(WORKLOAD, EVENTS, **options)
+
+
+def test_a_workload_that_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "raw.txt").write_bytes(b"RETURN \xff")
+    for workload, message in (
+        (tmp_path / "none.elsinore", "there is no workload file"),
+        ("none.eql", "there is no workload file none.eql"),
+        (tmp_path, "is a folder"),
+        (tmp_path / "raw.txt", r"not a text in UTF-8 \(byte 7\)"),
+        (7, "not int"),
+    ):
+        with pytest.raises(elsinore.InputError, match=message):
+            elsinore.check(workload)  # type: ignore[arg-type]
+
+
+def test_all_that_is_wrong_with_a_workload_at_once() -> None:
+    bad = WORKLOAD.replace("T.speed", "Q.speed") + "; RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN 1 hours SLIDE 2 hours"
+    with pytest.raises(elsinore.WorkloadError) as caught:
+        elsinore.check(bad)
+    assert len(caught.value.problems) == 2
+
+
+def test_an_attribute_that_no_event_has() -> None:
+    with pytest.raises(elsinore.WorkloadError, match="speed"):
+        elsinore.run(WORKLOAD.replace("T.speed", "T.sped"), EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("length", "exact"),
+    [
+        (0, 0),
+        (5, 5),
+        (0.1, Fraction(1, 10)),
+        (dt.timedelta(milliseconds=1500), Fraction(3, 2)),
+        (1e-7, Fraction(1, 10**7)),
+    ],
+)
+def test_lateness_is_exact(length: float | dt.timedelta, exact: Fraction | int) -> None:
+    assert seconds(length) == exact

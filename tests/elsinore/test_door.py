@@ -1,0 +1,62 @@
+"""Importing `elsinore`: quick, light, and never somebody else's `planner`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import elsinore
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ("pyarrow", "numba", "numpy", "polars", "pandas", "lark", "typer", "rich")
+
+
+def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": f"{folder}{os.pathsep}{ROOT}"}
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_importing_loads_nothing_heavy(tmp_path: Path) -> None:
+    done = python("import elsinore, sys; print(sorted(sys.modules))", tmp_path)
+    assert done.returncode == 0
+    assert not [name for name in HEAVY if f"'{name}'" in done.stdout]
+
+
+def test_importing_is_quick(tmp_path: Path) -> None:
+    code = "import time; t = time.perf_counter(); import elsinore; print(time.perf_counter() - t)"
+    assert min(float(python(code, tmp_path).stdout) for _ in range(3)) < 0.3
+
+
+@pytest.mark.parametrize("name", elsinore.__all__)
+def test_every_public_name_is_there_and_says_where_from(name: str) -> None:
+    value = getattr(elsinore, name)
+    if isinstance(value, type):
+        assert value.__module__ == "elsinore"
+    assert name in dir(elsinore)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'rum'"):
+        elsinore.rum  # noqa: B018
+
+
+@pytest.mark.parametrize("shadow", ["planner.py", "connectors/__init__.py"])
+def test_a_shadowed_package_is_refused_by_name(tmp_path: Path, shadow: str) -> None:
+    (tmp_path / shadow).parent.mkdir(exist_ok=True)
+    (tmp_path / shadow).write_text("")
+    done = python("import elsinore; elsinore.check('RETURN COUNT(*) PATTERN A WITHIN 1 hour')", tmp_path)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"ImportError: Elsinore needs its own package {Path(shadow).parts[0].removesuffix('.py')!r}")
+    assert f"{tmp_path / shadow} first; rename that file" in last
+
+
+def test_a_folder_of_the_same_name_without_python_in_it_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "cluster").mkdir()
+    done = python("import elsinore; elsinore.check('RETURN COUNT(*) PATTERN A WITHIN 1 hour')", tmp_path)
+    assert done.returncode == 0, done.stderr
