@@ -10,11 +10,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.blocks import number_type
+from actors.buffered_graph import Moments, MovingGraph, WindowGraph
 from actors.cells import Cells
-from actors.classify import Classifier
+from actors.classify import Classifier, Kinds
 from actors.counters_numba_fns import Events, Shape
+from actors.event_numba_fns import Links
+from actors.event_tables import event_tables
 from actors.lane_columns import LaneColumns
+from actors.link_columns import LinkColumns
 from actors.pane_graph import PaneGraph, WindowMethod
 from actors.tables import tables
 from actors.window_maps import WindowMaps
@@ -43,29 +46,32 @@ class Counting:
         self.takes_all = counter.machine.semantics == "contiguous"
         self.classifier = Classifier(counter.machine, plan.predicates, plan.query.name)
         self.columns = LaneColumns(counter.lanes, exact, plan.query.name)
+        self.links = LinkColumns(counter, plan.predicates, plan.query.name) if counter.event_grained else None
+        self.ends = np.array(counter.machine.ends, np.bool_)
         self.graph = self._graph(plan, clock)
 
-    def _graph(self, plan: QueryPlan, clock: Clock) -> PaneGraph:
-        machine = self.counter.machine
-        windows = Windows.of(plan.query, clock)
+    def _graph(self, plan: QueryPlan, clock: Clock) -> PaneGraph | WindowGraph | MovingGraph:
         lanes, keys = 1 + len(self.columns.sums), len(self.columns.minima)
-        method: WindowMethod
+        single = event_tables(self.counter, plan.predicates) if self.links else None
+        compare = self.links.comparable if self.links else _as_they_are
+        links = len(plan.predicates.links) if self.links else 0
+        common = (self.counter, self._tables(), lanes, keys, links, self.columns.width, self.exact)
+        if plan.per_event:
+            return MovingGraph(single, clock.ticks(plan.query.within.seconds), compare, *common)
+        windows = Windows.of(plan.query, clock)
+        if single is not None:
+            return WindowGraph(single, windows, compare, *common)
+        states, starts = len(self.counter.machine.states), len(self.counter.machine.starts)
+        method: WindowMethod = WindowRows(windows)
         if plan.window_method(self.counter) == "pane maps":
-            shape = Shape(len(machine.starts), len(machine.states), lanes, keys, 1 if self.exact else 2)
-            method = WindowMaps(windows, len(machine.starts), shape, self.exact)
-        else:
-            method = WindowRows(windows)
-        return PaneGraph(self._tables(), len(machine.states), lanes, keys, windows, method, self.exact)
+            method = WindowMaps(windows, Shape(starts, states, lanes, keys, 1 if self.exact else 2), self.exact)
+        return PaneGraph(self._tables(), states, lanes, keys, windows, method, self.exact)
 
     def _tables(self) -> Any:
         return tables(self.counter.machine, self.columns.layout, [lane.variable for lane in self.columns.minima])
 
-    def process(self, batch: Batch) -> Iterator[Cells]:
-        events = self._events(batch)
-        if len(events.time):
-            yield from self.graph.process(events)
-
-    def _events(self, batch: Batch) -> Events:
+    def take(self, batch: Batch) -> tuple[Events, Links]:
+        """The columns that the graph asks for, of the events that it has to see."""
         kinds = self.classifier.kinds(batch.types, batch.columns)
         wanted = batch.slots >= 0
         if not self.takes_all:
@@ -74,20 +80,47 @@ class Counting:
         if not wanted.all():
             rows = np.flatnonzero(wanted)
             slots, times, kinds = slots[rows], times[rows], kinds[rows]
-            needed = {lane.attribute for lane in self.counter.lanes if lane.attribute}
-            columns = {name: columns[name].take(pa.array(rows)) for name in needed}
-        for at, count in self.columns.learn(columns):
-            self.graph.add_lanes(at, count, self._tables())
-        if not self.counter.lanes:
-            values = np.zeros((0, len(times)), number_type(self.exact))
-            return Events(slots, times, kinds, values, np.zeros((0, len(times)), np.int64))
-        values, keys = self.columns.values(columns, len(times)), self.columns.keys(columns, len(times))
-        return Events(slots, times, kinds, values, keys)
+            indices = pa.array(rows)
+            columns = {name: columns[name].take(indices) for name in self._reads()}
+        for at, count, column in self.columns.learn(columns):
+            self.graph.add_lanes(at, count, column, self._tables())
+        events = Events(
+            slots, times, kinds, self.columns.values(columns, len(times)), self.columns.keys(columns, len(times))
+        )
+        return events, self._links(columns, kinds)
+
+    def _reads(self) -> set[str]:
+        """The attributes that are needed beyond the event classes."""
+        return {lane.attribute for lane in self.counter.lanes if lane.attribute} | (
+            self.links.reads if self.links else set()
+        )
+
+    def _links(self, columns: Mapping[str, pa.Array], kinds: Kinds) -> Links:
+        if self.links is None:
+            nothing = np.zeros((0, len(kinds)), np.int64)
+            known = np.zeros((0, len(kinds)), np.bool_)
+            return Links(nothing, nothing, known, known)
+        links, promoted = self.links.encode(columns, kinds)
+        assert not isinstance(self.graph, PaneGraph)
+        for link in promoted:
+            self.graph.buffer.promote(link)
+        return links
+
+    def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
+        if len(events.time) or moments is not None:
+            yield from self.graph.process(events, links, moments)
 
     def save(self) -> dict[str, Any]:
-        return {"columns": self.columns.save(), "graph": self.graph.save()}
+        links = self.links.save() if self.links else None
+        return {"columns": self.columns.save(), "links": links, "graph": self.graph.save()}
 
     def load(self, state: dict[str, Any]) -> None:
-        for at, count in self.columns.load(state["columns"]):
-            self.graph.add_lanes(at, count, self._tables())
+        for at, count, column in self.columns.load(state["columns"]):
+            self.graph.add_lanes(at, count, column, self._tables())
+        if self.links:
+            self.links.load(state["links"])
         self.graph.load(state["graph"])
+
+
+def _as_they_are(links: Links) -> Links:
+    return links

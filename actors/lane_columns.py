@@ -67,15 +67,20 @@ class LaneColumns:
             for (lane, _), column, number in zip(self.sums, columns, numbers, strict=True)
         ]
 
-    def learn(self, columns: Mapping[str, pa.Array]) -> list[tuple[int, int]]:
-        """Take note of new columns; where lanes are missing for their values: (before which lane, how many)."""
+    @property
+    def width(self) -> int:
+        """How many columns `values` has."""
+        return sum(lane.kind != "events" for lane, _ in self.sums)
+
+    def learn(self, columns: Mapping[str, pa.Array]) -> list[tuple[int, int, int]]:
+        """Take note of new columns; where lanes are missing for their values: (lane behind them, how many, its column)."""
         added = []
         for lane in self.lanes:
             if lane.attribute is None:
                 continue
             self._note_type(lane, columns[lane.attribute])
             if lane.kind == "sum" and self.exact:
-                added += self._stretch(lane, columns[lane.attribute])
+                added += self._stretch(lane, *_digits_of(columns[lane.attribute]))
         return added
 
     def _note_type(self, lane: Lane, column: pa.Array) -> None:
@@ -93,16 +98,32 @@ class LaneColumns:
         if pa.types.is_floating(kind) and pa.types.is_integer(known):
             self.types[lane.attribute] = kind
 
-    def _stretch(self, lane: Lane, column: pa.Array) -> list[tuple[int, int]]:
+    def _stretch(self, lane: Lane, below: int, above: int) -> list[tuple[int, int, int]]:
+        """Room for digits down to `below` and up to `above`."""
         low, high = self.digits.setdefault(lane, (0, 0))
-        below, above = _digits_of(column)
-        first = 1 + next(i for i, (other, _) in enumerate(self.sums) if other == lane)
+        place = next(i for i, (other, _) in enumerate(self.sums) if other == lane)
+        column = sum(other.kind != "events" for other, _ in self.sums[:place])
         added = []
         if above > high:
-            added.append((first + high - low + 1, above - high))
+            size = high - low + 1
+            added.append((1 + place + size, above - high, column + size))
         if below < low:
-            added.append((first, low - below))
+            added.append((1 + place, low - below, column))
         self.digits[lane] = (min(low, below), max(high, above))
+        return added
+
+    def save(self) -> dict[str, Any]:
+        types = [(name, pa.schema([(name, kind)]).serialize().to_pybytes()) for name, kind in self.types.items()]
+        return {"digits": [list(self.digits.get(lane, (0, 0))) for lane in self.lanes], "types": dict(types)}
+
+    def load(self, state: dict[str, Any]) -> list[tuple[int, int, int]]:
+        """What was learned before; the lanes that are missing for it, as `learn` tells them."""
+        for name, kind in state["types"].items():
+            self.types[name] = pa.ipc.read_schema(pa.py_buffer(kind)).field(0).type
+        added = []
+        for lane, (low, high) in zip(self.lanes, state["digits"], strict=True):
+            if lane.kind == "sum" and self.exact:
+                added += self._stretch(lane, low, high)
         return added
 
     def values(self, columns: Mapping[str, pa.Array], count: int) -> npt.NDArray[Any]:

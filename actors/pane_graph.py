@@ -17,8 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.blocks import Blocks, scratch
+from actors.buffered_graph import Moments
 from actors.cells import Cells
 from actors.counters_numba_fns import Events, Shape, Tables, chain, run
+from actors.event_numba_fns import Links
 from planner.windows import Windows
 
 SEGMENT = 1 << 16
@@ -100,7 +102,7 @@ class PaneGraph:
         if groups > len(self.result_of):
             self.result_of = np.full(max(groups, 2 * len(self.result_of)), -1, np.int32)
 
-    def process(self, events: Events) -> Iterator[Cells]:
+    def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
         """Take in events, sorted by time, none older than any before; results of the windows that they show to be over."""
         length = self.windows.pane
         i = 0
@@ -169,7 +171,7 @@ class PaneGraph:
             self.widen()
             done = step(done)
 
-    def add_lanes(self, at: int, count: int, tables: Tables) -> None:
+    def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
         """New lanes of zeros in front of lane `at`, and the tables that know them."""
         for blocks in (self.own, *self.method.blocks()):
             blocks.add_lanes(at, count)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from actors.buffered_graph import Moments
 from actors.cells import Cells, join
 from actors.conjunction import conjoin
 from actors.counting import Batch, Counting
+from actors.counters_numba_fns import Events
 from actors.partitions import Partitions
 from actors.results import Column, Decoder
 from actors.rows import Rows
@@ -37,7 +39,24 @@ class QueryGraph:
         return np.arange(self.partitions.count, dtype=np.int32) if self.conjunction else self.partitions.group_of
 
     def process(self, batch: Batch) -> list[Rows]:
-        return self._rows(lambda counting: counting.process(batch))
+        taken = {counting: counting.take(batch) for counting in self.countings}
+        moments = self._moments([(counting, events) for counting, (events, _) in taken.items()])
+        return self._rows(lambda counting: counting.process(*taken[counting], moments))
+
+    def _moments(self, taken: list[tuple[Counting, Events]]) -> Moments | None:
+        """The times at which an event arrives, in any partition of a group, that can end a trend."""
+        if not self.plan.per_event:
+            return None
+        ending = [(events, counting.ends[events.kind]) for counting, events in taken]
+        group_of = self.partitions.group_of
+        times = np.concatenate([events.time[ends] for events, ends in ending])
+        groups = np.concatenate([group_of[events.slot[ends]] for events, ends in ending])
+        order = np.lexsort((times, groups))
+        times, groups = times[order], groups[order]
+        new = np.ones(len(times), np.bool_)
+        new[1:] = (times[1:] != times[:-1]) | (groups[1:] != groups[:-1])
+        at = np.searchsorted(groups[new], np.arange(int(group_of.max(initial=-1)) + 2))
+        return Moments(at, times[new], group_of)
 
     def settle(self, time: int) -> list[Rows]:
         """Rows of the windows that end no later than `time`."""

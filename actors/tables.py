@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.counters_numba_fns import Tables
-from planner.machine import Machine, Moves
+from planner.machine import Machine
 
 Ints = npt.NDArray[np.int32]
 
@@ -24,36 +24,36 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
     row_of = np.full(len(machine.states), -1, np.int32)
     row_of[list(starts)] = np.arange(len(starts), dtype=np.int32)
     return Tables(
-        append_at=_pointers(appends),
-        append_from=_column(a.source for one in appends for a in one),
-        append_to=_column(a.target for one in appends for a in one),
-        append_bound=_column(bounds.index(a.bound) for one in appends for a in one),
-        bound_at=_pointers(bound_lanes),
-        bound_lane=_column(lane for one in bound_lanes for lane, _ in one),
-        bound_column=_column(column for one in bound_lanes for _, column in one),
-        least_at=_pointers(bound_keys),
-        least_key=_column(key for one in bound_keys for key in one),
-        **_moves("consume", machine.consumes),
-        symbol=_column(machine.symbols),
+        append_at=pointers(appends),
+        append_from=column(a.source for one in appends for a in one),
+        append_to=column(a.target for one in appends for a in one),
+        append_bound=column(bounds.index(a.bound) for one in appends for a in one),
+        bound_at=pointers(bound_lanes),
+        bound_lane=column(lane for one in bound_lanes for lane, _ in one),
+        bound_column=column(column for one in bound_lanes for _, column in one),
+        least_at=pointers(bound_keys),
+        least_key=column(key for one in bound_keys for key in one),
+        **_moves("consume", [[(c.source, c.target) for c in consumes] for consumes in machine.consumes]),
+        symbol=column(machine.symbols),
         union=np.array(machine.unions, np.int32),
         **_moves("advance", machine.advances),
-        accepting=_column(machine.accepting),
-        starts=_column(starts),
+        accepting=column(machine.accepting),
+        starts=column(starts),
         row_of=row_of,
     )
 
 
-def _moves(name: str, moves: Sequence[Moves]) -> dict[str, Ints]:
+def _moves(name: str, moves: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Ints]:
     return {
-        f"{name}_at": _pointers(moves),
-        f"{name}_from": _column(source for one in moves for source, _ in one),
-        f"{name}_to": _column(target for one in moves for _, target in one),
+        f"{name}_at": pointers(moves),
+        f"{name}_from": column(source for one in moves for source, _ in one),
+        f"{name}_to": column(target for one in moves for _, target in one),
     }
 
 
-def _pointers(ranges: Sequence[Sequence[object]]) -> Ints:
+def pointers(ranges: Sequence[Sequence[object]]) -> Ints:
     return np.cumsum([0, *map(len, ranges)], dtype=np.int32)
 
 
-def _column(values: Iterable[int]) -> Ints:
+def column(values: Iterable[int]) -> Ints:
     return np.fromiter(values, np.int32)

@@ -33,10 +33,10 @@ class Pane:
 
 
 class WindowMaps:
-    def __init__(self, windows: Windows, starts: int, shape: Shape, exact: bool) -> None:
+    def __init__(self, windows: Windows, shape: Shape, exact: bool) -> None:
         self.windows = windows
-        self.rows = starts
-        self.back = Blocks.empty(shape._replace(rows=starts), exact)
+        self.rows = shape.rows
+        self.back = Blocks.empty(shape, exact)
         self.fresh = Blocks.empty(shape._replace(rows=1), exact)
         """Vectors of windows that had no event before the middle."""
         self.panes: dict[int, Pane] = {}

@@ -54,18 +54,19 @@ class Blocks:
         compression = COMPRESSIONS.get(self.path.suffix.lower())
         first, rest = 1, b""
         with self.path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
-            while data := stream.read(SIZE):
+            data = stream.read(SIZE)
+            while data:
+                following = stream.read(SIZE)
                 self.bytes_read = file.tell()
-                cut = data.rfind(b"\n") + 1
-                if not cut:
-                    rest = self._still_a_line(rest + data, first)
-                    continue
-                block = Block(rest + data[:cut], first)
-                rest = data[cut:]
-                yield block
-                first += block.height
-            if rest:
-                yield Block(rest, first)
+                cut = data.rfind(b"\n") + 1 if following else len(data)
+                rest += data[:cut]
+                if cut:
+                    block = Block(rest, first)
+                    yield block
+                    first += block.height
+                    rest = b""
+                rest = self._still_a_line(rest + data[cut:], first)
+                data = following
 
     def _still_a_line(self, line: bytes, number: int) -> bytes:
         if len(line) > LONGEST:

@@ -23,7 +23,7 @@ class ParquetFile:
         self._path = path
         self._names = names
         self.source = str(path)
-        with self._open() as file:
+        with self._open([]) as file:
             schema = file.schema_arrow
             self.total: int = file.metadata.num_rows
         self._size = path.stat().st_size
@@ -50,13 +50,13 @@ class ParquetFile:
 
     def _batches(self, names: list[str], rows: int) -> Iterator[pa.RecordBatch]:
         try:
-            with self._open() as file:
+            with self._open([self._names.type]) as file:
                 yield from file.iter_batches(rows, columns=names)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self.source} cannot be read to its end: {error}") from error
 
-    def _open(self) -> pq.ParquetFile:
+    def _open(self, coded: list[str]) -> pq.ParquetFile:
         try:
-            return pq.ParquetFile(self._path, read_dictionary=[self._names.type])
+            return pq.ParquetFile(self._path, read_dictionary=coded)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self._path} is not a Parquet file that can be read: {error}") from error

@@ -17,6 +17,7 @@ class ParquetParts:
     """Every part is at least as wide as the one before it, so there are few."""
 
     def __init__(self, stem: Path, columns: Sequence[str]) -> None:
+        """`stem` is a path beside which the parts may lie."""
         self._stem = stem
         self._schema = pa.schema([(name, pa.null()) for name in columns])
         self._paths: list[Path] = []
@@ -70,7 +71,8 @@ class ParquetParts:
 
 
 def _widened(one: pa.Schema, other: pa.Schema) -> pa.Schema:
-    return pa.schema([(field.name, wider(field.type, _plain(other.field(field.name).type))) for field in one])
+    fields = [(field.name, wider(field.type, _plain(other.field(field.name).type))) for field in one]
+    return pa.schema(fields, metadata=other.metadata)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
@@ -79,7 +81,8 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 def _with_text(rows: pa.Table, schema: pa.Schema) -> pa.Schema:
     """The schema, with text for columns that would lose digits of these rows."""
-    return pa.schema([(field.name, _lossless(rows.column(field.name), field.type)) for field in schema])
+    fields = [(field.name, _lossless(rows.column(field.name), field.type)) for field in schema]
+    return pa.schema(fields, metadata=schema.metadata)
 
 
 def _lossless(column: pa.ChunkedArray, kind: pa.DataType) -> pa.DataType:

@@ -5,17 +5,17 @@ A file appears when it is complete: until then it grows under another name besid
 
 from __future__ import annotations
 
-import os
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from connectors.drafts import Draft
 from connectors.errors import InputError
 from connectors.json_rows import json_rows
 from connectors.parquet_parts import ParquetParts
@@ -23,6 +23,9 @@ from connectors.widening import fitted
 
 Queries = Mapping[str, Sequence[str]]
 """The columns of each query's rows behind its window: grouping attributes, then items."""
+
+ROWS = 1 << 14
+"""How many rows are turned into text at once."""
 
 FIXED = ("query", "window_start", "window_end")
 
@@ -55,64 +58,55 @@ class Sink(ABC):
 def open_sink(path: str | Path | None, queries: Queries) -> Sink:
     """A sink by its name: .jsonl, .csv or .parquet; `-` or none is JSON lines to stdout."""
     if path is None or str(path) == "-":
-        return JsonSink(queries, sys.stdout)
+        return StdoutSink(queries)
     sink = SINKS.get(Path(path).suffix.lower())
     if sink is None:
         raise InputError(f"{path}: rows are written to {', '.join(SINKS)} by name, or to - as JSON lines.")
     return sink(queries, Path(path))
 
 
-class _File:
-    """A file that gets its name when it is closed."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._draft = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            self.stream: IO[bytes] = self._draft.open("wb")
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
-
-    def close(self) -> None:
-        self.stream.close()
-        self._draft.replace(self._path)
-
-    def abandon(self) -> None:
-        self.stream.close()
-        self._draft.unlink(missing_ok=True)
-
-
 class JsonSink(Sink):
-    """An object a row, with the columns of its query alone. A closed pipe raises BrokenPipeError from `write`."""
+    """An object a row, with the columns of its query alone."""
 
-    def __init__(self, queries: Queries, target: Path | IO[str]) -> None:
+    def __init__(self, queries: Queries, path: Path) -> None:
         self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
-        self._file = _File(target) if isinstance(target, Path) else None
-        self._target = target
+        self._file = Draft(path)
 
     def write(self, rows: pa.Table) -> None:
-        for batch in rows.to_batches(max_chunksize=1 << 16):
-            text = "".join(json_rows(batch, self._columns))
-            if self._file is not None:
-                self._file.stream.write(text.encode("utf-8", "backslashreplace"))
-            else:
-                self._target.write(text)
-                self._target.flush()
+        for batch in rows.to_batches(ROWS):
+            for lines in json_rows(batch, self._columns):
+                self._file.stream.write(lines.encode())
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        self._file.close()
 
     def abandon(self) -> None:
-        if self._file is not None:
-            self._file.abandon()
+        self._file.abandon()
+
+
+class StdoutSink(Sink):
+    """JSON lines to stdout, there as soon as they are known. Where nobody reads on, `write` raises BrokenPipeError."""
+
+    def __init__(self, queries: Queries) -> None:
+        self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
+
+    def write(self, rows: pa.Table) -> None:
+        for batch in rows.to_batches(ROWS):
+            sys.stdout.writelines(json_rows(batch, self._columns))
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+    def abandon(self) -> None:
+        """What is printed is printed."""
 
 
 class CsvSink(Sink):
     """All queries under one header; a cell is empty where a row's query has no such column."""
 
     def __init__(self, queries: Queries, path: Path) -> None:
-        self._file = _File(path)
+        self._file = Draft(path)
         self._columns = columns_of(queries)
         header = pa.table({name: pa.array([], pa.string()) for name in self._columns})
         pacsv.write_csv(header, self._file.stream)
@@ -132,8 +126,8 @@ class ParquetSink(Sink):
     """One table. Where later rows widen a column, the earlier ones are written again when the file is closed."""
 
     def __init__(self, queries: Queries, path: Path) -> None:
-        self._file = _File(path)
-        self._parts = ParquetParts(path.with_name(f".{path.name}.{os.getpid()}.part"), columns_of(queries))
+        self._file = Draft(path)
+        self._parts = ParquetParts(self._file.path, columns_of(queries))
 
     def write(self, rows: pa.Table) -> None:
         self._parts.write(rows)

@@ -97,5 +97,5 @@ def too_far(times: pa.Array, clock: Clock) -> npt.NDArray[np.bool_] | None:
     if max((abs(float(bound.as_py() or 0)) for bound in bounds.values()), default=0.0) * factor < FARTHEST:
         return None
     values = np.nan_to_num(plain.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy(), posinf=np.inf)
-    far: npt.NDArray[np.bool_] = np.abs(values) * factor >= FARTHEST
+    far: npt.NDArray[np.bool_] = np.abs(values) >= FARTHEST / factor
     return far

@@ -131,3 +131,22 @@ def run(
         dead_letters=dead_letters,
     )
     typer.echo(answer(job, out, approximate=numeric == "approximate"), err=True)
+
+
+@generate.command()
+@_outcomes()
+def ridesharing(
+    events: Annotated[int, typer.Option(metavar="N", help="How many.")],
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="A .parquet, .csv or .jsonl file.")],
+    rate: Annotated[float, typer.Option(metavar="N", help="Events a minute.")] = 10_000,
+    groups: Annotated[int, typer.Option(metavar="N", help="Pairs of a driver and a rider.")] = 1_000,
+    burst: Annotated[float, typer.Option(metavar="N", help="Events of a type in a row, on average.")] = 10,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same events.")] = 0,
+) -> None:
+    """Write HAMLET's ridesharing stream: 20 event types, in bursts, in order of time."""
+    from connectors.ridesharing import write
+    from elsinore.progress import counting
+
+    with counting(events, shown=sys.stderr.isatty()) as progress:
+        write(out, events, rate=rate, groups=groups, burst=burst, seed=seed, progress=progress)
+    typer.echo(f"{out}: {events:,} events", err=True)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 if TYPE_CHECKING:
     from elsinore.api import Job
@@ -23,17 +31,31 @@ def bar(job: Job, shown: bool) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def counting(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    """A bar for work that says itself how much of a known total each step has done."""
+    progress = Progress(
+        *_columns("{task.completed:,}"), console=Console(stderr=True), transient=True, disable=not shown
+    )
+    with progress:
+        task = progress.add_task("", total=total)
+        yield lambda done: progress.advance(task, done)
+
+
+def _columns(events: str) -> tuple[ProgressColumn, ...]:
+    return (
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn(f"{events} events"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+
+
 class _Bar(Progress):
     def __init__(self, job: Job) -> None:
         self.job = job
-        columns = (
-            BarColumn(),
-            TaskProgressColumn(),
-            TextColumn("{task.fields[events]:,} events"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-        )
-        super().__init__(*columns, console=Console(stderr=True), transient=True)
+        super().__init__(*_columns("{task.fields[events]:,}"), console=Console(stderr=True), transient=True)
         self.run_task = self.add_task("", total=None, events=0)
 
     def get_renderables(self) -> Iterable[RenderableType]:

@@ -136,10 +136,10 @@ def _keyword(tokens: Sequence[Token], i: int, inside: bool) -> str | None:
     word = "QUERY" if tokens[i].text.upper() == "QUERY" else tokens[i].clause
     if word is None:
         return None
-    before = tokens[i - 1].text if i else ""
+    before = tokens[i - 1].text.upper() if i else ""
     behind = tokens[i + 1].text if i + 1 < len(tokens) else ""
-    grouped = word == "QUERY" and i > 0 and (before == "," or tokens[i - 1].clause == "GROUP-BY")
-    named = grouped or before == "." or behind in _BEHIND_A_NAME or (inside and before in _BEFORE_A_NAME)
+    query = word == "QUERY" and (before in (",", "QUERY") or (i > 0 and tokens[i - 1].clause == "GROUP-BY"))
+    named = query or before == "." or behind in _BEHIND_A_NAME or (inside and before in _BEFORE_A_NAME)
     return None if named else word
 
 

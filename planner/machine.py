@@ -98,6 +98,16 @@ Moves = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
+class Consume:
+    """Trends in state `source` that the event is adjacent to go on in `target`, or, where that is -1, not at all."""
+
+    source: int
+    target: int
+    links: tuple[int, ...]
+    """The predicates on neighbours without which they are not adjacent."""
+
+
+@dataclass(frozen=True)
 class Machine:
     """State 0 is the empty trend; its counter is 1 where a window starts."""
 
@@ -108,8 +118,8 @@ class Machine:
     accepting: tuple[int, ...]
     appends: tuple[tuple[Append, ...], ...]
     """By class."""
-    consumes: tuple[Moves, ...]
-    """By class."""
+    consumes: tuple[tuple[Consume, ...], ...]
+    """By class, in an order in which they may be done one by one."""
     symbols: tuple[int, ...]
     """By class: what it says to the guards."""
     unions: tuple[tuple[int, ...], ...]
@@ -125,8 +135,9 @@ class Machine:
     def starts(self) -> tuple[int, ...]:
         """The states that an event or a guard can do something to: a span of the stream is a map of these."""
         sources = {append.source for appends in self.appends for append in appends}
-        moved = {source for moves in (*self.consumes, *self.advances) for source, _ in moves}
-        return tuple(sorted(sources | moved | {0}))
+        consumed = {consume.source for consumes in self.consumes for consume in consumes}
+        moved = {source for moves in self.advances for source, _ in moves}
+        return tuple(sorted(sources | consumed | moved | {0}))
 
 
 def event_classes(automata: tuple[Automaton, ...], predicates: Predicates) -> tuple[EventClass, ...]:
@@ -202,7 +213,10 @@ class _Builder:
         self.classes = classes
         self.numbers: dict[State, int] = {}
         self.appends: dict[int, list[Append]] = {c: [] for c in range(len(classes) + 1)}
-        self.consumes: dict[int, dict[int, int]] = {c: {} for c in range(len(classes) + 1)}
+        self.consumes: dict[int, dict[tuple[int, str | None], dict[int, int]]] = {
+            c: {} for c in range(len(classes) + 1)
+        }
+        """By class, and by pattern and the variable that binds the event."""
         self.linked = linked = {link.before for link in predicates.links}
         self.costly = {
             (i, g)
@@ -228,7 +242,7 @@ class _Builder:
             tuple(self.numbers),
             tuple(s for state, s in self.numbers.items() if state.started and all(part.accept for part in state.parts)),
             tuple(tuple(appends) for appends in self.appends.values()),
-            tuple(_ordered(moves) for moves in self.consumes.values()),
+            tuple(self._consumes(by_label) for by_label in self.consumes.values()),
             (0, *(symbols[self._symbol(event_class)] for event_class in self.classes)),
             tuple(tuple(symbols[a | b] for b in self.symbol_sets) for a in self.symbol_sets),
             tuple(_ordered(moves) for moves in self.advances.values()),
@@ -266,10 +280,10 @@ class _Builder:
         for c, event_class in enumerate(self.classes, start=1):
             self._append(state, number, c, event_class)
             if extensible and self.semantics == "next":
-                self._move(self.consumes[c], number, state, self._consumed(state, event_class))
+                self._consume(state, number, c, event_class)
         if extensible and self.semantics == "contiguous":
-            for moves in self.consumes.values():
-                moves[number] = -1
+            for by_label in self.consumes.values():
+                by_label.setdefault((0, None), {})[number] = -1
             return
         for u, symbol in enumerate(self.symbol_sets):
             self._move(self.advances[u], number, state, self._advanced(state, symbol))
@@ -326,12 +340,29 @@ class _Builder:
         if goes_on:
             yield State(tuple(self._part(part.threads, CLOSED, part.reached, part.label) for part in parts))
 
-    def _consumed(self, state: State, event_class: EventClass) -> State | None:
-        parts = []
-        for part, taken in zip(state.parts, event_class.positions, strict=True):
-            threads = frozenset(thread for thread in part.threads if not any(r in taken for r, _ in thread))
-            parts.append(self._part(threads, part.accept, part.reached, part.label))
-        return self._alive(parts, state.started)
+    def _consume(self, state: State, number: int, c: int, event_class: EventClass) -> None:
+        """Each variable that may bind the event consumes for itself: it may have predicates of its own."""
+        for i, part in enumerate(state.parts):
+            after = {r for thread in part.threads for r, _ in thread if r in event_class.positions[i]}
+            for label in sorted({self._label(self.automata[i], r) for r in after}, key=str):
+                taken = {r for r in after if self._label(self.automata[i], r) == label}
+                moves = self.consumes[c].setdefault((i, label), {})
+                self._move(moves, number, state, self._consumed(state, i, taken))
+
+    def _consumed(self, state: State, i: int, taken: set[int]) -> State | None:
+        part = state.parts[i]
+        threads = frozenset(thread for thread in part.threads if not any(r in taken for r, _ in thread))
+        left = self._part(threads, part.accept, part.reached, part.label)
+        return self._alive([*state.parts[:i], left, *state.parts[i + 1 :]], state.started)
+
+    def _consumes(self, by_label: dict[tuple[int, str | None], dict[int, int]]) -> tuple[Consume, ...]:
+        states = list(self.numbers)
+        found = []
+        for (i, label), moves in by_label.items():
+            for source, target in _ordered(moves):
+                links = self.predicates.between(states[source].parts[i].label, label)
+                found.append(Consume(source, target, links if label else ()))
+        return tuple(found)
 
     def _advanced(self, state: State, symbol: Symbol) -> State | None:
         """Guards one step further, those in the gaps that this state waits in."""

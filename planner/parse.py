@@ -105,7 +105,9 @@ class _Reader:
             clause = waiting.popleft()
             if clause.keyword in seen:
                 self._note(_twice(clause))
-                break
+                if clause.keyword not in _ONCE:
+                    break  # what follows is most likely another query
+                continue
             seen[clause.keyword] = clause
             absent = FORMS.keys() - seen.keys() - {other.keyword for other in waiting}
             if rest := self._clause(clause, absent):
@@ -173,7 +175,6 @@ def _before(text: str, offset: int) -> int:
 
 
 def _twice(clause: Clause) -> Problem:
-    """What follows is most likely another query, and is not looked at."""
     hint = _ONCE.get(clause.keyword, "part the queries by ; or begin each with QUERY and its name")
     return Problem(f"{clause.keyword} stands twice in one query", hint, clause.head)
 

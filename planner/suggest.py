@@ -8,15 +8,20 @@ from difflib import get_close_matches
 from planner.errors import enumeration, quote
 
 LONGEST = 60
+"""No slip makes a longer name."""
+
+TOO_MANY = 200
+"""Among more names, none is looked for: that would take long, and tell little."""
+
 MOST = 12
 """How many of the names that there are a message lists."""
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The name most like this one, in whatever case; names too long to be slips are like none."""
-    if len(name) > LONGEST:
-        return None
+    """The name most like this one, in whatever case."""
     spelled = {other.lower(): other for other in sorted(names, reverse=True)}
+    if len(name) > LONGEST or len(spelled) > TOO_MANY:
+        return None
     close = get_close_matches(name.lower(), spelled, n=1, cutoff=cutoff)
     return spelled[close[0]] if close else None
 

@@ -16,13 +16,14 @@ COLUMNS = ["type", "time", "aircraft", "carrier", "origin", "dest", "delay"]
 
 
 def departures() -> pd.DataFrame:
-    """Flights and cancellations, ordered as the package has them: by month, not by time."""
+    """Flights and cancellations by time; the package has the months 1, 10, 11, 12, 2, and so on."""
     flights = pd.read_csv(_data() / "flights.csv.zip")
     names = {"tailnum": "aircraft", "dep_delay": "delay"}
-    return flights.rename(columns=names).assign(
+    events = flights.rename(columns=names).assign(
         type=flights["dep_time"].isna().map({True: "Cancellation", False: "Flight"}),
         time=pd.to_datetime(flights[["year", "month", "day", "hour", "minute"]]).astype("datetime64[s]"),
-    )[COLUMNS]
+    )
+    return events[COLUMNS].sort_values("time", kind="stable", ignore_index=True)
 
 
 def _data() -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, cast
 
@@ -18,11 +19,13 @@ from planner.syntax import Expression, LiteralValue, Place
 class ConditionBuilder(Builder):
     def where(self, _: Meta, parts: list[Any]) -> tuple[Expression | syntax.Equivalence, ...]:
         """The conjuncts that can be used; those with a problem are left out."""
-        return tuple(conjunct for conjunct in _conjuncts(parts[0]) if self._sound(conjunct))
+        bad = sorted(problem.place.start for problem in self.problems if problem.place)
 
-    def _sound(self, conjunct: Expression | syntax.Equivalence) -> bool:
-        whole = cast(Place, conjunct.place)
-        return not any(whole.start <= problem.place.start < whole.end for problem in self.problems if problem.place)
+        def sound(conjunct: Expression | syntax.Equivalence) -> bool:
+            whole = cast(Place, conjunct.place)
+            return bisect_left(bad, whole.start) == bisect_left(bad, whole.end)
+
+        return tuple(conjunct for conjunct in _conjuncts(parts[0]) if sound(conjunct))
 
     def equivalence(self, meta: Meta, parts: list[syntax.Grouping]) -> syntax.Equivalence:
         for part in parts:

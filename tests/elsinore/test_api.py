@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pyarrow as pa
 import pytest
 
 import elsinore
@@ -57,12 +56,10 @@ def test_a_file_without_a_telling_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "events",
     [
-        pa.Table.from_pylist(EVENTS),
+        pl.DataFrame(EVENTS).to_arrow(),
         pl.DataFrame(EVENTS),
         pl.DataFrame(EVENTS).to_pandas(),
-        pa.RecordBatchReader.from_batches(
-            pa.Table.from_pylist(EVENTS).schema, pa.Table.from_pylist(EVENTS).to_batches(max_chunksize=2)
-        ),
+        pl.DataFrame(EVENTS).to_arrow().to_reader(max_chunksize=2),
     ],
     ids=["arrow", "polars", "pandas", "reader"],
 )
@@ -84,14 +81,10 @@ def test_columns_may_have_other_names_and_times_another_unit() -> None:
 
 
 def test_late_events_are_handed_back_with_the_names_and_times_of_the_user() -> None:
-    batches = [pa.Table.from_pylist([event]).to_batches()[0] for event in (EVENTS[5], EVENTS[0])]
-    schema = pa.schema({"type": pa.string(), "time": pa.int64(), "district": pa.string(), "speed": pa.int64()})
-    table = [pa.RecordBatch.from_pylist(batch.to_pylist(), schema=schema) for batch in batches]
-    reader = pa.RecordBatchReader.from_batches(schema, table)
-    late = elsinore.run(WORKLOAD, reader).late
+    table = pl.DataFrame([EVENTS[5], EVENTS[0], EVENTS[1]]).to_arrow().slice(0, 2)
+    late = elsinore.run(WORKLOAD, table.to_reader(max_chunksize=1)).late
     assert late.select(["type", "time", "district"]).to_pylist() == [{"type": "Request", "time": 0, "district": "west"}]
-    reader = pa.RecordBatchReader.from_batches(schema, table)
-    assert elsinore.run(WORKLOAD, reader, lateness=11).late.num_rows == 0
+    assert elsinore.run(WORKLOAD, table.to_reader(max_chunksize=1), lateness=11).late.num_rows == 0
 
 
 @pytest.mark.parametrize(

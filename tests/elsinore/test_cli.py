@@ -34,7 +34,9 @@ def call(*arguments: str) -> Result:
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"PATH": f"{ELSINORE.parent}{os.pathsep}{os.environ['PATH']}"}
     command = f"set -o pipefail; {command}"
-    return subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
 
 def test_version() -> None:

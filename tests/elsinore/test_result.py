@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from textwrap import dedent
@@ -14,6 +13,7 @@ import pytest
 
 import elsinore
 from actors.rows import Rows
+from cluster.local import Metrics
 from elsinore.columns import DECIMAL, Values
 from elsinore.result import Result
 from elsinore.tables import answers
@@ -21,15 +21,6 @@ from planner.clock import Clock
 
 SECONDS = Clock.of(pa.int64(), "s", [Fraction(10)])
 COLUMNS = {"rides": ("district", "COUNT(*)", "pace"), "clicks": ("COUNT(*)",), "silent": ("COUNT(*)",)}
-
-
-@dataclass
-class Metrics:
-    events: int = 7
-    rows: int = 4
-    late: int = 0
-    dead: int = 0
-    dropped: int = 0
 
 
 def rows(query: str, starts: list[int], groups: dict[str, list[str]], values: dict[str, list[object]]) -> Rows:

@@ -1,0 +1,173 @@
+"""Windows over buffered events: partition by partition, by `run_window` or with two stacks.
+
+Events lie sorted by partition and then by time; `runs` are the bounds of the partitions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from actors.compiled import kernel
+from actors.counters_numba_fns import advance, collect, compose, identity
+from actors.event_numba_fns import collect_window, run_window
+from actors.numbers_numba_fns import copy
+from actors.windows_numba_fns import claim
+
+
+@kernel
+def order_by_slot(slots, count):
+    """The stable order of events by partition, and where each partition's events begin."""
+    at = np.zeros(count + 1, np.int64)
+    for slot in slots:
+        at[slot + 1] += 1
+    for slot in range(count):
+        at[slot + 1] += at[slot]
+    order = np.empty(len(slots), np.int64)
+    place = at[:count].copy()
+    for i in range(len(slots)):
+        order[place[slots[i]]] = i
+        place[slots[i]] += 1
+    return order, at
+
+
+@kernel
+def run_partitions(
+    events, runs, tables, single, links, shape, room, scratch, span, group_of, result_of, out, out_least, out_group
+):
+    """One window: all its events, partition by partition. (rows, flag)"""
+    rows = 0
+    flag = np.int64(0)
+    for slot in range(len(runs) - 1):
+        if runs[slot] == runs[slot + 1]:
+            continue
+        entries, one = run_window(
+            events, runs[slot], runs[slot + 1], tables, single, links, shape, room, scratch, span
+        )  # fmt: skip
+        flag |= one
+        if flag >> 62:
+            break
+        group = group_of[slot]
+        place = claim(group, rows, result_of, shape, out, out_least)
+        found, flag = collect_window(
+            tables, single, shape, room, entries,
+            out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
+        )  # fmt: skip
+        if found and result_of[group] < 0:
+            result_of[group] = place
+            out_group[place] = group
+            rows += 1
+    for k in range(rows):
+        result_of[out_group[k]] = -1
+    return rows, flag
+
+
+@kernel
+def run_moments(
+    events, runs, within, moment_at, moments, group_of, row_of, tables, single, links, shape, room, scratch, span,
+    out, out_least, found,
+):  # fmt: skip
+    """Windows that end at the moments of their group, each evaluated from its first event on. The flag."""
+    flag = np.int64(0)
+    for slot in range(len(runs) - 1):
+        lo, hi = runs[slot], runs[slot]
+        first = moment_at[group_of[slot]]
+        for m in range(first, moment_at[group_of[slot] + 1]):
+            while hi < runs[slot + 1] and events.time[hi] <= moments[m]:
+                hi += 1
+            while lo < hi and events.time[lo] <= moments[m] - within:
+                lo += 1
+            if lo == hi:
+                continue
+            entries, one = run_window(events, lo, hi, tables, single, links, shape, room, scratch, span)
+            flag |= one
+            if flag >> 62:
+                return flag
+            row = row_of[slot] + m - first
+            some, flag = collect_window(
+                tables, single, shape, room, entries,
+                out, row * shape.lanes * shape.words, out_least, row * shape.keys, flag,
+            )  # fmt: skip
+            found[row] |= some
+    return flag
+
+
+@kernel
+def flip(events, after, head, tail, tables, shape, one, one_least, suffix, suffix_least, joined, joined_least,
+         vectors, vectors_least, scratch):  # fmt: skip
+    """What each window that starts with a time in head..tail makes of the events up to `tail`. The flag."""
+    width = shape.states * shape.lanes * shape.words
+    keys = shape.states * shape.keys
+    identity(shape, tables, suffix, 0, suffix_least, 0)
+    flag = np.int64(0)
+    end = tail
+    while end > head:
+        start = end - 1
+        while start > head and events.time[start - 1] == events.time[start]:
+            start -= 1
+        identity(shape, tables, one, 0, one_least, 0)
+        _, flag = advance(events, after, start, tables, shape, one, 0, one_least, 0, scratch, flag)
+        flag |= compose(
+            shape, tables, one, 0, one_least, 0, shape.rows, suffix, 0, suffix_least, 0, joined, 0, joined_least, 0
+        )
+        copy(suffix, 0, joined, 0, shape.rows * width)
+        copy(suffix_least, 0, joined_least, 0, shape.rows * keys)
+        copy(vectors, start * width, joined, 0, width)
+        copy(vectors_least, start * keys, joined_least, 0, keys)
+        end = start
+    return flag
+
+
+@kernel
+def run_stacks(
+    events, after, runs, within, moment_at, moments, group_of, row_of, tables, shape, scratch,
+    back, back_least, one, one_least, suffix, suffix_least, joined, joined_least, vectors, vectors_least,
+    out, out_least, found,
+):  # fmt: skip
+    """The same for type-grained graphs, in constant work per event: two stacks of maps. The flag.
+
+    Events before `middle` are kept as vectors, one per time that a window may start behind; those
+    from it on as one map, `back`. When a window starts behind the middle, the middle moves to the end.
+    """
+    width = shape.states * shape.lanes * shape.words
+    keys = shape.states * shape.keys
+    flag = np.int64(0)
+    for slot in range(len(runs) - 1):
+        head, middle, tail = runs[slot], runs[slot], runs[slot]
+        first = moment_at[group_of[slot]]
+        if runs[slot] == runs[slot + 1]:
+            continue
+        identity(shape, tables, back, 0, back_least, 0)
+        for m in range(first, moment_at[group_of[slot] + 1]):
+            while tail < runs[slot + 1] and events.time[tail] <= moments[m]:
+                _, flag = advance(events, after, tail, tables, shape, back, 0, back_least, 0, scratch, flag)
+                time = events.time[tail]
+                while tail < runs[slot + 1] and events.time[tail] == time:
+                    tail += 1
+            while head < tail and events.time[head] <= moments[m] - within:
+                head += 1
+            if head > middle:
+                flag |= flip(
+                    events, after, head, tail, tables, shape, one, one_least, suffix, suffix_least,
+                    joined, joined_least, vectors, vectors_least, scratch,
+                )  # fmt: skip
+                middle = tail
+                identity(shape, tables, back, 0, back_least, 0)
+            if flag >> 62:
+                return flag
+            if head == tail:
+                continue
+            if head < middle:
+                flag |= compose(
+                    shape, tables, vectors, head * width, vectors_least, head * keys, 1,
+                    back, 0, back_least, 0, joined, 0, joined_least, 0,
+                )  # fmt: skip
+            else:
+                copy(joined, 0, back, 0, width)
+                copy(joined_least, 0, back_least, 0, keys)
+            row = row_of[slot] + m - first
+            some, flag = collect(
+                shape, tables, joined, 0, joined_least, 0,
+                out, row * shape.lanes * shape.words, out_least, row * shape.keys, flag,
+            )  # fmt: skip
+            found[row] |= some
+    return flag

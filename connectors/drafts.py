@@ -1,0 +1,29 @@
+"""Files that appear when they are complete."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import IO
+
+from connectors.errors import InputError
+
+
+class Draft:
+    """A file that grows under another name beside its own, and gets its own when it is closed."""
+
+    def __init__(self, name: Path) -> None:
+        self._name = name
+        self.path = name.with_name(f".{name.name}.{os.getpid()}")
+        try:
+            self.stream: IO[bytes] = self.path.open("wb")
+        except OSError as error:
+            raise InputError(f"{name} cannot be written: {error.strerror or error}.") from error
+
+    def close(self) -> None:
+        self.stream.close()
+        self.path.replace(self._name)
+
+    def abandon(self) -> None:
+        self.stream.close()
+        self.path.unlink(missing_ok=True)

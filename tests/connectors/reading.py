@@ -1,0 +1,33 @@
+"""Events read to their end, for tests to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.sources import Source, open_events
+from planner.clock import Clock
+
+
+def batches(source: Source, columns: Collection[str] = ()) -> list[pa.RecordBatch]:
+    clock = Clock.of(source.form, source.time_unit, (Fraction(1),))
+    read = list(source.batches(clock, columns))
+    for batch in read:
+        batch.validate(full=True)
+        assert batch.schema.names == ["type", "time", *columns]
+        assert batch.schema.types[:2] == [pa.dictionary(pa.int32(), pa.string()), pa.int64()]
+    return read
+
+
+def read(events: Any, *columns: str, **options: Any) -> list[dict[str, Any]]:
+    """All events as dicts."""
+    return [event for batch in batches(open_events(events, **options), columns) for event in batch.to_pylist()]
+
+
+def letters(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
