@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from actors.cells import Numbers, widened
 from actors.counters_numba_fns import NONE, Scratch, Shape
-
-Begin = Callable[["Blocks", int, int], None]
-
 
 @dataclass
 class Blocks:
@@ -58,6 +55,14 @@ class Blocks:
         numbers = self.numbers.reshape(self.slots, self.width)[slots].reshape(-1)
         least = self.least.reshape(self.slots, self.keys)[slots].reshape(-1)
         return Blocks(self.shape, self.exact, numbers, least)
+
+    def save(self) -> list[Any]:
+        return [list(self.shape), self.exact, self.numbers, self.least]
+
+    @classmethod
+    def load(cls, state: list[Any]) -> Blocks:
+        shape, exact, numbers, least = state
+        return cls(Shape(*shape), exact, numbers, least)
 
     def add_lanes(self, at: int, count: int) -> None:
         """Lanes of zeros in front of lane `at`."""

@@ -55,7 +55,8 @@ class WindowMethod(Protocol):
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         """Only these partitions go on, in this order."""
 
-    def save(self) -> dict[str, Any]: ...
+    def save(self, slots: int) -> dict[str, Any]:
+        """What is kept beside the graph's own blocks, of the first `slots` partitions."""
 
     def load(self, state: dict[str, Any]) -> None: ...
 
@@ -212,3 +213,20 @@ class PaneGraph:
                 out.numbers.reshape(groups, shape.lanes, shape.words)[:rows].copy(),
                 out.least.reshape(groups, shape.keys)[:rows].copy(),
             )
+
+    def save(self) -> dict[str, Any]:
+        """Blocks of the partitions there are, and where the stream is."""
+        return {
+            "own": self.own.take(np.arange(self.slots)).save(),
+            "pane": self.pane,
+            "pane_of": self.pane_of,
+            "latest": self.latest,
+            "method": self.method.save(self.slots),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.own = Blocks.load(state["own"])
+        self.head = np.full(self.slots, -1, np.int64)
+        self.pane, self.pane_of, self.latest = state["pane"], state["pane_of"], state["latest"]
+        self.scratch = scratch(self.shape, self.own.exact)
+        self.method.load(state["method"])

@@ -150,8 +150,21 @@ class WindowMaps:
             pane.maps = pane.maps.take(kept)
             pane.slots = np.array([place[int(slot)] for slot in pane.slots[kept]], np.int64)
 
-    def save(self) -> dict[str, Any]:
-        return {}
+    def save(self, slots: int) -> dict[str, Any]:
+        alive = np.arange(slots)
+        vectors = {id(vectors): vectors for vectors in self.vectors.values()}
+        return {
+            "middle": self.middle,
+            "back": self.back.take(alive).save(),
+            "fresh": self.fresh.take(alive).save(),
+            "vectors": [one.take(alive).save() for one in vectors.values()],
+            "vectors_of": [(number, list(vectors).index(id(one))) for number, one in self.vectors.items()],
+            "panes": [(number, pane.slots, pane.maps.save()) for number, pane in self.panes.items()],
+        }
 
     def load(self, state: dict[str, Any]) -> None:
-        pass
+        self.middle = state["middle"]
+        self.back, self.fresh = Blocks.load(state["back"]), Blocks.load(state["fresh"])
+        vectors = [Blocks.load(one) for one in state["vectors"]]
+        self.vectors = {number: vectors[k] for number, k in state["vectors_of"]}
+        self.panes = {number: Pane(slots, Blocks.load(maps)) for number, slots, maps in state["panes"]}

@@ -63,7 +63,7 @@ class WindowRows:
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         pass
 
-    def save(self) -> dict[str, Any]:
+    def save(self, slots: int) -> dict[str, Any]:
         return {}
 
     def load(self, state: dict[str, Any]) -> None:

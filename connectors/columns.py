@@ -25,7 +25,12 @@ def is_coded_text(kind: pa.DataType) -> bool:
 
 def said(kind: pa.DataType) -> str:
     """What a value of this type is called in a message."""
-    names = {pa.int64(): "a whole number", pa.float64(): "a number", pa.bool_(): "true or false", pa.string(): "a text"}
+    names = {
+        pa.int64(): "a whole number of 64 bits",
+        pa.float64(): "a number",
+        pa.bool_(): "true or false",
+        pa.string(): "a text",
+    }
     return names.get(kind, str(kind))
 
 

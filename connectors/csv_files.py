@@ -30,6 +30,8 @@ NULLS = tuple(pacsv.ConvertOptions().null_values)
 LOOK = 2 << 20
 """How many bytes of a file are looked at to learn its columns' types."""
 
+WHOLE = r"^[+-]?\d+$"
+
 SAMPLE = 10_000
 """How many texts of a column are looked at one by one."""
 
@@ -120,7 +122,7 @@ class CsvFile:
         texts = _without_nulls(texts)
         values = cast_or_null(texts, kind)
         if kind == pa.int64() and values.null_count > texts.null_count:
-            wider = cast_or_null(texts, pa.float64())
+            wider = _floats(texts)
             if wider.null_count < values.null_count:
                 self.types[name], values = pa.float64(), wider
         return values, pc.and_(values.is_null(), texts.is_valid()).to_numpy(zero_copy_only=False)
@@ -172,14 +174,22 @@ def _suggested(texts: pa.Array, share: float) -> pa.DataType:
     """
     if texts.null_count == len(texts):
         return pa.null()
-    for kind in (pa.int64(), pa.float64(), pa.bool_()):
+    for kind in (pa.int64(), pa.bool_()):
         if _castable(texts, kind):
             return kind
+    if _castable(texts, pa.float64()) and not pc.all(pc.match_substring_regex(texts, WHOLE)).as_py():
+        return pa.float64()
     sample = texts.drop_null()[:: (len(texts) - texts.null_count) // SAMPLE + 1]
-    fitting = {kind: len(sample) - cast_or_null(sample, kind).null_count for kind in (pa.int64(), pa.float64())}
-    if fitting[pa.float64()] < share * len(sample):
+    integers, numbers = cast_or_null(sample, pa.int64()), _floats(sample)
+    if len(sample) - numbers.null_count < share * len(sample):
         return pa.string()
-    return max(fitting, key=lambda kind: fitting[kind])
+    return pa.int64() if integers.null_count == numbers.null_count else pa.float64()
+
+
+def _floats(texts: pa.Array) -> pa.Array:
+    """The texts as floats, but null for integers beyond 64 bits: rounded, two of them could pass for one."""
+    beyond = pc.and_(pc.match_substring_regex(texts, WHOLE), cast_or_null(texts, pa.int64()).is_null())
+    return cast_or_null(pc.if_else(beyond, pa.scalar(None, pa.string()), texts), pa.float64())
 
 
 def _castable(texts: pa.Array, kind: pa.DataType) -> bool:

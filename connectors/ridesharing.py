@@ -82,7 +82,14 @@ def generate(
     many events of a recurring type follow each other in a pair, on average. The same seed gives the same events,
     however they are cut into batches.
     """
-    _check(events=(events, 0), rate=(rate, 0.001), groups=(groups, 1), burst=(burst, 1), seed=(seed, 0), batch_rows=(batch_rows, 1))
+    _check(
+        events=(events, 0),
+        rate=(rate, 0.001),
+        groups=(groups, 1),
+        burst=(burst, 1),
+        seed=(seed, 0),
+        batch_rows=(batch_rows, 1),
+    )
     districts = pa.array([f"D{number}" for number in range(-(-groups // PAIRS_IN_A_DISTRICT))])
     waiting, first = SCHEMA.empty_table(), 0
     for columns in _blocks(groups, burst, seed):
@@ -178,7 +185,7 @@ def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: 
     """The events of so many trips of every pair, trip by trip."""
     groups = len(phases)
     pair = np.repeat(np.arange(groups), trips)
-    start = phases[pair] + np.tile(np.arange(trips), groups) / trips
+    start = (phases[pair] + np.tile(np.arange(trips), groups)) / trips
     route = random.choice(len(ROUTES), len(pair), p=SHARES)
     kind = np.where(route == POOLED, KINDS.index("Pool"), random.integers(0, len(KINDS), len(pair)))
     cruise = random.uniform(np.where(route >= SLOW, 3.0, 15.0), np.where(route >= SLOW, 14.0, 60.0))

@@ -9,8 +9,9 @@ from fractions import Fraction
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
-from elsinore.errors import InputError
+from elsinore.errors import InputError, WorkloadError
 from elsinore.workloads import text_of
+from planner.clock import NANOSECOND
 from planner.syntax import Workload
 
 if TYPE_CHECKING:
@@ -99,7 +100,11 @@ class Job:
     source: Source
 
     def __iter__(self) -> Iterator[Rows]:
-        return iter(self.run)
+        try:
+            yield from self.run
+        except WorkloadError as error:
+            # What only the events can tell (a text is compared with a number) is found where no workload's text is.
+            raise WorkloadError(error.problems, self.workload.text) from None
 
 
 def prepare(
@@ -129,11 +134,11 @@ def prepare(
 
 
 def seconds(length: float | Fraction | timedelta) -> Fraction:
-    """A length of time as an exact number of seconds; a float is taken as it is written."""
+    """A length of time as an exact number of seconds, to the nanosecond; a float is taken as it is written."""
     if isinstance(length, timedelta):
         length = Fraction(length // timedelta(microseconds=1), 10**6)
     try:
-        exact = Fraction(str(length))
+        exact = Fraction(round(Fraction(str(length)) * NANOSECOND), NANOSECOND)
     except ValueError:
         exact = Fraction(-1)
     if exact < 0:

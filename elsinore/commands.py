@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from cluster.local import Metrics
     from elsinore.api import Job
 
-ROWS = 1 << 16
+ROWS = 1 << 12
 """Rows are written when there are so many, in order, so that the output too may be more than memory holds."""
 
 
 def answer(job: Job, out: str, approximate: bool) -> str:
     """Run a job, write its rows, and return what is to be said about it in the end."""
     started = perf_counter()
-    with open_sink(out, columns_of(job.workload)) as sink, bar(job, sys.stderr.isatty()):
+    with open_sink(out, columns_of(job.workload)) as sink, bar(job, _bar_has_room(out)):
         for part in _parts(job, approximate):
             sink.write(part)
     return summary(job.run.metrics, perf_counter() - started)
@@ -40,8 +40,13 @@ def summary(metrics: Metrics, seconds: float) -> str:
     if metrics.dead:
         lines.append("Dead events could not be read; --dead-letters FILE says why.")
     if metrics.dropped:
-        lines.append("Dropped events had no value in an attribute of GROUP-BY or [...].")
+        lines.append("Dropped events had no value in an attribute of GROUP-BY or [...], so they are in no trend.")
     return "\n".join(lines)
+
+
+def _bar_has_room(out: str) -> bool:
+    """On a terminal, unless rows scroll by on the same one."""
+    return sys.stderr.isatty() and not (out == "-" and sys.stdout.isatty())
 
 
 def _parts(job: Job, approximate: bool) -> Iterator[pa.Table]:

@@ -10,7 +10,6 @@ from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
-    ProgressColumn,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -23,39 +22,41 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bar(job: Job, shown: bool) -> Iterator[None]:
-    """Show how far the run has come, for as long as the block lasts; leave nothing behind."""
-    if not shown:
-        yield
-        return
-    with _Bar(job):
+    """Show how far a run has come, for as long as the block lasts."""
+    with _RunBar(job, shown):
         yield
 
 
 @contextmanager
 def counting(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
     """A bar for work that says itself how much of a known total each step has done."""
-    progress = Progress(
-        *_columns("{task.completed:,}"), console=Console(stderr=True), transient=True, disable=not shown
-    )
-    with progress:
+    with _Bar("{task.completed:,}", shown) as progress:
         task = progress.add_task("", total=total)
         yield lambda done: progress.advance(task, done)
 
 
-def _columns(events: str) -> tuple[ProgressColumn, ...]:
-    return (
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn(f"{events} events"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-
-
 class _Bar(Progress):
-    def __init__(self, job: Job) -> None:
+    """On stderr, and gone when the work is done. Stdout is left alone: rows go there."""
+
+    def __init__(self, events: str, shown: bool) -> None:
+        super().__init__(
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn(f"{events} events"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=not shown,
+        )
+
+
+class _RunBar(_Bar):
+    def __init__(self, job: Job, shown: bool) -> None:
         self.job = job
-        super().__init__(*_columns("{task.fields[events]:,}"), console=Console(stderr=True), transient=True)
+        super().__init__("{task.fields[events]:,}", shown)
         self.run_task = self.add_task("", total=None, events=0)
 
     def get_renderables(self) -> Iterable[RenderableType]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from actors.rows import Rows
+from connectors.json_rows import NUMBER
 from elsinore.columns import Values, arrow, joined, taken
 from planner.clock import Clock
 from planner.syntax import Workload
@@ -62,10 +63,19 @@ def table(answers: Collection[Rows], columns: Columns, clock: Clock, approximate
         "window_start": clock.show(starts),
         "window_end": clock.show(ends),
     }
-    return pa.table(
-        fixed | {name: _column([_values(rows, name) for rows in answers]) for name in names},
-        metadata=APPROXIMATE if approximate else None,
-    )
+    fields = [pa.field(name, column.type) for name, column in fixed.items()]
+    arrays = list(fixed.values())
+    for name in names:
+        parts = [_values(rows, name) for rows in answers]
+        arrays.append(_column(parts))
+        fields.append(pa.field(name, arrays[-1].type, metadata=_meaning(parts, arrays[-1].type)))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, APPROXIMATE if approximate else None))
+
+
+def _meaning(parts: Sequence[Values], kind: pa.DataType) -> dict[bytes, bytes] | None:
+    """Says of a text column that its texts are numbers with all their digits."""
+    numbers = all(isinstance(part, np.ndarray) or part.null_count == len(part) for part in parts)
+    return {NUMBER: b"true"} if numbers and pa.types.is_string(kind) else None
 
 
 def narrowed(rows: pa.Table) -> pa.Table:

@@ -225,7 +225,9 @@ def test_without_a_file_they_are_counted_all_the_same() -> None:
 
 
 def test_strict_stops_at_the_first() -> None:
-    with pytest.raises(EventError, match=r"the table, row 1: it has no type \(column 'type'\)\n  the event: .*\n  Mend"):
+    with pytest.raises(
+        EventError, match=r"the table, row 1: it has no type \(column 'type'\)\n  the event: .*\n  Mend"
+    ):
         read(pa.table({"type": ["A", None], "time": [1, 2]}), strict=True)
 
 
@@ -323,7 +325,11 @@ def test_attributes_that_mix_kinds(values: list[Any], message: str) -> None:
         ({"type": ["A"]}, {}, "events are dict"),
         ([1], {}, "event 0 is 1, not a dict"),
         ([{1: 2}], {}, "event 0 is {1: 2}, not a dict with texts as keys"),
-        ([{"typ": "A", "time": 1}], {}, "no type column 'type'. Its columns are: typ, time. Did you mean type_column='typ'"),
+        (
+            [{"typ": "A", "time": 1}],
+            {},
+            "no type column 'type'. Its columns are: typ, time. Did you mean type_column='typ'",
+        ),
         (pa.table({"type": ["A"], "t": [1]}), {}, "the table has no time column 'time'"),
         (pa.table({"type": ["A"], "t": [1]}), {"time_column": "type"}, "both 'type'"),
         (pa.table({"type": ["A"], "time": [True]}), {}, "the time column 'time' holds bool"),
@@ -391,7 +397,7 @@ def test_files_whose_times_do_not_go_together(tmp_path: Path) -> None:
 def test_files_whose_attributes_do_not_go_together(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     pq.write_table(TABLE.set_column(2, "v", pa.array(["x", "y", "z"])), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match="column 'v' holds string in .*b.parquet, but int64 in what was read before"):
+    with pytest.raises(InputError, match=r"column 'v' holds string in .*b\.parquet, but int64 in what was read before"):
         read(tmp_path / "*.parquet", "v")
 
 

@@ -27,7 +27,7 @@ def stream(rows: int = ROWS) -> pa.Table:
     random = np.random.default_rng(1)
     return pa.table(
         {
-            "type": random.choice(np.array(["Request", "Travel", "Pickup", "it's, \"quoted\""]), rows),
+            "type": random.choice(np.array(["Request", "Travel", "Pickup", 'it\'s, "quoted"']), rows),
             "time": np.arange(rows),
             "v": pa.array(random.integers(-(2**62), 2**62, rows), mask=random.random(rows) < 0.1),
             "w": pa.array(random.normal(size=rows), mask=random.random(rows) < 0.1),
@@ -66,7 +66,11 @@ def test_only_mangled_lines_are_lost(ending: str, tmp_path: Path, monkeypatch: p
     path = tmp_path / f"events.{ending}"
     WRITERS[ending](stream(), path)
     lines = path.read_bytes().split(b"\n")
-    mangled = {17: b"\xff\xfe", 60_000: b"null" if ending == "jsonl" else b"A", 90_001: b'{"type": "A", "time": "soon"}'}
+    mangled = {
+        17: b"\xff\xfe",
+        60_000: b"null" if ending == "jsonl" else b"A",
+        90_001: b'{"type": "A", "time": "soon"}',
+    }
     for number, line in mangled.items():
         lines[number - 1] = line
     path.write_bytes(b"\n".join(lines))
@@ -108,8 +112,8 @@ def test_csv_reasons(tmp_path: Path) -> None:
     assert sum(map(len, batches(source, ["v"]))) == 196
     assert {letter["line"]: letter["reason"] for letter in letters(tmp_path / "dead")} == {
         5: "it has 2 cells, not 3",
-        7: "its 'time' is not a whole number: 'soon'",
-        9: "its 'v' is not a whole number: 'many'",
+        7: "its 'time' is not a whole number of 64 bits: 'soon'",
+        9: "its 'v' is not a whole number of 64 bits: 'many'",
         11: "it has no type (column 'type')",
     }
     with pytest.raises(EventError, match="line 5: it has 2 cells, not 3"):
@@ -119,6 +123,17 @@ def test_csv_reasons(tmp_path: Path) -> None:
 def test_csv_numbers_among_texts_are_texts(tmp_path: Path) -> None:
     path = csv(tmp_path, "type,time,g\nA,1,12\nA,2,12a\n")
     assert [event["g"] for event in read(path, "g")] == ["12", "12a"]
+
+
+def test_csv_integers_beyond_64_bits_are_not_rounded(tmp_path: Path) -> None:
+    big = 2**64
+    text = "type,time,id,v\n" + "".join(f"A,{time},{big + time},{time}\n" for time in range(200)) + f"A,200,{big},{big}"
+    source = open_events(csv(tmp_path, text), dead_letters=tmp_path / "dead")
+    assert source.attributes == {"id": pa.string(), "v": pa.int64()}
+    (batch,) = batches(source, ["id", "v"])
+    assert batch.column("id").to_pylist() == [str(big + time) for time in range(200)]
+    (letter,) = letters(tmp_path / "dead")
+    assert letter["reason"] == f"its 'v' is not a whole number of 64 bits: '{big}'"
 
 
 def test_csv_whose_types_change_behind_the_first_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,8 +224,8 @@ def test_json_reasons(tmp_path: Path) -> None:
     assert reasons.keys() == bad.keys()
     assert reasons[3] == reasons[5] == "it is not an object"
     assert reasons[6] == "it is not JSON: NaN is no JSON number"
-    assert reasons[9] == "its 'time' is not a whole number: 'soon'"
-    assert reasons[12] == "its 'v' is not a whole number: 9223372036854775808"
+    assert reasons[9] == "its 'time' is not a whole number of 64 bits: 'soon'"
+    assert reasons[12] == "its 'v' is not a whole number of 64 bits: 9223372036854775808"
     assert reasons[14] == "its 'g' is not a text: 6"
 
 
@@ -241,7 +256,10 @@ def test_json_without_events(text: str, tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('[{"type": "A", "time": 1}]', "is a JSON array; write one object a line"),
-        ("type,time\nA,1\n", "none of its first lines is a JSON object, which an event is; the first line: 'type,time'"),
+        (
+            "type,time\nA,1\n",
+            "none of its first lines is a JSON object, which an event is; the first line: 'type,time'",
+        ),
         ('{"kind": "A", "time": 1}', "has no type column 'type'. Its columns are: kind, time"),
         ('{"type": "A", "time": [1]}', "the time column 'time' holds struct"),
     ],
@@ -269,10 +287,12 @@ def test_compressed_files(tmp_path: Path) -> None:
 
 def test_a_damaged_parquet_file(tmp_path: Path) -> None:
     path = tmp_path / "events.parquet"
-    pq.write_table(stream(1000), path, compression="none")
-    data = bytearray(path.read_bytes())
+    pq.write_table(stream(1000), path)
+    data = path.read_bytes()
     with pytest.raises(InputError, match="is not a Parquet file that can be read"):
-        read(csv(tmp_path, bytes(data[:-9]), "short.parquet"))
+        read(csv(tmp_path, data[:-9], "short.parquet"))
+    with pytest.raises(InputError, match=r"holed\.parquet cannot be read to its end"):
+        read(csv(tmp_path, data[:4] + bytes(2000) + data[2004:], "holed.parquet"))
 
 
 def test_a_line_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,14 +1,22 @@
-"""What the documents show, to be compared with what happens."""
+"""What the documents show, compared with what happens; `python -m tests.elsinore.documents` shows it anew."""
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
-FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+DOCUMENTS = ("README.md", "examples/README.md")
+CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(r"(^```python\n)(.*?)(^```\n\n```text\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -24,16 +32,55 @@ class Shown:
 
 def commands(document: str) -> Iterator[Shown]:
     """Each `$ command` of the console blocks, with the lines below it."""
-    for language, text in FENCE.findall((ROOT / document).read_text()):
-        if language == "console":
-            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-                command, _, output = part.partition("\n")
-                yield Shown(command, output)
+    for block in CONSOLE.findall((ROOT / document).read_text()):
+        yield from _commands(block)
 
 
 def programs(document: str) -> Iterator[Shown]:
-    """Each python block, with the text block that follows it."""
-    blocks = FENCE.findall((ROOT / document).read_text())
-    for (language, code), (following, output) in zip(blocks, [*blocks[1:], ("", "")], strict=True):
-        if language == "python":
-            yield Shown(code, output if following == "text" else "")
+    """Each python block that a text block follows."""
+    for _, code, _, output in PROGRAM.findall((ROOT / document).read_text()):
+        yield Shown(code, output)
+
+
+def clone(folder: Path) -> Path:
+    """A folder like a clone's, where commands may leave files for those that follow."""
+    (folder / "examples").symlink_to(ROOT / "examples")
+    return folder
+
+
+def stdout_of(command: str, folder: Path) -> str:
+    """What a command prints in that folder; it must not fail."""
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def printed_by(program: str) -> str:
+    """What a Python program prints."""
+    with redirect_stdout(StringIO()) as printed:
+        exec(compile(program, "README.md", "exec"), {})
+    return printed.getvalue()
+
+
+def _commands(block: str) -> Iterator[Shown]:
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, output = part.partition("\n")
+        yield Shown(command, output)
+
+
+def _rewritten(text: str, folder: Path) -> str:
+    text = PROGRAM.sub(lambda found: f"{found[1]}{found[2]}{found[3]}{printed_by(found[2])}", text)
+    return CONSOLE.sub(
+        lambda found: "".join(f"$ {shown.code}\n{stdout_of(shown.code, folder)}" for shown in _commands(found[0])), text
+    )
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as place:
+        folder = clone(Path(place))
+        for name in DOCUMENTS:
+            document = ROOT / name
+            document.write_text(_rewritten(document.read_text(), folder))

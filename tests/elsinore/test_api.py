@@ -128,6 +128,15 @@ def test_an_attribute_that_no_event_has() -> None:
         elsinore.run(WORKLOAD.replace("T.speed", "T.sped"), EVENTS)
 
 
+def test_what_only_the_events_can_tell_is_shown_in_the_workload_too() -> None:
+    with pytest.raises(elsinore.WorkloadError, match="T.speed < 10") as caught:
+        elsinore.run(
+            WORKLOAD.replace("GROUP-BY", "WHERE T.speed < 10 GROUP-BY"),
+            [event | {"speed": "slow"} for event in EVENTS],
+        )
+    assert "line 5" in str(caught.value)
+
+
 @pytest.mark.parametrize(
     ("length", "exact"),
     [
@@ -136,6 +145,7 @@ def test_an_attribute_that_no_event_has() -> None:
         (0.1, Fraction(1, 10)),
         (dt.timedelta(milliseconds=1500), Fraction(3, 2)),
         (1e-7, Fraction(1, 10**7)),
+        (1e-30, 0),
     ],
 )
 def test_lateness_is_exact(length: float | dt.timedelta, exact: Fraction | int) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -66,6 +67,16 @@ def test_rows_are_json_lines_and_the_rest_is_on_stderr(folder: Path) -> None:
     done = call("run", "rides.elsinore", "--events", "events.jsonl")
     assert [json.loads(line) for line in done.stdout.splitlines()] == ROWS
     assert done.stderr.startswith("6 events, 1 rows, 0 late, 0 dead, 1 dropped; ")
+
+
+def test_a_huge_number_is_a_number_in_json(folder: Path) -> None:
+    Path("many.jsonl").write_text("".join(json.dumps({"type": "A", "time": time}) + "\n" for time in range(600)))
+    Path("many.elsinore").write_text(
+        "RETURN COUNT(*) PATTERN A+ WITHIN 10 seconds SLIDE 10 seconds; "
+        "RETURN COUNT(*) PATTERN A+ WITHIN 600 seconds SLIDE 600 seconds"
+    )
+    lines = call("run", "many.elsinore", "--events", "many.jsonl").stdout.splitlines()
+    assert [json.loads(line)["COUNT(*)"] for line in lines] == [2**10 - 1] * 60 + [2**600 - 1]
 
 
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet"])
@@ -141,6 +152,18 @@ def test_the_progress_bar_stays_out_of_pipes(folder: Path) -> None:
     done = shell("elsinore run rides.elsinore --events events.jsonl", folder)
     assert "\x1b" not in done.stderr
     assert len(done.stderr.splitlines()) == 2
+
+
+def test_the_progress_bar_on_a_terminal_leaves_stdout_alone(folder: Path) -> None:
+    ours, terminal = pty.openpty()
+    command = [str(ELSINORE), "run", "rides.elsinore", "--events", "events.jsonl"]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=terminal, text=True, check=True)
+    os.close(terminal)
+    said = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == ROWS
+    assert "━" in said
+    assert "6 events, 1 rows" in said
 
 
 def test_ctrl_c_ends_with_one_line_and_leaves_no_file(folder: Path) -> None:

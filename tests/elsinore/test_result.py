@@ -88,6 +88,8 @@ def test_one_table_for_all_queries(answered: Result) -> None:
     assert counts[:4] == ["2", "3", "1", "5"]
     assert Decimal(counts[4]) == Decimal(2**5000 - 1)
     assert table.schema.metadata is None
+    assert table.schema.field("COUNT(*)").metadata == {b"number": b"true"}
+    assert table.schema.field("district").metadata is None
 
 
 def test_a_column_is_as_narrow_as_its_values_allow() -> None:

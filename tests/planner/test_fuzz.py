@@ -15,7 +15,7 @@ FRAGMENTS = [
     "--", "'", "\"", "<", "=", "!=", "/", "%", "NEXT(", "NEXT(A)", "IN (1, 'x')", "BETWEEN", "IS NULL", "NULL",
     "TRUE", "AS n", "A", "B", "C", "A.v", "x", "x.v", "B x", "COUNT(*)", "SUM(A.v)", "SUM(", "MATCHES", "events",
     "seconds", "0", "-1", "1.5", "1e999", "9223372036854775808", "any", "next", "contiguous", "#", "B#1", "\n", "\r",
-    "\t", "\u0000", "\u00e9", "\u2028", "\ud800", "\ud83d\ude42",
+    "\t", "\u0000", "\u00e9", "\u2028", "\ud800", "\U0001f642",
 ]  # fmt: skip
 
 

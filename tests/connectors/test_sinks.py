@@ -1,0 +1,147 @@
+"""Rows on their way out: no digit is lost, and a file appears when it is complete."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from connectors.errors import InputError
+from connectors.json_rows import NUMBER
+from connectors.sinks import open_sink
+
+QUERIES = {"first": ["g", "COUNT(*)"], "second": ["SUM(X.v)"]}
+
+
+def rows(count: pa.Array, total: pa.Array, start: list[Any] | None = None) -> pa.Table:
+    bounds = pa.array(start or [0, 0])
+    return pa.table(
+        {
+            "query": ["first", "second"],
+            "window_start": bounds,
+            "window_end": bounds,
+            "g": pa.array(['a\n"ä,', None]),
+            "COUNT(*)": count,
+            "SUM(X.v)": total,
+        },
+        metadata={"approximate": "true"},
+    )
+
+
+def write(path: Path | str, *tables: pa.Table) -> None:
+    with open_sink(path, QUERIES) as sink:
+        for table in tables:
+            sink.write(table)
+
+
+SMALL = rows(pa.array([2**62, None]), pa.nulls(2))
+LARGE = rows(pa.array([Decimal(2**200), None], pa.decimal256(76, 0)), pa.array([None, 2.5]), [0.5, 0])
+HUGE = rows(pa.array([str(2**300), None]), pa.array([None, 2**60]))
+
+
+def numbered(table: pa.Table) -> pa.Table:
+    """The table, its text column of numbers marked as such."""
+    place = table.schema.get_field_index("COUNT(*)")
+    field = pa.field("COUNT(*)", pa.string(), metadata={NUMBER: b"true"})
+    return table.set_column(place, field, table.column(place))
+
+
+def test_json_lines_have_the_columns_of_their_query(tmp_path: Path) -> None:
+    write(tmp_path / "rows.jsonl", SMALL, LARGE, numbered(HUGE))
+    lines = (tmp_path / "rows.jsonl").read_text(encoding="utf-8").split("\n")[:-1]
+    assert [json.loads(line) for line in lines] == [
+        {"query": "first", "window_start": 0, "window_end": 0, "g": 'a\n"ä,', "COUNT(*)": 2**62},
+        {"query": "second", "window_start": 0, "window_end": 0, "SUM(X.v)": None},
+        {"query": "first", "window_start": 0.5, "window_end": 0.5, "g": 'a\n"ä,', "COUNT(*)": 2**200},
+        {"query": "second", "window_start": 0, "window_end": 0, "SUM(X.v)": 2.5},
+        {"query": "first", "window_start": 0, "window_end": 0, "g": 'a\n"ä,', "COUNT(*)": 2**300},
+        {"query": "second", "window_start": 0, "window_end": 0, "SUM(X.v)": 2**60},
+    ]
+
+
+def test_json_lines_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    write("-", SMALL)
+    with open_sink(None, QUERIES) as sink:
+        sink.write(SMALL)
+        assert len(capsys.readouterr().out.splitlines()) == 4, "rows are there before the sink is closed"
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_json_times_are_iso(zone: str | None, tmp_path: Path) -> None:
+    times = pa.array([dt.datetime(2026, 1, 31, 8, 30, 0, 5000)] * 2, pa.timestamp("ms", zone))
+    table = SMALL.set_column(1, "window_start", times).set_column(2, "window_end", times)
+    write(tmp_path / "rows.jsonl", table)
+    first = json.loads((tmp_path / "rows.jsonl").read_text(encoding="utf-8").split("\n")[0])
+    assert first["window_start"] == "2026-01-31T08:30:00.005" + ("Z" if zone else "")
+
+
+def test_csv(tmp_path: Path) -> None:
+    write(tmp_path / "rows.csv", SMALL, LARGE, HUGE)
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        cells = list(csv.reader(file))
+    assert cells[0] == ["query", "window_start", "window_end", "g", "COUNT(*)", "SUM(X.v)"]
+    assert [line[4] for line in cells[1:]] == [str(2**62), "", str(2**200), "", str(2**300), ""]
+    assert cells[1][3] == 'a\n"ä,'
+
+
+def test_parquet_widens(tmp_path: Path) -> None:
+    write(tmp_path / "one.parquet", SMALL)
+    assert pq.read_table(tmp_path / "one.parquet").schema.types == SMALL.schema.types
+    write(tmp_path / "two.parquet", SMALL, LARGE, SMALL)
+    two = pq.read_table(tmp_path / "two.parquet")
+    assert two.schema.field("COUNT(*)").type == pa.decimal256(76, 0)
+    assert two.column("COUNT(*)").to_pylist() == [2**62, None, 2**200, None, 2**62, None]
+    assert two.column("window_start").to_pylist() == [0, 0, 0.5, 0, 0, 0]
+    assert two.schema.metadata == {b"approximate": b"true"}
+    write(tmp_path / "three.parquet", SMALL, LARGE, HUGE)
+    three = pq.read_table(tmp_path / "three.parquet")
+    assert three.column("COUNT(*)").to_pylist()[::2] == [str(2**62), str(2**200), str(2**300)]
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_parquet_integers_beyond_floats_become_text(later: bool, tmp_path: Path) -> None:
+    tables = [rows(pa.array([2**60 + 1, None]), pa.nulls(2)), rows(pa.array([0.5, None]), pa.nulls(2))]
+    write(tmp_path / "rows.parquet", *(reversed(tables) if later else tables))
+    found = pq.read_table(tmp_path / "rows.parquet").column("COUNT(*)").to_pylist()
+    assert set(found) == {str(2**60 + 1), "0.5", None}
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_without_rows(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{ending}"
+    write(path)
+    assert path.exists()
+    assert list(tmp_path.iterdir()) == [path]
+    write(path, SMALL.slice(0, 0))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def write_until_stopped(path: Path) -> None:
+    with open_sink(path, QUERIES) as sink:
+        sink.write(SMALL)
+        sink.write(LARGE)
+        assert path.read_text() == "what was there"
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
+def test_a_run_that_fails_leaves_nothing_behind(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"rows.{ending}"
+    path.write_text("what was there")
+    with pytest.raises(KeyboardInterrupt):
+        write_until_stopped(path)
+    assert path.read_text() == "what was there"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["rows.txt", "rows", "no/folder.csv"])
+def test_names_that_cannot_be(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rows are written to \.jsonl|cannot be written: No such file"):
+        open_sink(tmp_path / name, QUERIES)
