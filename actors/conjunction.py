@@ -66,7 +66,7 @@ def _represents(members: Sequence[Operands], operands: frozenset[int]) -> bool:
 
 def conjoin(
     plan: QueryPlan, countings: Sequence[Counting], cells: Sequence[Cells | None], partitions: Partitions
-) -> Rows:
+) -> list[Rows]:
     """The rows of a query with AND, from what its counters found by partition."""
     decoders = [Decoder(c.columns, one) if one else None for c, one in zip(countings, cells, strict=True)]
     by_key = [_by_key(decoder) for decoder in decoders]
@@ -81,7 +81,7 @@ def conjoin(
             rows = [keys.get(key) for keys in by_key]
             group = (key[0], key[1], int(partitions.group_of[key[2]]))
             merged.setdefault(group, []).append(_Match(count, found, rows))
-    return _rows(plan, countings, decoders, merged, partitions)
+    return [_rows(plan, countings, decoders, merged, partitions)] if merged else []
 
 
 class _Match:

@@ -113,6 +113,8 @@ class Evaluator:
 
     def compare(self, op: str, left: Values, right: Values, place: Place | None) -> Mask:
         valid = left.valid & right.valid
+        if not valid.any():
+            return valid
         if left.numeric and right.numeric:
             a, b = _comparable(left.data, right.data)
             with np.errstate(invalid="ignore"):

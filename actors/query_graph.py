@@ -27,7 +27,9 @@ class QueryGraph:
         self.plan = plan
         self.partitions = partitions
         self.countings = [Counting(plan, counter, clock, exact) for counter in plan.counters]
-        self.conjunction = len(self.countings) > 1
+        self.conjunction = len(plan.counters) > 1
+        self.waiting: list[list[Cells]] = [[] for _ in self.countings]
+        """Of an AND: cells of windows that may not be over yet for all counters."""
 
     def admit(self) -> None:
         """New partitions have been seen. Members of an AND are paired up by partition, before groups are merged."""
@@ -41,7 +43,7 @@ class QueryGraph:
     def process(self, batch: Batch) -> list[Rows]:
         taken = {counting: counting.take(batch) for counting in self.countings}
         moments = self._moments([(counting, events) for counting, (events, _) in taken.items()])
-        return self._rows(lambda counting: counting.process(*taken[counting], moments))
+        return self._collect(lambda counting: counting.process(*taken[counting], moments))
 
     def _moments(self, taken: list[tuple[Counting, Events]]) -> Moments | None:
         """The times at which an event arrives, in any partition of a group, that can end a trend."""
@@ -59,26 +61,36 @@ class QueryGraph:
         return Moments(at, times[new], group_of)
 
     def settle(self, time: int) -> list[Rows]:
-        """Rows of the windows that end no later than `time`."""
-        return self._rows(lambda counting: counting.graph.settle(time))
+        """Rows of the windows that end no later than `time`; no event older than that will come."""
+        return self._collect(lambda counting: counting.graph.settle(time)) + self._pair_up()
 
     def finish(self) -> list[Rows]:
-        return self._rows(lambda counting: counting.graph.finish())
+        return self._collect(lambda counting: counting.graph.finish()) + self._pair_up()
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         for counting in self.countings:
             counting.graph.keep(slots, self._groups())
 
-    def _rows(self, cells: Callable[[Counting], Iterator[Cells]]) -> list[Rows]:
-        found = [list(cells(counting)) for counting in self.countings]
-        if not any(found):
-            return []
+    def _collect(self, cells: Callable[[Counting], Iterator[Cells]]) -> list[Rows]:
+        """The cells of all counters, as rows; members of an AND wait for one another."""
         if self.conjunction:
-            joined = [join(cells) if cells else None for cells in found]
-            return [conjoin(self.plan, self.countings, joined, self.partitions)]
-        decoder = Decoder(self.countings[0].columns, join(found[0]))
-        values = {item.label: decoder.value(item) for item in self.plan.query.aggregates}
-        return [self._named(decoder.cells, values)]
+            for waiting, counting in zip(self.waiting, self.countings, strict=True):
+                waiting += cells(counting)
+            return []
+        rows = []
+        for counting in self.countings:
+            if found := list(cells(counting)):
+                decoder = Decoder(counting.columns, join(found))
+                values = {item.label: decoder.value(item) for item in self.plan.query.aggregates}
+                rows.append(self._named(decoder.cells, values))
+        return rows
+
+    def _pair_up(self) -> list[Rows]:
+        if not any(self.waiting):
+            return []
+        joined = [join(cells) if cells else None for cells in self.waiting]
+        self.waiting = [[] for _ in self.countings]
+        return conjoin(self.plan, self.countings, joined, self.partitions)
 
     def _named(self, cells: Cells, values: dict[str, Column]) -> Rows:
         groups = self.partitions.group_columns(cells.group)

@@ -147,10 +147,9 @@ def seconds(length: float | Fraction | timedelta) -> Fraction:
 
 
 def _checked(workload: str | PathLike[str]) -> Workload:
-    from planner.check import check
-    from planner.parse import parse
+    from planner.check import check_text
 
-    return check(parse(text_of(workload)))
+    return check_text(text_of(workload))
 
 
 def _planned(workload: Workload, strategy: str) -> Plan:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from planner.checks import literals, names, patterns, predicates, returns, windows
+from planner.checks import literals, names, patterns, predicates, readings, returns, windows
 from planner.checks.attributes import check_attributes
 from planner.errors import Problem, WorkloadError, quote
 from planner.parse import read
@@ -43,8 +43,12 @@ CHECKS: tuple[Check, ...] = (
 )
 """Each looks at a resolved query, whatever else is wrong with it."""
 
-LAST_CHECKS: tuple[Check, ...] = (predicates.neighbours_can_meet,)
-"""Those that build automata: for queries that pass all the others."""
+LAST_CHECKS: tuple[Check, ...] = (
+    predicates.neighbours_can_meet,
+    readings.named_variables_are_bound_in_one_way,
+    readings.trends_can_be_counted,
+)
+"""Those that build automata: for queries that pass all the others, and one another."""
 
 
 def check(workload: Workload) -> Workload:
@@ -72,7 +76,9 @@ def _checked(workload: Workload, known: tuple[Problem, ...]) -> Workload:
 
 def _problems(query: Query) -> list[Problem]:
     problems = [problem for look in CHECKS for problem in look(query)]
-    return problems or [problem for look in LAST_CHECKS for problem in look(query)]
+    for look in LAST_CHECKS:
+        problems = problems or list(look(query))
+    return problems
 
 
 def _names(queries: tuple[Query, ...]) -> Iterator[Problem]:

@@ -28,7 +28,7 @@ from planner.predicates import Predicates
 from planner.syntax import Expression, Semantics
 
 MAX_STATES = 4096
-MAX_PREDICATES = 8
+MAX_PREDICATES = 10
 
 class TooComplex(Exception):
     """A pattern that would need more than can reasonably be kept; says what, and what to do."""

@@ -6,11 +6,12 @@ Equivalences partition the stream and stand in `Query.partition`; the rest is to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import cast
 
 from planner.automaton import follows
 from planner.syntax import Attribute, Comparison, ComparisonOperator, Expression, Query
+from planner.walk import map_attributes, nodes
 
 MIRRORED: dict[ComparisonOperator, ComparisonOperator] = {
     "=": "=",
@@ -66,14 +67,7 @@ def classify(query: Query) -> Predicates:
 
 def attributes(expression: Expression) -> Iterator[Attribute]:
     """Every attribute that an expression reads."""
-    if isinstance(expression, Attribute):
-        yield expression
-        return
-    for field in fields(expression):
-        value = getattr(expression, field.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if hasattr(part, "place"):
-                yield from attributes(part)
+    return (node for node in nodes(expression) if isinstance(node, Attribute))
 
 
 def _link(predicate: Comparison, neighbours: set[tuple[str, str]]) -> Link:
@@ -93,8 +87,4 @@ def _reader(side: Expression) -> Attribute:
 
 def _plain(expression: Expression) -> Expression:
     """Without NEXT: which event is meant is said by the side of the link."""
-    if isinstance(expression, Attribute):
-        return Attribute(expression.variable, expression.name, place=expression.place)
-    parts = {field.name: getattr(expression, field.name) for field in fields(expression)}
-    plain = {name: _plain(part) if hasattr(part, "place") else part for name, part in parts.items()}
-    return type(expression)(**plain)
+    return map_attributes(expression, lambda attribute: replace(attribute, next=False))

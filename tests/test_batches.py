@@ -30,7 +30,7 @@ SCHEMA = pa.schema({"type": pa.string(), "time": pa.int64(), **COLUMNS})
 TYPE = pa.dictionary(pa.int32(), pa.string())
 
 
-@settings(max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
 @given(cases(12, whole=True), st.randoms(use_true_random=False), st.booleans())
 def test_batches_and_snapshots_never_show(
     case: tuple[tuple[Query, ...], list[Event]], random: Random, saved: bool
@@ -45,7 +45,7 @@ def test_batches_and_snapshots_never_show(
     assert differences(answer(queries, events), rows, "exact") == []
 
 
-@settings(max_examples=30, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
 @given(cases(10, whole=True), st.integers(0, 8), st.randoms(use_true_random=False))
 def test_events_that_are_not_too_late_count(
     case: tuple[tuple[Query, ...], list[Event]], late: int, random: Random

@@ -129,7 +129,7 @@ def test_an_attribute_that_no_event_has() -> None:
 
 
 def test_what_only_the_events_can_tell_is_shown_in_the_workload_too() -> None:
-    with pytest.raises(elsinore.WorkloadError, match="T.speed < 10") as caught:
+    with pytest.raises(elsinore.WorkloadError, match=r"T\.speed < 10") as caught:
         elsinore.run(
             WORKLOAD.replace("GROUP-BY", "WHERE T.speed < 10 GROUP-BY"),
             [event | {"speed": "slow"} for event in EVENTS],

@@ -1,0 +1,24 @@
+"""Can the pattern be read in one way only, and kept in reasonable memory?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.ambiguity import ambiguity
+from planner.errors import Problem
+from planner.machine import TooComplex
+from planner.plan import plan_query
+from planner.syntax import Query
+
+
+def named_variables_are_bound_in_one_way(query: Query) -> Iterator[Problem]:
+    if found := ambiguity(query):
+        hint = "name no variable in aggregates and predicates on neighbours, or make the pattern unambiguous"
+        yield Problem(f"the pattern is ambiguous: {found}", hint, query.pattern.place)
+
+
+def trends_can_be_counted(query: Query) -> Iterator[Problem]:
+    try:
+        plan_query(query)
+    except TooComplex as error:
+        yield Problem(error.message, error.hint, query.pattern.place)
