@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.compiled import kernel
+from actors.compiled import allocating, kernel
 from actors.counters_numba_fns import advance, collect, compose, identity
 from actors.event_numba_fns import collect_window, run_window
 from actors.numbers_numba_fns import copy
 from actors.windows_numba_fns import claim
 
 
-@kernel
+@allocating
 def order_by_slot(slots, count):
     """The stable order of events by partition, and where each partition's events begin."""
     at = np.zeros(count + 1, np.int64)

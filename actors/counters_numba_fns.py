@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actors.compiled import kernel
+from actors.compiled import kernel, part
 from actors.numbers_numba_fns import add, add_product, add_times, clear, copy, is_zero, set_one
 
 NONE = np.int64(2**63 - 1)
@@ -88,7 +88,7 @@ def chain(slots, lo, hi, head, after, touched):
     return count
 
 
-@kernel
+@part
 def append(events, i, tables, shape, numbers, base, least, least_base, scratch, dirty, flag):
     """Lengthen the trends that event `i` is adjacent to; they wait in the scratch block. (dirty states, flag)"""
     width = shape.lanes * shape.words
@@ -128,7 +128,7 @@ def append(events, i, tables, shape, numbers, base, least, least_base, scratch, 
     return dirty, flag
 
 
-@kernel
+@part
 def move(at, sources, targets, which, shape, numbers, base, least, least_base, flag):
     """Do the moves of one class or symbol to all trends that are there."""
     width = shape.lanes * shape.words
@@ -152,7 +152,7 @@ def move(at, sources, targets, which, shape, numbers, base, least, least_base, f
     return flag
 
 
-@kernel
+@part
 def commit(shape, numbers, base, least, least_base, scratch, dirty, flag):
     """Add what waits in the scratch block, and empty it."""
     width = shape.lanes * shape.words
@@ -173,7 +173,7 @@ def commit(shape, numbers, base, least, least_base, scratch, dirty, flag):
     return flag
 
 
-@kernel
+@part
 def advance(events, after, i, tables, shape, numbers, base, least, least_base, scratch, flag):
     """All events of one time at once, from event `i` on: they read what was before them, then they write.
 
@@ -283,7 +283,7 @@ def compose(shape, tables, one, i, one_least, i_least, rows, other, j, other_lea
     return flag
 
 
-@kernel
+@part
 def begin(shape, numbers, base, least, least_base, row):
     """A row as it is where a window starts: the empty trend once, and nothing else."""
     width = shape.lanes * shape.words
@@ -295,7 +295,7 @@ def begin(shape, numbers, base, least, least_base, row):
         least[least_place + key] = NONE
 
 
-@kernel
+@part
 def identity(shape, tables, numbers, base, least, least_base):
     """The map of a span without events."""
     width = shape.lanes * shape.words
@@ -306,7 +306,7 @@ def identity(shape, tables, numbers, base, least, least_base):
         least[least_base + key] = NONE
 
 
-@kernel
+@part
 def collect(shape, tables, numbers, place, least, least_place, out, o, out_least, o_least, flag):
     """Add the finished trends of one row to a row of results. (were there any, flag)"""
     w = shape.words

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from actors.compiled import kernel
+from actors.compiled import kernel, part
 from actors.counters_numba_fns import NONE, commit, move
 from actors.numbers_numba_fns import add, add_times, clear, copy, is_zero, set_one
 
@@ -82,7 +82,7 @@ class Room(NamedTuple):
     matched: Any  # by guard: the latest start of a match
 
 
-@kernel
+@part
 def holds(op, a, b):
     if op == LT:
         return a < b
@@ -97,7 +97,7 @@ def holds(op, a, b):
     return a != b
 
 
-@kernel
+@part
 def all_hold(at, which, link, operators, links, before, after):
     """Do all predicates of one append (or consume, or guard step) hold between two events?"""
     for k in range(at[which], at[which + 1]):
@@ -109,7 +109,7 @@ def all_hold(at, which, link, operators, links, before, after):
     return True
 
 
-@kernel
+@part
 def below(order, count, value):
     """How many of the values in order are less."""
     lo, hi = 0, count
@@ -122,7 +122,7 @@ def below(order, count, value):
     return lo
 
 
-@kernel
+@part
 def not_above(order, count, value):
     lo, hi = 0, count
     while lo < hi:
@@ -134,7 +134,7 @@ def not_above(order, count, value):
     return lo
 
 
-@kernel
+@part
 def add_entry(shape, src, s, src_least, s_least, dst, d, dst_least, d_least, flag):
     w = shape.words
     for lane in range(shape.lanes):
@@ -144,7 +144,7 @@ def add_entry(shape, src, s, src_least, s_least, dst, d, dst_least, d_least, fla
     return flag
 
 
-@kernel
+@part
 def tree_sum(shape, room, base, ranks, kind, flag):
     """Add the trends at the first `ranks` ranks, or (POINT) at the last of these alone, to what an append brings."""
     width = shape.lanes * shape.words
@@ -161,7 +161,7 @@ def tree_sum(shape, room, base, ranks, kind, flag):
     return flag
 
 
-@kernel
+@part
 def look_up(shape, room, single, index, links, event, span, flag):
     """The trends of an indexed state that a later event may lengthen."""
     link = single.index_link[index]
@@ -189,7 +189,7 @@ def look_up(shape, room, single, index, links, event, span, flag):
     return flag
 
 
-@kernel
+@part
 def enter(shape, room, single, links, e, span, flag):
     """Put an entry into every index of its state."""
     width = shape.lanes * shape.words
@@ -213,7 +213,7 @@ def enter(shape, room, single, links, e, span, flag):
     return flag
 
 
-@kernel
+@part
 def gather(i, a, source, single, links, shape, room, entries, span, flag):
     """What one append brings: the sum over the trends that it lengthens, before the event itself is added."""
     width = shape.lanes * shape.words
@@ -237,7 +237,7 @@ def gather(i, a, source, single, links, shape, room, entries, span, flag):
     return flag
 
 
-@kernel
+@part
 def bind(events, i, bound, tables, shape, room, flag):
     """The event itself, once per trend that it lengthens."""
     w = shape.words
@@ -254,7 +254,7 @@ def bind(events, i, bound, tables, shape, room, flag):
     return flag
 
 
-@kernel
+@part
 def entry_for(i, state, shape, room, first, end):
     """The entry of event `i` in a state, among those that wait; a new one at `end` where there is none."""
     for e in range(first, end):
@@ -269,7 +269,7 @@ def entry_for(i, state, shape, room, first, end):
     return end
 
 
-@kernel
+@part
 def append_event(events, i, tables, single, links, shape, room, scratch, entries, waiting, span, dirty, flag):
     """Lengthen the trends that event `i` is adjacent to; what is new waits. (end of entries, dirty states, flag)"""
     width = shape.lanes * shape.words
@@ -300,7 +300,7 @@ def append_event(events, i, tables, single, links, shape, room, scratch, entries
     return waiting, dirty, flag
 
 
-@kernel
+@part
 def move_entry(e, target, single, shape, room, flag):
     """An entry goes on in another state, perhaps as part of a type-grained counter, or not at all."""
     width = shape.lanes * shape.words
@@ -314,7 +314,7 @@ def move_entry(e, target, single, shape, room, flag):
     return flag
 
 
-@kernel
+@part
 def consume(i, kind, tables, single, links, shape, room, entries, flag):
     """Trends that event `i` is adjacent to, under skip-till-next; all older ones, under contiguous."""
     flag = move(
@@ -330,7 +330,7 @@ def consume(i, kind, tables, single, links, shape, room, entries, flag):
     return flag
 
 
-@kernel
+@part
 def advance_guards(symbol, tables, single, shape, room, entries, flag):
     """Negated sub-patterns without predicates on neighbours, one step further."""
     flag = move(
@@ -387,7 +387,7 @@ def close_gaps(events, tables, single, shape, room, entries, flag):
     return flag
 
 
-@kernel
+@part
 def settle_entries(single, links, shape, room, entries, waiting, span, flag):
     """Entries that waited may be lengthened from now on; those that are over make room. (entries, flag)"""
     width = shape.lanes * shape.words
@@ -409,7 +409,7 @@ def settle_entries(single, links, shape, room, entries, waiting, span, flag):
     return kept, flag
 
 
-@kernel
+@part
 def keep_entry(shape, room, e, kept, width):
     if e == kept:
         return

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from actors.compiled import kernel
+from actors.compiled import OPTIONS, kernel, part
 
 OVERFLOW = np.int64(1 << 62)
 LOW = np.uint64(0xFFFFFFFF)
@@ -31,7 +31,7 @@ def overflowed(flag):
     return bool(flag & OVERFLOW)
 
 
-@overload(overflowed)
+@overload(overflowed, jit_options=OPTIONS)
 def _overflowed(flag):
     return lambda flag: flag & OVERFLOW != 0
 
@@ -56,7 +56,7 @@ def set_one(dst: Any, d: int, w: int) -> None:
     raise NotImplementedError("runs compiled only")
 
 
-@kernel
+@part
 def is_zero(buffer, i, w):
     for k in range(i, i + w):
         if buffer[k] != 0:
@@ -64,13 +64,13 @@ def is_zero(buffer, i, w):
     return True
 
 
-@kernel
+@part
 def clear(buffer, i, count):
     for k in range(i, i + count):
         buffer[k] = 0
 
 
-@kernel
+@part
 def copy(dst, d, src, s, count):
     for k in range(count):
         dst[d + k] = src[s + k]
@@ -79,7 +79,7 @@ def copy(dst, d, src, s, count):
 # Exact
 
 
-@kernel
+@part
 def _magnitude(word):
     return word ^ (word >> 63)
 
@@ -122,7 +122,7 @@ def words(buffer, i, w):
     return k
 
 
-@kernel
+@part
 def _too_long(a, b):
     return abs(np.float64(a)) * abs(np.float64(b)) >= 2.0**61
 
@@ -182,7 +182,7 @@ def _add_product_exact(dst, d, one, i, other, j, w, flag):
 # Approximate
 
 
-@kernel
+@part
 def _settle(dst, d, mantissa, exponent):
     """Store a number with its mantissa brought back into range."""
     if mantissa == 0.0:
@@ -198,7 +198,7 @@ def _settle(dst, d, mantissa, exponent):
     dst[d + 1] = exponent
 
 
-@kernel
+@part
 def _add_scaled(dst, d, mantissa, exponent):
     if mantissa == 0.0:
         return
@@ -213,13 +213,13 @@ def _add_scaled(dst, d, mantissa, exponent):
         _settle(dst, d, dst[d] + mantissa * INVERSE, dst[d + 1])
 
 
-@kernel
+@part
 def _add_approximate(dst, d, src, s, w, flag):
     _add_scaled(dst, d, src[s], src[s + 1])
     return flag
 
 
-@kernel
+@part
 def _add_times_approximate(dst, d, src, s, value, w, flag):
     exponent = src[s + 1]
     factor = np.float64(value)
@@ -247,28 +247,28 @@ def _is_exact(buffer: Any) -> bool:
     return str(buffer.dtype) == "int64"
 
 
-@overload(add)
+@overload(add, jit_options=OPTIONS)
 def _add(dst, d, src, s, w, flag):
     if _is_exact(dst):
         return lambda dst, d, src, s, w, flag: _add_exact(dst, d, src, s, w, flag)
     return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
 
 
-@overload(add_times)
+@overload(add_times, jit_options=OPTIONS)
 def _add_times(dst, d, src, s, value, w, flag):
     if _is_exact(dst):
         return lambda dst, d, src, s, value, w, flag: _add_times_exact(dst, d, src, s, value, w, flag)
     return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
 
 
-@overload(add_product)
+@overload(add_product, jit_options=OPTIONS)
 def _add_product(dst, d, one, i, other, j, w, flag):
     if _is_exact(dst):
         return lambda dst, d, one, i, other, j, w, flag: _add_product_exact(dst, d, one, i, other, j, w, flag)
     return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
 
 
-@overload(set_one)
+@overload(set_one, jit_options=OPTIONS)
 def _set_one(dst, d, w):
     if _is_exact(dst):
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.compiled import kernel
+from actors.compiled import kernel, part
 from actors.counters_numba_fns import NONE, begin, collect, compose, identity
 from actors.numbers_numba_fns import clear, copy
 
 
-@kernel
+@part
 def claim(group, rows, result_of, shape, out, out_least):
     """The place of a group's result; a fresh one where the group has none yet."""
     place = result_of[group]
