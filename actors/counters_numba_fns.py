@@ -45,6 +45,7 @@ class Tables(NamedTuple):
     append_from: Any
     append_to: Any
     append_bound: Any
+    in_place: Any  # by class: may its appends be done one by one, without a scratch block?
     bound_at: Any
     bound_lane: Any
     bound_column: Any
@@ -129,6 +130,43 @@ def append(events, i, tables, shape, numbers, base, least, least_base, scratch, 
 
 
 @part
+def append_in_place(events, i, tables, shape, numbers, base, least, least_base, flag):
+    """The same for an event that is alone in its time, where the order of appends lets each read what was before."""
+    width = shape.lanes * shape.words
+    w = shape.words
+    kind = events.kind[i]
+    for a in range(tables.append_at[kind], tables.append_at[kind + 1]):
+        source = tables.append_from[a]
+        target = tables.append_to[a]
+        bound = tables.append_bound[a]
+        for row in range(shape.rows):
+            src = base + (row * shape.states + source) * width
+            dst = base + (row * shape.states + target) * width
+            if is_zero(numbers, src, w):
+                continue
+            # The count comes last: source and target may be one.
+            for lane in range(1, shape.lanes):
+                flag = add(numbers, dst + lane * w, numbers, src + lane * w, w, flag)
+            for b in range(tables.bound_at[bound], tables.bound_at[bound + 1]):
+                place = dst + tables.bound_lane[b] * w
+                column = tables.bound_column[b]
+                if column < 0:
+                    flag = add(numbers, place, numbers, src, w, flag)
+                else:
+                    flag = add_times(numbers, place, numbers, src, events.values[column, i], w, flag)
+            flag = add(numbers, dst, numbers, src, w, flag)
+            if shape.keys:
+                src_key = least_base + (row * shape.states + source) * shape.keys
+                dst_key = least_base + (row * shape.states + target) * shape.keys
+                for key in range(shape.keys):
+                    least[dst_key + key] = min(least[dst_key + key], least[src_key + key])
+                for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
+                    key = tables.least_key[b]
+                    least[dst_key + key] = min(least[dst_key + key], events.keys[key, i])
+    return flag
+
+
+@part
 def move(at, sources, targets, which, shape, numbers, base, least, least_base, flag):
     """Do the moves of one class or symbol to all trends that are there."""
     width = shape.lanes * shape.words
@@ -180,6 +218,9 @@ def advance(events, after, i, tables, shape, numbers, base, least, least_base, s
     The first event of a later time, and the flag.
     """
     time = events.time[i]
+    j = after[i]
+    if tables.in_place[events.kind[i]] and (j < 0 or events.time[j] != time):
+        return j, append_in_place(events, i, tables, shape, numbers, base, least, least_base, flag)
     dirty = 0
     symbol = 0
     j = i

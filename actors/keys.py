@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.partitions_numba_fns import number_texts, number_tuples, place_texts, place_tuples
+from actors.partitions_numba_fns import number_texts, number_tuples, number_words, place_texts, place_tuples
 
 Words = npt.NDArray[np.int64]
 
@@ -82,7 +82,10 @@ class Tuples:
         out = np.empty(words.shape[1], np.int32)
         done = 0
         while done < len(out):
-            done, self.count = number_tuples(words, valid, done, self.table, self.keys, self.count, out)
+            if len(words) == 1:
+                done, self.count = number_words(words[0], valid, done, self.table, self.keys[0], self.count, out)
+            else:
+                done, self.count = number_tuples(words, valid, done, self.table, self.keys, self.count, out)
             if done < len(out):
                 self._make_room()
         return out

@@ -56,12 +56,9 @@ def set_one(dst: Any, d: int, w: int) -> None:
     raise NotImplementedError("runs compiled only")
 
 
-@part
-def is_zero(buffer, i, w):
-    for k in range(i, i + w):
-        if buffer[k] != 0:
-            return False
-    return True
+def is_zero(buffer: Any, i: int, w: int) -> bool:
+    """Is it 0?"""
+    raise NotImplementedError("runs compiled only")
 
 
 @part
@@ -77,6 +74,16 @@ def copy(dst, d, src, s, count):
 
 
 # Exact
+
+
+@part
+def _is_zero_exact(buffer, i, w):
+    if buffer[i] != 0:
+        return False
+    for k in range(i + 1, i + w):
+        if buffer[k] != 0:
+            return False
+    return True
 
 
 @part
@@ -182,35 +189,44 @@ def _add_product_exact(dst, d, one, i, other, j, w, flag):
 # Approximate
 
 
-@part
+@kernel
 def _settle(dst, d, mantissa, exponent):
     """Store a number with its mantissa brought back into range."""
     if mantissa == 0.0:
         exponent = 0.0
-    else:
-        while abs(mantissa) >= BIG:
-            mantissa *= INVERSE
-            exponent += 1.0
-        while abs(mantissa) < SMALL:
-            mantissa *= UNIT
-            exponent -= 1.0
+    while abs(mantissa) >= BIG:
+        mantissa *= INVERSE
+        exponent += 1.0
+    while mantissa != 0.0 and abs(mantissa) < SMALL:
+        mantissa *= UNIT
+        exponent -= 1.0
     dst[d] = mantissa
     dst[d + 1] = exponent
 
 
-@part
-def _add_scaled(dst, d, mantissa, exponent):
-    if mantissa == 0.0:
-        return
+@kernel
+def _add_apart(dst, d, mantissa, exponent):
+    """Add a number of another exponent, or one whose sum leaves the range."""
     gap = exponent - dst[d + 1]
-    if gap == 0.0:
-        _settle(dst, d, dst[d] + mantissa, exponent)
-    elif dst[d] == 0.0 or gap > 1.0:
+    if mantissa == 0.0 or (gap < -1.0 and dst[d] != 0.0):
+        return
+    if dst[d] == 0.0 or gap > 1.0:
         _settle(dst, d, mantissa, exponent)
+    elif gap == 0.0:
+        _settle(dst, d, dst[d] + mantissa, exponent)
     elif gap == 1.0:
         _settle(dst, d, dst[d] * INVERSE + mantissa, exponent)
-    elif gap == -1.0:
+    else:
         _settle(dst, d, dst[d] + mantissa * INVERSE, dst[d + 1])
+
+
+@part
+def _add_scaled(dst, d, mantissa, exponent):
+    total = dst[d] + mantissa
+    if exponent == dst[d + 1] and SMALL < abs(total) < BIG:
+        dst[d] = total
+    else:
+        _add_apart(dst, d, mantissa, exponent)
 
 
 @part
@@ -245,6 +261,13 @@ def _add_product_approximate(dst, d, one, i, other, j, w, flag):
 
 def _is_exact(buffer: Any) -> bool:
     return str(buffer.dtype) == "int64"
+
+
+@overload(is_zero, jit_options=OPTIONS)
+def _is_zero(buffer, i, w):
+    if _is_exact(buffer):
+        return lambda buffer, i, w: _is_zero_exact(buffer, i, w)
+    return lambda buffer, i, w: buffer[i] == 0.0
 
 
 @overload(add, jit_options=OPTIONS)

@@ -23,7 +23,7 @@ from actors.counters_numba_fns import Events, Shape, Tables, chain, run
 from actors.event_numba_fns import Links
 from planner.windows import Windows
 
-SEGMENT = 1 << 16
+SEGMENT = 1 << 14
 """Events that are chained by partition at once: few enough that their columns stay in the cache."""
 
 NEVER = -(2**62)
@@ -146,7 +146,7 @@ class PaneGraph:
         hi = min(end, lo + SEGMENT)
         if hi < end:
             hi = int(np.searchsorted(events.time, events.time[hi - 1], side="right"))
-        after = np.empty(hi - lo, np.int64)
+        after = np.empty(hi - lo, np.int32)
         part = Events(
             events.slot[lo:hi], events.time[lo:hi], events.kind[lo:hi], events.values[:, lo:hi], events.keys[:, lo:hi]
         )

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from actors.compiled import kernel
+from actors.compiled import kernel, part
 
 PRIME = np.uint64(0x9E3779B97F4A7C15)
 MIX = np.uint64(0xBF58476D1CE4E5B9)
 
 
-@kernel
+@part
 def _mixed(h):
     h ^= h >> np.uint64(29)
     h *= MIX
     return h ^ (h >> np.uint64(32))
 
 
-@kernel
+@part
 def hash_words(words, i):
     h = np.uint64(0)
     for k in range(words.shape[0]):
@@ -69,6 +69,31 @@ def number_tuples(words, valid, first, table, keys, count, out):
                 break
             place = (place + np.uint64(1)) & mask
     return words.shape[1], count
+
+
+@kernel
+def number_words(words, valid, first, table, keys, count, out):
+    """The same for single words, which most keys are."""
+    mask = np.uint64(len(table) - 1)
+    for i in range(first, len(words)):
+        if not valid[i]:
+            out[i] = -1
+            continue
+        word = words[i]
+        place = _mixed(np.uint64(word) * PRIME) & mask
+        number = table[place]
+        while number >= 0 and keys[number] != word:
+            place = (place + np.uint64(1)) & mask
+            number = table[place]
+        if number < 0:
+            if 2 * (count + 1) > len(table) or count >= len(keys):
+                return i, count
+            number = count
+            table[place] = number
+            keys[number] = word
+            count += 1
+        out[i] = number
+    return len(words), count
 
 
 @kernel

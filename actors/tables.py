@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.counters_numba_fns import Tables
-from planner.machine import Machine
+from planner.machine import Append, Machine
 
 Ints = npt.NDArray[np.int32]
 
@@ -17,7 +17,9 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
     """`lanes`: per lane behind the count, the variable it belongs to and its column (-1: each event counts 1);
     `keys`: per minimum its variable."""
     bounds = list(dict.fromkeys(append.bound for appends in machine.appends for append in appends))
-    appends = machine.appends
+    ordered = [_reading_first(appends) for appends in machine.appends]
+    appends = [found or list(given) for found, given in zip(ordered, machine.appends, strict=True)]
+    still = not any(machine.consumes) and not any(machine.advances)
     bound_lanes = [[(k, column) for k, (name, column) in enumerate(lanes, start=1) if name in b] for b in bounds]
     bound_keys = [[k for k, name in enumerate(keys) if name in b] for b in bounds]
     starts = machine.starts
@@ -28,6 +30,7 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         append_from=column(a.source for one in appends for a in one),
         append_to=column(a.target for one in appends for a in one),
         append_bound=column(bounds.index(a.bound) for one in appends for a in one),
+        in_place=np.array([still and found is not None for found in ordered], np.bool_),
         bound_at=pointers(bound_lanes),
         bound_lane=column(lane for one in bound_lanes for lane, _ in one),
         bound_column=column(column for one in bound_lanes for _, column in one),
@@ -41,6 +44,19 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         starts=column(starts),
         row_of=row_of,
     )
+
+
+def _reading_first(appends: Sequence[Append]) -> list[Append] | None:
+    """An order in which each append reads its source before another one writes to it, if there is one."""
+    left, ordered = list(appends), []
+    while left:
+        ready = [a for a in left if not any(b.source == a.target for b in left if b is not a)]
+        if not ready:
+            return None
+        loop_first = min(ready, key=lambda a: a.source != a.target)
+        ordered.append(loop_first)
+        left.remove(loop_first)
+    return ordered
 
 
 def _moves(name: str, moves: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Ints]:
