@@ -22,7 +22,7 @@ class Blocks:
 
     @classmethod
     def empty(cls, shape: Shape, exact: bool, slots: int = 0) -> Blocks:
-        blocks = cls(shape, exact, np.zeros(0, number_type(exact)), np.zeros(0, np.int64))
+        blocks = cls(shape, exact, np.zeros(0, number_type(exact, shape.words)), np.zeros(0, np.int64))
         blocks.resize(slots)
         return blocks
 
@@ -72,8 +72,11 @@ class Blocks:
         self.shape = self.shape._replace(lanes=self.shape.lanes + count)
 
 
-def number_type(exact: bool) -> type[np.generic]:
-    return np.int64 if exact else np.float64
+def number_type(exact: bool, words: int) -> type[np.generic]:
+    """How kernels tell numbers of one word, of several, and approximate ones apart."""
+    if not exact:
+        return np.float64
+    return np.int64 if words == 1 else np.uint64
 
 
 def scratch(shape: Shape, exact: bool) -> Scratch:

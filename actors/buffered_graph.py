@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from actors.blocks import Blocks, number_type, scratch
+from actors.blocks import Blocks, scratch
 from actors.buffer import Buffer
 from actors.buffered_numba_fns import run_moments, run_partitions, run_stacks
 from actors.cells import Cells
@@ -46,7 +46,7 @@ class BufferedGraph:
         self.tables = tables
         self.exact = exact
         self.shape = Shape(1, len(counter.machine.states), lanes, keys, 1 if exact else 2)
-        self.buffer = Buffer(values, keys, links, number_type(exact))
+        self.buffer = Buffer(values, keys, links, np.int64 if exact else np.float64)
         self.group_of = np.zeros(0, np.int32)
         self.groups = 0
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 Numbers = npt.NDArray[Any]
-"""int64 words or float64 mantissas and exponents; see `numbers_numba_fns`."""
+"""Words, or mantissas and exponents; see `numbers_numba_fns`."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def widened(numbers: Numbers, words: int) -> Numbers:
     missing = words - numbers.shape[-1]
     if not missing:
         return numbers
-    sign = numbers[..., -1:] >> 63
-    return np.concatenate([numbers, np.repeat(sign, missing, axis=-1)], axis=-1)
+    sign = numbers[..., -1:].astype(np.int64) >> 63
+    return np.concatenate([numbers.astype(np.uint64), np.repeat(sign, missing, axis=-1).astype(np.uint64)], axis=-1)
 
 
 def integers(numbers: Numbers) -> npt.NDArray[Any]:

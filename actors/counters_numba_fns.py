@@ -330,7 +330,7 @@ def begin(shape, numbers, base, least, least_base, row):
     width = shape.lanes * shape.words
     place = base + row * shape.states * width
     clear(numbers, place, shape.states * width)
-    set_one(numbers, place, shape.words)
+    set_one(numbers, place)
     least_place = least_base + row * shape.states * shape.keys
     for key in range(shape.states * shape.keys):
         least[least_place + key] = NONE
@@ -342,7 +342,7 @@ def identity(shape, tables, numbers, base, least, least_base):
     width = shape.lanes * shape.words
     clear(numbers, base, shape.rows * shape.states * width)
     for row in range(shape.rows):
-        set_one(numbers, base + (row * shape.states + tables.starts[row]) * width, shape.words)
+        set_one(numbers, base + (row * shape.states + tables.starts[row]) * width)
     for key in range(shape.rows * shape.states * shape.keys):
         least[least_base + key] = NONE
 

@@ -420,13 +420,34 @@ def keep_entry(shape, room, e, kept, width):
 
 
 @kernel
+def sift(values, root, count):
+    """Let a value sink until no child is greater."""
+    value = values[root]
+    while 2 * root + 1 < count:
+        child = 2 * root + 1
+        if child + 1 < count and values[child] < values[child + 1]:
+            child += 1
+        if values[child] <= value:
+            break
+        values[root] = values[child]
+        root = child
+    values[root] = value
+
+
+@kernel
 def sort_values(lo, hi, links, link, room):
+    """The left values of a window in order, by heapsort: NumPy's would ask for memory."""
+    values = room.order[link]
     count = 0
     for i in range(lo, hi):
         if links.left_known[link, i]:
-            room.order[link, count] = links.left[link, i]
+            values[count] = links.left[link, i]
             count += 1
-    room.order[link, :count].sort()
+    for root in range(count // 2 - 1, -1, -1):
+        sift(values, root, count)
+    for end in range(count - 1, 0, -1):
+        values[0], values[end] = values[end], values[0]
+        sift(values, 0, end)
     room.ordered[link] = count
 
 
@@ -434,7 +455,7 @@ def sort_values(lo, hi, links, link, room):
 def prepare(lo, hi, links, single, shape, room, span):
     """An empty graph, and the left values of the window in order."""
     clear(room.numbers, 0, len(room.numbers))
-    set_one(room.numbers, 0, shape.words)
+    set_one(room.numbers, 0)
     for k in range(len(room.least)):
         room.least[k] = NONE
     for guard in range(len(room.matched)):

@@ -2,8 +2,9 @@
 
 A number takes `w` consecutive places of its buffer. The buffer's type says which kind it is:
 
-- int64, exact: `w` words of two's complement, the lowest first. An operation returns `flag`
-  with bit 62 set once a result needs more than 62 bits of its highest word. Nothing has
+- int64, exact: one word;
+- uint64, exact: `w` words of two's complement, the lowest first. An exact operation returns
+  `flag` with bit 62 set once a result needs more than 62 bits of its highest word. Nothing has
   wrapped then; the caller goes back, widens the numbers and repeats.
 - float64, approximate: a mantissa and, behind it, an exponent that counts in units of 2**512.
   Mantissas stay within 2**-256 .. 2**256, so that adding is mostly one addition.
@@ -27,15 +28,6 @@ UNIT = 2.0**512
 INVERSE = 2.0**-512
 
 
-def overflowed(flag):
-    return bool(flag & OVERFLOW)
-
-
-@overload(overflowed, jit_options=OPTIONS)
-def _overflowed(flag):
-    return lambda flag: flag & OVERFLOW != 0
-
-
 def add(dst: Any, d: int, src: Any, s: int, w: int, flag: int) -> int:
     """dst[d] += src[s]"""
     raise NotImplementedError("runs compiled only")
@@ -51,9 +43,10 @@ def add_product(dst: Any, d: int, one: Any, i: int, other: Any, j: int, w: int, 
     raise NotImplementedError("runs compiled only")
 
 
-def set_one(dst: Any, d: int, w: int) -> None:
+@part
+def set_one(dst, d):
     """dst[d] = 1, where it was 0"""
-    raise NotImplementedError("runs compiled only")
+    dst[d] = 1
 
 
 def is_zero(buffer: Any, i: int, w: int) -> bool:
@@ -73,17 +66,7 @@ def copy(dst, d, src, s, count):
         dst[d + k] = src[s + k]
 
 
-# Exact
-
-
-@part
-def _is_zero_exact(buffer, i, w):
-    if buffer[i] != 0:
-        return False
-    for k in range(i + 1, i + w):
-        if buffer[k] != 0:
-            return False
-    return True
+# Exact, one word
 
 
 @part
@@ -91,25 +74,52 @@ def _magnitude(word):
     return word ^ (word >> 63)
 
 
+@part
+def _add_word(dst, d, src, s, w, flag):
+    total = dst[d] + src[s]
+    dst[d] = total
+    return flag | _magnitude(total)
+
+
+@part
+def _add_word_times(dst, d, src, s, value, w, flag):
+    if abs(np.float64(src[s])) * abs(np.float64(value)) >= 2.0**61:
+        return flag | OVERFLOW
+    total = dst[d] + src[s] * value
+    dst[d] = total
+    return flag | _magnitude(total)
+
+
+@part
+def _add_word_product(dst, d, one, i, other, j, w, flag):
+    return _add_word_times(dst, d, one, i, other[j], w, flag)
+
+
+# Exact, several words
+
+
 @kernel
-def _add_exact(dst, d, src, s, w, flag):
-    if w == 1:
-        total = dst[d] + src[s]
-        dst[d] = total
-        return flag | _magnitude(total)
+def _is_zero_wide(buffer, i, w):
+    for k in range(i, i + w):
+        if buffer[k] != 0:
+            return False
+    return True
+
+
+@kernel
+def _add_wide(dst, d, src, s, w, flag):
     carry = np.uint64(0)
     for k in range(w):
-        a = np.uint64(dst[d + k])
-        b = np.uint64(src[s + k])
-        total_word = a + b
-        over = np.uint64(total_word < a)
-        total_word += carry
-        carry = over | np.uint64(total_word < carry)
-        dst[d + k] = np.int64(total_word)
-    return flag | _magnitude(dst[d + w - 1])
+        a = dst[d + k]
+        total = a + src[s + k]
+        over = np.uint64(total < a)
+        total += carry
+        carry = over | np.uint64(total < carry)
+        dst[d + k] = total
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
-@kernel
+@part
 def _multiply(a, b):
     """The high and the low word of a product of two words."""
     a0, a1, b0, b1 = a & LOW, a >> HALF, b & LOW, b >> HALF
@@ -120,70 +130,55 @@ def _multiply(a, b):
 
 
 @kernel
-def words(buffer, i, w):
+def _words(buffer, i, w):
     """How many of its words a number needs."""
-    sign = buffer[i + w - 1] >> 63
+    sign = np.int64(buffer[i + w - 1]) >> 63
     k = w
-    while k > 1 and buffer[i + k - 1] == sign and (buffer[i + k - 2] >> 63) == sign:
+    while k > 1 and np.int64(buffer[i + k - 1]) == sign and (np.int64(buffer[i + k - 2]) >> 63) == sign:
         k -= 1
     return k
 
 
-@part
-def _too_long(a, b):
-    return abs(np.float64(a)) * abs(np.float64(b)) >= 2.0**61
-
-
 @kernel
-def _add_word_products(dst, d, src, s, w, factor):
+def _add_factor(dst, d, src, s, w, factor):
     """dst += src * factor modulo 2**(64 w), for an unsigned word."""
     carry = np.uint64(0)
     for k in range(w):
-        high, low = _multiply(np.uint64(src[s + k]), factor)
+        high, low = _multiply(src[s + k], factor)
         low += carry
         high += np.uint64(low < carry)
-        total = np.uint64(dst[d + k]) + low
+        total = dst[d + k] + low
         carry = high + np.uint64(total < low)
-        dst[d + k] = np.int64(total)
+        dst[d + k] = total
 
 
 @kernel
-def _add_times_exact(dst, d, src, s, value, w, flag):
-    if w == 1:
-        if _too_long(src[s], value):
-            return flag | OVERFLOW
-        total = dst[d] + src[s] * value
-        dst[d] = total
-        return flag | _magnitude(total)
+def _add_wide_times(dst, d, src, s, value, w, flag):
     if value == 0:
         return flag
-    if words(src, s, w) >= w:
+    if _words(src, s, w) >= w:
         return flag | OVERFLOW
-    _add_word_products(dst, d, src, s, w, np.uint64(value))
+    _add_factor(dst, d, src, s, w, np.uint64(value))
     if value < 0:  # the word stood for value + 2**64
         borrow = np.uint64(0)
         for k in range(1, w):
-            a = np.uint64(dst[d + k])
-            b = np.uint64(src[s + k - 1])
+            a, b = dst[d + k], src[s + k - 1]
             less = a - b
-            under = np.uint64(a < b)
-            dst[d + k] = np.int64(less - borrow)
-            borrow = under | np.uint64(less < borrow)
-    return flag | _magnitude(dst[d + w - 1])
+            dst[d + k] = less - borrow
+            borrow = np.uint64(a < b) | np.uint64(less < borrow)
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
 @kernel
-def _add_product_exact(dst, d, one, i, other, j, w, flag):
-    if w == 1:
-        return _add_times_exact(dst, d, one, i, other[j], w, flag)
-    if is_zero(one, i, w) or is_zero(other, j, w):
+def _add_wide_product(dst, d, one, i, other, j, w, flag):
+    if _is_zero_wide(one, i, w) or _is_zero_wide(other, j, w):
         return flag
-    if words(one, i, w) + words(other, j, w) > w:
+    if _words(one, i, w) + _words(other, j, w) > w:
         return flag | OVERFLOW
     for k in range(w):
         if other[j + k] != 0:
-            _add_word_products(dst, d + k, one, i, w - k, np.uint64(other[j + k]))
-    return flag | _magnitude(dst[d + w - 1])
+            _add_factor(dst, d + k, one, i, w - k, other[j + k])
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
 # Approximate
@@ -259,49 +254,42 @@ def _add_product_approximate(dst, d, one, i, other, j, w, flag):
     return flag
 
 
-def _is_exact(buffer: Any) -> bool:
-    return str(buffer.dtype) == "int64"
+# Which is meant
+
+
+def _kind(buffer):
+    return str(buffer.dtype)
 
 
 @overload(is_zero, jit_options=OPTIONS)
 def _is_zero(buffer, i, w):
-    if _is_exact(buffer):
-        return lambda buffer, i, w: _is_zero_exact(buffer, i, w)
-    return lambda buffer, i, w: buffer[i] == 0.0
+    if _kind(buffer) == "uint64":
+        return lambda buffer, i, w: _is_zero_wide(buffer, i, w)
+    return lambda buffer, i, w: buffer[i] == 0
 
 
 @overload(add, jit_options=OPTIONS)
 def _add(dst, d, src, s, w, flag):
-    if _is_exact(dst):
-        return lambda dst, d, src, s, w, flag: _add_exact(dst, d, src, s, w, flag)
+    if _kind(dst) == "int64":
+        return lambda dst, d, src, s, w, flag: _add_word(dst, d, src, s, w, flag)
+    if _kind(dst) == "uint64":
+        return lambda dst, d, src, s, w, flag: _add_wide(dst, d, src, s, w, flag)
     return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
 
 
 @overload(add_times, jit_options=OPTIONS)
 def _add_times(dst, d, src, s, value, w, flag):
-    if _is_exact(dst):
-        return lambda dst, d, src, s, value, w, flag: _add_times_exact(dst, d, src, s, value, w, flag)
+    if _kind(dst) == "int64":
+        return lambda dst, d, src, s, value, w, flag: _add_word_times(dst, d, src, s, value, w, flag)
+    if _kind(dst) == "uint64":
+        return lambda dst, d, src, s, value, w, flag: _add_wide_times(dst, d, src, s, value, w, flag)
     return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
 
 
 @overload(add_product, jit_options=OPTIONS)
 def _add_product(dst, d, one, i, other, j, w, flag):
-    if _is_exact(dst):
-        return lambda dst, d, one, i, other, j, w, flag: _add_product_exact(dst, d, one, i, other, j, w, flag)
+    if _kind(dst) == "int64":
+        return lambda dst, d, one, i, other, j, w, flag: _add_word_product(dst, d, one, i, other, j, w, flag)
+    if _kind(dst) == "uint64":
+        return lambda dst, d, one, i, other, j, w, flag: _add_wide_product(dst, d, one, i, other, j, w, flag)
     return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
-
-
-@overload(set_one, jit_options=OPTIONS)
-def _set_one(dst, d, w):
-    if _is_exact(dst):
-
-        def exact(dst, d, w):
-            dst[d] = 1
-
-        return exact
-
-    def approximate(dst, d, w):
-        dst[d] = 1.0
-        dst[d + 1] = 0.0
-
-    return approximate

@@ -17,8 +17,7 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
     """`lanes`: per lane behind the count, the variable it belongs to and its column (-1: each event counts 1);
     `keys`: per minimum its variable."""
     bounds = list(dict.fromkeys(append.bound for appends in machine.appends for append in appends))
-    ordered = [_reading_first(appends) for appends in machine.appends]
-    appends = [found or list(given) for found, given in zip(ordered, machine.appends, strict=True)]
+    appends = ordered_appends(machine)
     still = not any(machine.consumes) and not any(machine.advances)
     bound_lanes = [[(k, column) for k, (name, column) in enumerate(lanes, start=1) if name in b] for b in bounds]
     bound_keys = [[k for k, name in enumerate(keys) if name in b] for b in bounds]
@@ -30,7 +29,7 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         append_from=column(a.source for one in appends for a in one),
         append_to=column(a.target for one in appends for a in one),
         append_bound=column(bounds.index(a.bound) for one in appends for a in one),
-        in_place=np.array([still and found is not None for found in ordered], np.bool_),
+        in_place=np.array([still and _reading_first(one) is not None for one in appends], np.bool_),
         bound_at=pointers(bound_lanes),
         bound_lane=column(lane for one in bound_lanes for lane, _ in one),
         bound_column=column(column for one in bound_lanes for _, column in one),
@@ -44,6 +43,11 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         starts=column(starts),
         row_of=row_of,
     )
+
+
+def ordered_appends(machine: Machine) -> list[list[Append]]:
+    """By class, in the order in which kernels do them."""
+    return [_reading_first(appends) or list(appends) for appends in machine.appends]
 
 
 def _reading_first(appends: Sequence[Append]) -> list[Append] | None:
