@@ -18,6 +18,7 @@ from actors.compiled import kernel, part
 from actors.numbers_numba_fns import add, add_product, add_times, clear, copy, is_zero, set_one
 
 NONE = np.int64(2**63 - 1)
+ADD, MOVE, CLEAR, RENEW = 0, 1, 2, 3
 
 
 class Shape(NamedTuple):
@@ -45,7 +46,12 @@ class Tables(NamedTuple):
     append_from: Any
     append_to: Any
     append_bound: Any
-    in_place: Any  # by class: may its appends be done one by one, without a scratch block?
+    program_at: Any  # by class: its steps in place, as in `programs`; none where it has to go through the scratch block
+    step_kind: Any
+    step_from: Any
+    step_to: Any
+    step_bound: Any
+    alone: Any  # by class: has it such a program?
     bound_at: Any
     bound_lane: Any
     bound_column: Any
@@ -90,6 +96,23 @@ def chain(slots, lo, hi, head, after, touched):
 
 
 @part
+def lengthen(events, i, bound, tables, shape, numbers, src, out, dst, out_least, dst_key, flag):
+    """Add the event itself to the aggregates at `dst`, once for every trend counted at `src`."""
+    w = shape.words
+    for b in range(tables.bound_at[bound], tables.bound_at[bound + 1]):
+        place = dst + tables.bound_lane[b] * w
+        column = tables.bound_column[b]
+        if column < 0:
+            flag = add(out, place, numbers, src, w, flag)
+        else:
+            flag = add_times(out, place, numbers, src, events.values[column, i], w, flag)
+    for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
+        key = tables.least_key[b]
+        out_least[dst_key + key] = min(out_least[dst_key + key], events.keys[key, i])
+    return flag
+
+
+@part
 def append(events, i, tables, shape, numbers, base, least, least_base, scratch, dirty, flag):
     """Lengthen the trends that event `i` is adjacent to; they wait in the scratch block. (dirty states, flag)"""
     width = shape.lanes * shape.words
@@ -111,58 +134,49 @@ def append(events, i, tables, shape, numbers, base, least, least_base, scratch, 
             flag = add(scratch.numbers, dst, numbers, src, w, flag)
             for lane in range(1, shape.lanes):
                 flag = add(scratch.numbers, dst + lane * w, numbers, src + lane * w, w, flag)
-            for b in range(tables.bound_at[bound], tables.bound_at[bound + 1]):
-                place = dst + tables.bound_lane[b] * w
-                column = tables.bound_column[b]
-                if column < 0:
-                    flag = add(scratch.numbers, place, numbers, src, w, flag)
-                else:
-                    flag = add_times(scratch.numbers, place, numbers, src, events.values[column, i], w, flag)
-            if shape.keys:
-                src_key = least_base + (row * shape.states + source) * shape.keys
-                dst_key = (row * shape.states + target) * shape.keys
-                for key in range(shape.keys):
-                    scratch.least[dst_key + key] = min(scratch.least[dst_key + key], least[src_key + key])
-                for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
-                    key = tables.least_key[b]
-                    scratch.least[dst_key + key] = min(scratch.least[dst_key + key], events.keys[key, i])
+            src_key = least_base + (row * shape.states + source) * shape.keys
+            dst_key = (row * shape.states + target) * shape.keys
+            for key in range(shape.keys):
+                scratch.least[dst_key + key] = min(scratch.least[dst_key + key], least[src_key + key])
+            flag = lengthen(
+                events, i, bound, tables, shape, numbers, src, scratch.numbers, dst, scratch.least, dst_key, flag
+            )
     return dirty, flag
 
 
 @part
-def append_in_place(events, i, tables, shape, numbers, base, least, least_base, flag):
-    """The same for an event that is alone in its time, where the order of appends lets each read what was before."""
+def do_program(events, i, tables, shape, numbers, base, least, least_base, flag):
+    """All that an event does that is alone in its time."""
     width = shape.lanes * shape.words
     w = shape.words
     kind = events.kind[i]
-    for a in range(tables.append_at[kind], tables.append_at[kind + 1]):
-        source = tables.append_from[a]
-        target = tables.append_to[a]
-        bound = tables.append_bound[a]
+    for k in range(tables.program_at[kind], tables.program_at[kind + 1]):
+        step = tables.step_kind[k]
         for row in range(shape.rows):
-            src = base + (row * shape.states + source) * width
-            dst = base + (row * shape.states + target) * width
+            source = row * shape.states + tables.step_from[k]
+            target = row * shape.states + tables.step_to[k]
+            src = base + source * width
+            dst = base + target * width
             if is_zero(numbers, src, w):
                 continue
-            # The count comes last: source and target may be one.
-            for lane in range(1, shape.lanes):
-                flag = add(numbers, dst + lane * w, numbers, src + lane * w, w, flag)
-            for b in range(tables.bound_at[bound], tables.bound_at[bound + 1]):
-                place = dst + tables.bound_lane[b] * w
-                column = tables.bound_column[b]
-                if column < 0:
-                    flag = add(numbers, place, numbers, src, w, flag)
-                else:
-                    flag = add_times(numbers, place, numbers, src, events.values[column, i], w, flag)
-            flag = add(numbers, dst, numbers, src, w, flag)
-            if shape.keys:
-                src_key = least_base + (row * shape.states + source) * shape.keys
-                dst_key = least_base + (row * shape.states + target) * shape.keys
+            src_key = least_base + source * shape.keys
+            dst_key = least_base + target * shape.keys
+            if step == ADD or step == MOVE:
+                for lane in range(1, shape.lanes):
+                    flag = add(numbers, dst + lane * w, numbers, src + lane * w, w, flag)
                 for key in range(shape.keys):
                     least[dst_key + key] = min(least[dst_key + key], least[src_key + key])
-                for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
-                    key = tables.least_key[b]
-                    least[dst_key + key] = min(least[dst_key + key], events.keys[key, i])
+            if step == ADD or step == RENEW:
+                flag = lengthen(
+                    events, i, tables.step_bound[k], tables, shape, numbers, src, numbers, dst, least, dst_key, flag
+                )
+            if step == ADD or step == MOVE:
+                # The count comes last: source and target may be one.
+                flag = add(numbers, dst, numbers, src, w, flag)
+            if step == MOVE or step == CLEAR:
+                clear(numbers, src, width)
+                for key in range(shape.keys):
+                    least[src_key + key] = NONE
     return flag
 
 
@@ -219,8 +233,8 @@ def advance(events, after, i, tables, shape, numbers, base, least, least_base, s
     """
     time = events.time[i]
     j = after[i]
-    if tables.in_place[events.kind[i]] and (j < 0 or events.time[j] != time):
-        return j, append_in_place(events, i, tables, shape, numbers, base, least, least_base, flag)
+    if tables.alone[events.kind[i]] and (j < 0 or events.time[j] != time):
+        return j, do_program(events, i, tables, shape, numbers, base, least, least_base, flag)
     dirty = 0
     symbol = 0
     j = i

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from actors.event_numba_fns import BACKWARD, EVENT, FORWARD, INDEX, POINT, TYPE, EventTables
-from actors.tables import column, ordered_appends, pointers
+from actors.tables import column, pointers
 from planner.machine import Machine
 from planner.plan import Counter
 from planner.predicates import Predicates
@@ -28,7 +28,7 @@ KINDS = {
 def event_tables(counter: Counter, predicates: Predicates) -> EventTables:
     machine = counter.machine
     modes = _modes(machine)
-    appends = [append for one in ordered_appends(machine) for append in one]
+    appends = [append for one in machine.appends for append in one]
     indexes: list[tuple[int, int, int]] = []
     first: dict[tuple[int, int], int] = {}
     for append in appends:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from actors.counters_numba_fns import Tables
-from planner.machine import Append, Machine
+from actors.counters_numba_fns import ADD, RENEW, Tables
+from actors.programs import program
+from planner.machine import Machine
 
 Ints = npt.NDArray[np.int32]
 
@@ -17,8 +18,9 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
     """`lanes`: per lane behind the count, the variable it belongs to and its column (-1: each event counts 1);
     `keys`: per minimum its variable."""
     bounds = list(dict.fromkeys(append.bound for appends in machine.appends for append in appends))
-    appends = ordered_appends(machine)
-    still = not any(machine.consumes) and not any(machine.advances)
+    appends = machine.appends
+    programs = [program(machine, c) for c in range(len(appends))]
+    steps = [step for one in programs for step in one or ()]
     bound_lanes = [[(k, column) for k, (name, column) in enumerate(lanes, start=1) if name in b] for b in bounds]
     bound_keys = [[k for k, name in enumerate(keys) if name in b] for b in bounds]
     starts = machine.starts
@@ -29,7 +31,12 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         append_from=column(a.source for one in appends for a in one),
         append_to=column(a.target for one in appends for a in one),
         append_bound=column(bounds.index(a.bound) for one in appends for a in one),
-        in_place=np.array([still and _reading_first(one) is not None for one in appends], np.bool_),
+        program_at=pointers([one or () for one in programs]),
+        step_kind=column(step.kind for step in steps),
+        step_from=column(step.source for step in steps),
+        step_to=column(step.target for step in steps),
+        step_bound=column(bounds.index(step.bound) if step.kind in (ADD, RENEW) else 0 for step in steps),
+        alone=np.array([one is not None for one in programs], np.bool_),
         bound_at=pointers(bound_lanes),
         bound_lane=column(lane for one in bound_lanes for lane, _ in one),
         bound_column=column(column for one in bound_lanes for _, column in one),
@@ -43,24 +50,6 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         starts=column(starts),
         row_of=row_of,
     )
-
-
-def ordered_appends(machine: Machine) -> list[list[Append]]:
-    """By class, in the order in which kernels do them."""
-    return [_reading_first(appends) or list(appends) for appends in machine.appends]
-
-
-def _reading_first(appends: Sequence[Append]) -> list[Append] | None:
-    """An order in which each append reads its source before another one writes to it, if there is one."""
-    left, ordered = list(appends), []
-    while left:
-        ready = [a for a in left if not any(b.source == a.target for b in left if b is not a)]
-        if not ready:
-            return None
-        loop_first = min(ready, key=lambda a: a.source != a.target)
-        ordered.append(loop_first)
-        left.remove(loop_first)
-    return ordered
 
 
 def _moves(name: str, moves: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Ints]:
