@@ -145,6 +145,25 @@ def append(events, i, tables, shape, numbers, base, least, least_base, scratch, 
 
 
 @part
+def count_only(kind, tables, shape, numbers, base, flag):
+    """`do_program` where trends are counted and nothing else."""
+    w = shape.words
+    for k in range(tables.program_at[kind], tables.program_at[kind + 1]):
+        step = tables.step_kind[k]
+        src = base + tables.step_from[k] * w
+        dst = base + tables.step_to[k] * w
+        for _ in range(shape.rows):
+            if not is_zero(numbers, src, w):
+                if step == ADD or step == MOVE:
+                    flag = add(numbers, dst, numbers, src, w, flag)
+                if step == MOVE or step == CLEAR:
+                    clear(numbers, src, w)
+            src += shape.states * w
+            dst += shape.states * w
+    return flag
+
+
+@part
 def do_program(events, i, tables, shape, numbers, base, least, least_base, flag):
     """All that an event does that is alone in its time."""
     width = shape.lanes * shape.words
@@ -234,6 +253,8 @@ def advance(events, after, i, tables, shape, numbers, base, least, least_base, s
     time = events.time[i]
     j = after[i]
     if tables.alone[events.kind[i]] and (j < 0 or events.time[j] != time):
+        if shape.lanes == 1 and shape.keys == 0:
+            return j, count_only(events.kind[i], tables, shape, numbers, base, flag)
         return j, do_program(events, i, tables, shape, numbers, base, least, least_base, flag)
     dirty = 0
     symbol = 0
@@ -297,7 +318,7 @@ def run(events, head, after, touched, first, count, tables, shape, numbers, leas
     return count
 
 
-@kernel
+@part
 def compose(shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least):
     """out = one · other, for `rows` rows of `one`; `other` is a map with a row per start state. The flag."""
     w = shape.words

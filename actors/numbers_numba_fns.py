@@ -98,7 +98,7 @@ def _add_word_product(dst, d, one, i, other, j, w, flag):
 # Exact, several words
 
 
-@kernel
+@part
 def _is_zero_wide(buffer, i, w):
     for k in range(i, i + w):
         if buffer[k] != 0:
@@ -106,7 +106,7 @@ def _is_zero_wide(buffer, i, w):
     return True
 
 
-@kernel
+@part
 def _add_wide(dst, d, src, s, w, flag):
     carry = np.uint64(0)
     for k in range(w):
@@ -248,7 +248,7 @@ def _add_times_approximate(dst, d, src, s, value, w, flag):
     return flag
 
 
-@kernel
+@part
 def _add_product_approximate(dst, d, one, i, other, j, w, flag):
     _add_scaled(dst, d, one[i] * other[j], one[i + 1] + other[j + 1])
     return flag
