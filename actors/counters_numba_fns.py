@@ -319,8 +319,35 @@ def run(events, head, after, touched, first, count, tables, shape, numbers, leas
 
 
 @part
+def compose_counts(shape, tables, one, i, rows, other, j, out, o):
+    """`compose` where trends are counted and nothing else."""
+    w = shape.words
+    clear(out, o, rows * shape.states * w)
+    flag = np.int64(0)
+    for row in range(rows):
+        for middle in range(shape.states):
+            a = i + (row * shape.states + middle) * w
+            if is_zero(one, a, w):
+                continue
+            dst = o + row * shape.states * w
+            through = tables.row_of[middle]
+            if through < 0:
+                flag = add(out, dst + middle * w, one, a, w, flag)
+                continue
+            b = j + through * shape.states * w
+            for _ in range(shape.states):
+                if not is_zero(other, b, w):
+                    flag = add_product(out, dst, one, a, other, b, w, flag)
+                b += w
+                dst += w
+    return flag
+
+
+@part
 def compose(shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least):
     """out = one · other, for `rows` rows of `one`; `other` is a map with a row per start state. The flag."""
+    if shape.lanes == 1 and shape.keys == 0:
+        return compose_counts(shape, tables, one, i, rows, other, j, out, o)
     w = shape.words
     width = shape.lanes * w
     clear(out, o, rows * shape.states * width)

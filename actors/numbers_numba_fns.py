@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from actors.compiled import OPTIONS, kernel, part
+from actors.compiled import INLINED, kernel, part
 
 OVERFLOW = np.int64(1 << 62)
 LOW = np.uint64(0xFFFFFFFF)
@@ -217,6 +217,8 @@ def _add_apart(dst, d, mantissa, exponent):
 
 @part
 def _add_scaled(dst, d, mantissa, exponent):
+    if dst[d] == 0.0:
+        dst[d + 1] = exponent
     total = dst[d] + mantissa
     if exponent == dst[d + 1] and SMALL < abs(total) < BIG:
         dst[d] = total
@@ -261,14 +263,14 @@ def _kind(buffer):
     return str(buffer.dtype)
 
 
-@overload(is_zero, jit_options=OPTIONS)
+@overload(is_zero, jit_options=INLINED)
 def _is_zero(buffer, i, w):
     if _kind(buffer) == "uint64":
         return lambda buffer, i, w: _is_zero_wide(buffer, i, w)
     return lambda buffer, i, w: buffer[i] == 0
 
 
-@overload(add, jit_options=OPTIONS)
+@overload(add, jit_options=INLINED)
 def _add(dst, d, src, s, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, src, s, w, flag: _add_word(dst, d, src, s, w, flag)
@@ -277,7 +279,7 @@ def _add(dst, d, src, s, w, flag):
     return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
 
 
-@overload(add_times, jit_options=OPTIONS)
+@overload(add_times, jit_options=INLINED)
 def _add_times(dst, d, src, s, value, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, src, s, value, w, flag: _add_word_times(dst, d, src, s, value, w, flag)
@@ -286,7 +288,7 @@ def _add_times(dst, d, src, s, value, w, flag):
     return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
 
 
-@overload(add_product, jit_options=OPTIONS)
+@overload(add_product, jit_options=INLINED)
 def _add_product(dst, d, one, i, other, j, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, one, i, other, j, w, flag: _add_word_product(dst, d, one, i, other, j, w, flag)
