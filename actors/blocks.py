@@ -11,6 +11,7 @@ import numpy.typing as npt
 from actors.cells import Numbers, widened
 from actors.counters_numba_fns import NONE, Scratch, Shape
 
+
 @dataclass
 class Blocks:
     """A block per slot: `rows` x `states` x (`lanes` numbers and `keys` minima)."""
@@ -89,7 +90,7 @@ def scratch(shape: Shape, exact: bool) -> Scratch:
     )
 
 
-def _resized(column: Numbers, size: int, fill: int) -> Numbers:
+def _resized(column: Numbers, size: int, fill: int | np.int64) -> Numbers:
     if size <= len(column):
         return column[:size]
     return np.concatenate([column, np.full(size - len(column), fill, column.dtype)])

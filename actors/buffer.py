@@ -95,4 +95,3 @@ class Buffer:
     def load(self, state: list[Any]) -> None:
         self._events = Events(*state[:5])
         self._links = Links(*state[5:])
-

@@ -41,7 +41,9 @@ class Moments:
 class BufferedGraph:
     """What graphs with buffered events have in common."""
 
-    def __init__(self, counter: Counter, tables: Tables, lanes: int, keys: int, links: int, values: int, exact: bool) -> None:
+    def __init__(
+        self, counter: Counter, tables: Tables, lanes: int, keys: int, links: int, values: int, exact: bool
+    ) -> None:
         self.counter = counter
         self.tables = tables
         self.exact = exact
@@ -66,6 +68,10 @@ class BufferedGraph:
         self.shape = self.shape._replace(lanes=self.shape.lanes + count)
         self.tables = tables
 
+    def change_keys(self, key: int, change: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> None:
+        keys = self.buffer.events.keys
+        keys[key] = change(keys[key])
+
     def widening(self, step: Callable[[], int]) -> None:
         """Repeat a step with wider numbers until all of them fit."""
         while step() >> 62:
@@ -84,7 +90,9 @@ class BufferedGraph:
 class WindowGraph(BufferedGraph):
     """An event-grained graph with windows of panes: each window is evaluated from its first event on."""
 
-    def __init__(self, single: EventTables, windows: Windows, comparable: Callable[[Links], Links], *common: Any) -> None:
+    def __init__(
+        self, single: EventTables, windows: Windows, comparable: Callable[[Links], Links], *common: Any
+    ) -> None:
         super().__init__(*common)
         self.single = single
         self.windows = windows
@@ -219,13 +227,11 @@ class MovingGraph(BufferedGraph):
     ) -> int:
         assert self.single is not None
         span, room = event_room(self, self.single, int(np.diff(runs).max()))
-        return int(
-            run_moments(
-                events, runs, self.within, moments.at, moments.time, moments.group_of, row_of,
-                self.tables, self.single, links, self.shape, room, scratch(self.shape, self.exact), span,
-                out.numbers, out.least, found,
-            )  # fmt: skip
-        )
+        result: int = run_moments(
+            events, runs, self.within, moments.at, moments.time, moments.group_of, row_of, self.tables, self.single,
+            links, self.shape, room, scratch(self.shape, self.exact), span, out.numbers, out.least, found,
+        )  # fmt: skip
+        return result
 
     def _by_stacks(
         self, events: Events, links: Links, runs: Any, moments: Moments, row_of: Any, out: Blocks, found: Any
@@ -235,14 +241,13 @@ class MovingGraph(BufferedGraph):
         after[ends] = -1
         back, one, suffix, joined = (Blocks.empty(self.shape, self.exact, 1) for _ in range(4))
         vectors = Blocks.empty(self.shape._replace(rows=1), self.exact, len(events.time))
-        return int(
-            run_stacks(
-                events, after, runs, self.within, moments.at, moments.time, moments.group_of, row_of,
-                self.tables, self.shape, scratch(self.shape, self.exact),
-                back.numbers, back.least, one.numbers, one.least, suffix.numbers, suffix.least,
-                joined.numbers, joined.least, vectors.numbers, vectors.least, out.numbers, out.least, found,
-            )  # fmt: skip
-        )
+        result: int = run_stacks(
+            events, after, runs, self.within, moments.at, moments.time, moments.group_of, row_of, self.tables,
+            self.shape, scratch(self.shape, self.exact), back.numbers, back.least, one.numbers, one.least,
+            suffix.numbers, suffix.least, joined.numbers, joined.least, vectors.numbers, vectors.least, out.numbers,
+            out.least, found,
+        )  # fmt: skip
+        return result
 
 
 def event_room(graph: BufferedGraph, single: EventTables, longest: int) -> tuple[int, Room]:

@@ -25,7 +25,9 @@ class Classifier:
         for number, event_class in enumerate(machine.classes, start=1):
             satisfied = event_class.satisfied
             self.numbers[event_class.type, satisfied] = number
-            self.tested[event_class.type] = max(self.tested.get(event_class.type, ()), tuple(sorted(satisfied)), key=len)
+            self.tested[event_class.type] = max(
+                self.tested.get(event_class.type, ()), tuple(sorted(satisfied)), key=len
+            )
 
     def kinds(self, types: pa.DictionaryArray, columns: Mapping[str, pa.Array]) -> Kinds:
         """The class of each event; 0 where it takes no position."""

@@ -97,7 +97,13 @@ def _by_key(decoder: Decoder | None) -> dict[Key, int]:
     if decoder is None:
         return {}
     cells = decoder.cells
-    return dict(zip(zip(cells.start.tolist(), cells.end.tolist(), cells.group.tolist(), strict=True), range(len(cells)), strict=True))
+    return dict(
+        zip(
+            zip(cells.start.tolist(), cells.end.tolist(), cells.group.tolist(), strict=True),
+            range(len(cells)),
+            strict=True,
+        )
+    )
 
 
 def _trends(decoder: Decoder | None, row: int | None) -> int:
@@ -117,7 +123,9 @@ def _rows(
         if item.variable is None:
             column: Iterable[Any] = (Fraction(sum(match.count for match in merged[key])) for key in keys)
         else:
-            at = next(i for i, c in enumerate(countings) if any(lane.variable == item.variable for lane in c.columns.lanes))
+            at = next(
+                i for i, c in enumerate(countings) if any(lane.variable == item.variable for lane in c.columns.lanes)
+            )
             decoder = decoders[at]
             assert decoder is not None
             column = (decoder.merged(item, _parts(merged[key], at, countings[at].counter.operands)) for key in keys)

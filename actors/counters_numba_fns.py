@@ -344,7 +344,9 @@ def compose_counts(shape, tables, one, i, rows, other, j, out, o):
 
 
 @part
-def compose(shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least):
+def compose(
+    shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least
+):
     """out = one · other, for `rows` rows of `one`; `other` is a map with a row per start state. The flag."""
     if shape.lanes == 1 and shape.keys == 0:
         return compose_counts(shape, tables, one, i, rows, other, j, out, o)

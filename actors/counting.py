@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -82,12 +83,19 @@ class Counting:
             slots, times, kinds = slots[rows], times[rows], kinds[rows]
             indices = pa.array(rows)
             columns = {name: columns[name].take(indices) for name in self._reads()}
-        for at, count, column in self.columns.learn(columns):
-            self.graph.add_lanes(at, count, column, self._tables())
+        self._learn(columns)
         events = Events(
             slots, times, kinds, self.columns.values(columns, len(times)), self.columns.keys(columns, len(times))
         )
         return events, self._links(columns, kinds)
+
+    def _learn(self, columns: Mapping[str, pa.Array]) -> None:
+        """Make room for what these values need, and keep minima of integers as those of floats once there are floats."""
+        whole = self.columns.whole_keys
+        for at, count, column in self.columns.learn(columns):
+            self.graph.add_lanes(at, count, column, self._tables())
+        for key in whole - self.columns.whole_keys:
+            self.graph.change_keys(key, partial(self.columns.as_floats, key))
 
     def _reads(self) -> set[str]:
         """The attributes that are needed beyond the event classes."""

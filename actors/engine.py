@@ -82,6 +82,7 @@ class Engine:
                     if graph.partitions is self._partitions[key]:
                         graph.admit()
                         rows += graph.process(batches)
+                        rows += graph.settle(int(batches.times[-1]))
         return rows
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:

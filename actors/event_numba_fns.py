@@ -153,7 +153,16 @@ def tree_sum(shape, room, base, ranks, kind, flag):
         place = base + k
         if not is_zero(room.trees, place * width, shape.words):
             flag = add_entry(
-                shape, room.trees, place * width, room.trees_least, place * shape.keys, room.one, 0, room.one_least, 0, flag
+                shape,
+                room.trees,
+                place * width,
+                room.trees_least,
+                place * shape.keys,
+                room.one,
+                0,
+                room.one_least,
+                0,
+                flag,
             )
         if kind == POINT:
             break

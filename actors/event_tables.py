@@ -43,7 +43,9 @@ def event_tables(counter: Counter, predicates: Predicates) -> EventTables:
         link_operator=column(OPERATORS.index(link.operator) for link in predicates.links),
         append_links_at=pointers([append.links for append in appends]),
         append_link=column(link for append in appends for link in append.links),
-        append_index=column(first.get((append.source, append.links[0]), -1) if append.links else -1 for append in appends),
+        append_index=column(
+            first.get((append.source, append.links[0]), -1) if append.links else -1 for append in appends
+        ),
         consume_links_at=pointers([consume.links for consume in consumes]),
         consume_link=column(link for consume in consumes for link in consume.links),
         index_state=column(state for state, _, _ in indexes),

@@ -163,7 +163,9 @@ class Evaluator:
         """Two columns of texts, or of times; a text beside a time is read as one."""
         if left.numeric or right.numeric:
             raise self._wrong(
-                f"this compares {_kind(left)} with {_kind(right)}", "compare numbers with numbers, texts with texts", place
+                f"this compares {_kind(left)} with {_kind(right)}",
+                "compare numbers with numbers, texts with texts",
+                place,
             )
         a, b = left.data, right.data
         try:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.counters_numba_fns import NONE
-from actors.expressions import column_values
+from actors.expressions import EXACT_IN_FLOAT, column_values
 from planner.errors import Problem, WorkloadError
 from planner.lanes import Lane
 
@@ -58,6 +58,12 @@ class LaneColumns:
         return [lane for lane in self.lanes if lane.kind in ("min", "max")]
 
     @property
+    def whole_keys(self) -> set[int]:
+        """The keys that stand for integers so far."""
+        kinds = [self.types.get(lane.attribute or "") for lane in self.minima]
+        return {k for k, kind in enumerate(kinds) if kind is not None and pa.types.is_integer(kind)}
+
+    @property
     def layout(self) -> list[tuple[str, int]]:
         """Per lane behind the count: its variable, and its column in `values` (-1: every event counts 1)."""
         columns = [lane.kind != "events" for lane, _ in self.sums]
@@ -73,7 +79,7 @@ class LaneColumns:
         return sum(lane.kind != "events" for lane, _ in self.sums)
 
     def learn(self, columns: Mapping[str, pa.Array]) -> list[tuple[int, int, int]]:
-        """Take note of new columns; where lanes are missing for their values: (lane behind them, how many, its column)."""
+        """Take note of new columns; lanes that are missing for them: (lane behind them, how many, its column)."""
         added = []
         for lane in self.lanes:
             if lane.attribute is None:
@@ -153,8 +159,24 @@ class LaneColumns:
         found = []
         for lane in self.minima:
             assert lane.attribute is not None
-            found.append(order_keys(columns[lane.attribute], self.types.get(lane.attribute), lane.kind == "max"))
+            column = columns[lane.attribute]
+            if pa.types.is_integer(column.type) and self.is_float(lane):
+                self._check_exact(lane, column_values(column).data)
+            found.append(order_keys(column, self.types.get(lane.attribute), lane.kind == "max"))
         return np.stack(found) if found else np.zeros((0, count), np.int64)
+
+    def as_floats(self, key: int, kept: Ints) -> Ints:
+        """Keys of integers that were kept, as those of the same values among floats."""
+        lane = self.minima[key]
+        data = np.where(kept == NONE, 0, ~kept if lane.kind == "max" else kept)
+        self._check_exact(lane, data)
+        floats = float_keys(data.astype(np.float64))
+        return np.where(kept == NONE, NONE, ~floats if lane.kind == "max" else floats)
+
+    def _check_exact(self, lane: Lane, data: Ints) -> None:
+        if len(data) and max(abs(int(data.min())), abs(int(data.max()))) > EXACT_IN_FLOAT:
+            message = f"{lane.variable}.{lane.attribute} holds floats and, in other events, integers beyond 2**53"
+            raise WorkloadError([Problem(message, "give all its values as floats", None, self.query)])
 
     def is_float(self, lane: Lane) -> bool:
         kind = self.types.get(lane.attribute or "")

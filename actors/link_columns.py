@@ -121,9 +121,7 @@ def _readers(counter: Counter, variable: str) -> npt.NDArray[np.bool_]:
             for whole, positions in zip(counter.automata, taken.positions, strict=True)
             for p in positions
         )
-        return main or any(
-            counter.automata[i].guards[g].positions[p].variable == variable for i, g, p in taken.guarded
-        )
+        return main or any(counter.automata[i].guards[g].positions[p].variable == variable for i, g, p in taken.guarded)
 
     return np.array([False, *(binds(one) for one in counter.machine.classes)], np.bool_)
 

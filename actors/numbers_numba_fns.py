@@ -28,17 +28,17 @@ UNIT = 2.0**512
 INVERSE = 2.0**-512
 
 
-def add(dst: Any, d: int, src: Any, s: int, w: int, flag: int) -> int:
+def add(dst: Any, d: Any, src: Any, s: Any, w: Any, flag: Any) -> Any:
     """dst[d] += src[s]"""
     raise NotImplementedError("runs compiled only")
 
 
-def add_times(dst: Any, d: int, src: Any, s: int, value: Any, w: int, flag: int) -> int:
+def add_times(dst: Any, d: Any, src: Any, s: Any, value: Any, w: Any, flag: Any) -> Any:
     """dst[d] += src[s] * value"""
     raise NotImplementedError("runs compiled only")
 
 
-def add_product(dst: Any, d: int, one: Any, i: int, other: Any, j: int, w: int, flag: int) -> int:
+def add_product(dst: Any, d: Any, one: Any, i: Any, other: Any, j: Any, w: Any, flag: Any) -> Any:
     """dst[d] += one[i] * other[j]"""
     raise NotImplementedError("runs compiled only")
 
@@ -49,7 +49,7 @@ def set_one(dst, d):
     dst[d] = 1
 
 
-def is_zero(buffer: Any, i: int, w: int) -> bool:
+def is_zero(buffer: Any, i: Any, w: Any) -> Any:
     """Is it 0?"""
     raise NotImplementedError("runs compiled only")
 

@@ -104,7 +104,7 @@ class PaneGraph:
             self.result_of = np.full(max(groups, 2 * len(self.result_of)), -1, np.int32)
 
     def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
-        """Take in events, sorted by time, none older than any before; results of the windows that they show to be over."""
+        """Take in events, sorted by time, none older than those before; results of windows that are over by them."""
         length = self.windows.pane
         i = 0
         while i < len(events.time):
@@ -155,12 +155,11 @@ class PaneGraph:
 
         def go_on(first: int) -> int:
             own = self.own
-            return int(
-                run(
-                    part, self.head, after, touched, first, count, self.tables, self.shape,
-                    own.numbers, own.least, self.pane, self.pane_of, self.scratch,
-                )  # fmt: skip
-            )
+            result: int = run(
+                part, self.head, after, touched, first, count, self.tables, self.shape, own.numbers, own.least,
+                self.pane, self.pane_of, self.scratch,
+            )  # fmt: skip
+            return result
 
         self.until(count, go_on)
         return hi
@@ -178,6 +177,11 @@ class PaneGraph:
             blocks.add_lanes(at, count)
         self.tables = tables
         self.scratch = scratch(self.shape, self.own.exact)
+
+    def change_keys(self, key: int, change: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> None:
+        for blocks in (self.own, *self.method.blocks()):
+            least = blocks.least.reshape(-1, blocks.shape.keys)
+            least[:, key] = change(least[:, key])
 
     def widen(self) -> None:
         words = self.shape.words * 2

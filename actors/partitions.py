@@ -9,8 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from actors.expressions import EXACT_IN_FLOAT
 from actors.keys import Texts, Tuples, Words
 from actors.partitions_numba_fns import note_times
+from planner.errors import Problem, WorkloadError
 
 KEEP_ALL_BELOW = 1 << 16
 """With fewer partitions than these nobody looks for those that are over."""
@@ -46,7 +48,9 @@ class Partitions:
         else:
             words = [self._words(name, columns[name]) for name in self.attributes]
             stacked = words[0].reshape(1, -1) if len(words) == 1 else np.stack(words)
-            slots = self.partitions.numbers(stacked, _all_valid([columns[name] for name in self.attributes], len(times)))
+            slots = self.partitions.numbers(
+                stacked, _all_valid([columns[name] for name in self.attributes], len(times))
+            )
         self._admit()
         note_times(slots, times, self.last_seen)
         return slots
@@ -70,10 +74,11 @@ class Partitions:
         if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
             self.types.setdefault(name, pa.string())
             return self.texts.setdefault(name, Texts()).numbers(column)
-        self.types.setdefault(name, kind)
         if pa.types.is_null(kind):
             return np.zeros(len(column), np.int64)
-        if pa.types.is_floating(kind):
+        if pa.types.is_floating(kind) != pa.types.is_floating(self.types.setdefault(name, kind)):
+            column = self._as_floats(name, column)
+        if pa.types.is_floating(column.type):
             return (column.fill_null(0.0).to_numpy(zero_copy_only=False).astype(np.float64) + 0.0).view(np.int64)
         if pa.types.is_boolean(kind):
             column = column.cast(pa.uint8())
@@ -81,6 +86,27 @@ class Partitions:
             column = column.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
         filled = column.fill_null(0) if column.null_count else column
         return filled.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+
+    def _as_floats(self, name: str, column: pa.Array) -> pa.Array:
+        """Where an attribute is sometimes integers and sometimes floats, 1 and 1.0 are one value: a float."""
+        if pa.types.is_integer(self.types[name]):
+            k = self.attributes.index(name)
+            keys = self.partitions.keys[:, : self.count].copy()
+            keys[k] = _exact_floats(name, keys[k]).view(np.int64)
+            self.types[name] = pa.float64()
+            self._renumber(keys)
+        if pa.types.is_integer(column.type):
+            whole = column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+            return pa.array(_exact_floats(name, whole))
+        return column
+
+    def _renumber(self, keys: Words) -> None:
+        """The same partitions, whose attributes are written as other words now."""
+        self.partitions = Tuples.of(keys)
+        self.groups, self.group_of = Tuples(self.group_width), np.zeros(0, np.int32)
+        last_seen = self.last_seen
+        self._admit()
+        self.last_seen = last_seen
 
     def group_columns(self, groups: npt.NDArray[np.int32]) -> dict[str, pa.Array]:
         """The grouping attributes of these groups."""
@@ -128,11 +154,7 @@ class Partitions:
                 used = self.texts[name].texts(keys[k])
                 self.texts[name] = Texts()
                 keys[k] = self.texts[name].numbers(used)
-        self.partitions = Tuples.of(keys)
-        self.groups, self.group_of = Tuples(self.group_width), np.zeros(0, np.int32)
-        last_seen = self.last_seen
-        self._admit()
-        self.last_seen = last_seen
+        self._renumber(keys)
 
     def save(self) -> dict[str, Any]:
         return {
@@ -150,6 +172,13 @@ class Partitions:
         }
         self._admit()
         self.last_seen = state["last_seen"]
+
+
+def _exact_floats(name: str, whole: Words) -> npt.NDArray[np.float64]:
+    if len(whole) and max(abs(int(whole.min())), abs(int(whole.max()))) > EXACT_IN_FLOAT:
+        message = f"{name} splits the stream; it holds floats and, in other events, integers beyond 2**53"
+        raise WorkloadError([Problem(message, "give all its values as integers, or all as texts", None, None)])
+    return whole.astype(np.float64)
 
 
 def _all_valid(columns: list[pa.Array], count: int) -> npt.NDArray[np.bool_]:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from actors.buffered_graph import Moments
 from actors.cells import Cells, join
 from actors.conjunction import conjoin
-from actors.counting import Batch, Counting
 from actors.counters_numba_fns import Events
+from actors.counting import Batch, Counting
 from actors.partitions import Partitions
 from actors.results import Column, Decoder
 from actors.rows import Rows

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from actors.lane_columns import LaneColumns, key_values, weighted
 from planner.lanes import Lane
 from planner.syntax import Aggregate
 
-Column = npt.NDArray[Any] | pa.Array
+Column: TypeAlias = npt.NDArray[Any] | pa.Array
 WIDE = Context(prec=40, Emax=10**17, Emin=-(10**17))
 
 
@@ -165,4 +165,4 @@ def _each(calculate: Callable[[Any, Any], Any], totals: npt.NDArray[Any], counts
 
 def _without_null(totals: npt.NDArray[Any], counts: npt.NDArray[Any]) -> Column:
     found = counts != 0
-    return totals if found.all() else np.where(found, totals.astype(object), None)
+    return totals if found.all() else np.where(found, totals.astype(object), np.array(None))

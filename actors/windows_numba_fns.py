@@ -133,9 +133,7 @@ def fold(shape, tables, slots, first, numbers, least, back, back_least, joined, 
 
 
 @kernel
-def prepend(
-    shape, tables, slots, pane, pane_least, suffix, suffix_least, vectors, vectors_least, joined, joined_least
-):
+def prepend(shape, tables, slots, pane, pane_least, suffix, suffix_least, vectors, vectors_least, joined, joined_least):
     """suffix = pane · suffix, and its first row, the window that starts with this pane, into `vectors`. The flag."""
     width = shape.states * shape.lanes * shape.words
     block = shape.rows * width

@@ -18,8 +18,11 @@ from planner.plan import Plan
 class EventSource(Protocol):
     """What `connectors.sources` opens."""
 
-    form: pa.DataType
-    time_unit: str
+    @property
+    def form(self) -> pa.DataType: ...
+
+    @property
+    def time_unit(self) -> str: ...
 
     @property
     def dead(self) -> int: ...

@@ -42,7 +42,7 @@ class ParquetFile:
                 return values
         return pa.array([], self.types[column])
 
-    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:  # noqa: ARG002
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         for batch in self._batches([name for name in columns if name in self.types], ROWS):
             numbers = range(self._rows_read, self._rows_read + len(batch))
             self._rows_read += len(batch)

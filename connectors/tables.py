@@ -94,7 +94,7 @@ class TableFeed:
     def head(self, column: str) -> pa.Array:
         return self._columns.head(column)
 
-    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:  # noqa: ARG002
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         names = [name for name in columns if name in self.types]
         batch = pa.RecordBatch.from_arrays([self._columns.column(name) for name in names], names)
         yield Chunk(batch, self._source, "row", range(len(batch)))
@@ -122,7 +122,7 @@ class StreamFeed:
             return pa.array([], self.types[column])
         return without_view(self._first.column(column)).drop_null().slice(0, 100)
 
-    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:  # noqa: ARG002
+    def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         names = [name for name in columns if name in self.types]
         at = 0
         batch = self._first if self._first is not None else self._next()

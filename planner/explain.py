@@ -20,7 +20,7 @@ SEMANTICS = {"any": "skip-till-any-match", "next": "skip-till-next-match", "cont
 METHODS = {
     "one row": "windows do not overlap: one row of counters",
     "row per window": "a row of counters per open window, as few as maps of panes would take",
-    "pane maps": "panes are summed up as linear maps and combined by two stacks: an event costs the same in all windows",
+    "pane maps": "panes are summed up as linear maps, combined by two stacks: an event costs the same in all windows",
     "two stacks": "each event is a linear map, combined by two stacks: constant work per event",
     "window by window": "the events of a window are kept, and evaluated when it is over",
 }
@@ -47,7 +47,7 @@ def _nodes(plan: QueryPlan) -> Iterator[str]:
     yield f"pattern {query.pattern}"
     yield f"partition {_partition(plan)}"
     for variable, expressions in sorted(plan.predicates.local.items()):
-        yield f"filter {' AND '.join(map(str, expressions))}: on single events, decides the class of an event of {variable}"
+        yield f"filter {' AND '.join(map(str, expressions))}: on single events, decides the class of {variable}"
     for link in plan.predicates.links:
         yield f"compare {link}: on neighbours, decides whether {link.after} may follow {link.before}"
     for variable, granularity in plan.granularities:
@@ -78,7 +78,11 @@ def _counter(plan: QueryPlan, counter: Counter) -> str:
     what = "trends"
     if len(plan.counters) > 1:
         parts = " and ".join(str(number + 1) for number in counter.operands)
-        what = f"trends of operand {parts} of the AND" if len(counter.operands) == 1 else f"trends of operands {parts} at once"
+        what = (
+            f"trends of operand {parts} of the AND"
+            if len(counter.operands) == 1
+            else f"trends of operands {parts} at once"
+        )
     lanes = "".join(f", {lane}" for lane in counter.lanes)
     return f"{what}{lanes}: {_size(counter.machine)}; {METHODS[plan.window_method(counter)]}"
 

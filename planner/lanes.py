@@ -24,7 +24,7 @@ NEEDS: dict[str, tuple[Kind, ...]] = {
 
 @dataclass(frozen=True)
 class Lane:
-    """Over all trends: how many events of `variable`, how many values of its attribute, their sum, least or greatest."""
+    """Over all trends: how many events of `variable`, or how many values of its attribute, their sum or extreme."""
 
     kind: Kind
     variable: str

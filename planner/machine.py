@@ -30,7 +30,8 @@ from planner.syntax import Expression, Semantics
 MAX_STATES = 4096
 MAX_PREDICATES = 10
 
-class TooComplex(Exception):
+
+class TooComplexError(Exception):
     """A pattern that would need more than can reasonably be kept; says what, and what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -127,7 +128,7 @@ class Machine:
     advances: tuple[Moves, ...]
     """By symbol."""
     closes: tuple[tuple[tuple[int, int], Moves], ...]
-    """By (pattern, guard) with predicates on neighbours inside: what a match of it moves, among trends older than the match."""
+    """By (pattern, guard) with predicates on neighbours inside: what its match moves, of trends older than it."""
     ends: tuple[bool, ...]
     """By class: may such an event end a trend?"""
 
@@ -157,13 +158,12 @@ def event_classes(automata: tuple[Automaton, ...], predicates: Predicates) -> tu
             }
         )
         if len(tested) > MAX_PREDICATES:
-            raise TooComplex(
+            raise TooComplexError(
                 f"{len(tested)} variables of type {name} have predicates of their own",
                 f"use at most {MAX_PREDICATES}, or split the query",
             )
-        for count in range(len(tested) + 1):
-            for satisfied in combinations(tested, count):
-                classes.append(_event_class(name, frozenset(satisfied), automata, predicates.local))
+        choices = (chosen for count in range(len(tested) + 1) for chosen in combinations(tested, count))
+        classes += [_event_class(name, frozenset(chosen), automata, predicates.local) for chosen in choices]
     return tuple(classes)
 
 
@@ -178,10 +178,7 @@ def _event_class(
         )
 
     guarded = frozenset(
-        (i, g, p)
-        for i, whole in enumerate(automata)
-        for g, guard in enumerate(whole.guards)
-        for p in taken(guard)
+        (i, g, p) for i, whole in enumerate(automata) for g, guard in enumerate(whole.guards) for p in taken(guard)
     )
     return EventClass(name, satisfied, tuple(taken(whole) for whole in automata), guarded)
 
@@ -258,7 +255,7 @@ class _Builder:
         known = dict.fromkeys([Symbol(), *map(self._symbol, self.classes)])
         while more := {a | b for a in known for b in known} - known.keys():
             if len(known) + len(more) > MAX_STATES:
-                raise TooComplex("the negated sub-patterns are too many to follow together", "split the query")
+                raise TooComplexError("the negated sub-patterns are too many to follow together", "split the query")
             known.update(dict.fromkeys(sorted(more, key=sorted)))
         return tuple(known)
 
@@ -271,7 +268,9 @@ class _Builder:
     def _number(self, state: State) -> int:
         if state not in self.numbers:
             if len(self.numbers) >= MAX_STATES:
-                raise TooComplex(f"the pattern needs more than {MAX_STATES} states", "make it shorter, or split the query")
+                raise TooComplexError(
+                    f"the pattern needs more than {MAX_STATES} states", "make it shorter, or split the query"
+                )
             self.numbers[state] = len(self.numbers)
         return self.numbers[state]
 
@@ -297,9 +296,7 @@ class _Builder:
             moves[number] = self._number(after)
 
     def _append(self, state: State, number: int, c: int, event_class: EventClass) -> None:
-        choices = [
-            list(self._lengthened(i, part, event_class.positions[i])) for i, part in enumerate(state.parts)
-        ]
+        choices = [list(self._lengthened(i, part, event_class.positions[i])) for i, part in enumerate(state.parts)]
         for choice in product(*choices):
             bound = [label for label, _ in choice]
             links = {
@@ -403,9 +400,7 @@ class _Builder:
         crossings = [ways for thread in part.threads for _, ways in thread]
         return {g for ways in (*crossings, part.accept) for way in ways for g in way}
 
-    def _part(
-        self, threads: frozenset[Successors], accept: Crossings, reached: Reached, label: str | None
-    ) -> Part:
+    def _part(self, threads: frozenset[Successors], accept: Crossings, reached: Reached, label: str | None) -> Part:
         """In one form for all that behave alike, so that they share a counter."""
         threads = frozenset(thread for thread in threads if thread)
         if self.semantics != "next" and len(threads) > 1:
@@ -436,5 +431,3 @@ def _ordered(moves: dict[int, int]) -> Moves:
     for source in moves:
         put(source)
     return tuple(ordered.items())
-
-

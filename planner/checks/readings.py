@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.ambiguity import ambiguity
 from planner.errors import Problem
-from planner.machine import TooComplex
+from planner.machine import TooComplexError
 from planner.plan import plan_query
 from planner.syntax import Query
 
@@ -20,5 +20,5 @@ def named_variables_are_bound_in_one_way(query: Query) -> Iterator[Problem]:
 def trends_can_be_counted(query: Query) -> Iterator[Problem]:
     try:
         plan_query(query)
-    except TooComplex as error:
+    except TooComplexError as error:
         yield Problem(error.message, error.hint, query.pattern.place)
