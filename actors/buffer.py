@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from actors.buffered_numba_fns import order_by_slot
 from actors.counters_numba_fns import Events
 from actors.event_numba_fns import Links
-from actors.lane_columns import float_keys
+from actors.lane_columns import Ints
 
 
 class Buffer:
@@ -75,10 +76,10 @@ class Buffer:
         zeros = np.zeros((count, values.shape[1]), values.dtype)
         self._events = self.events._replace(values=np.concatenate([values[:at], zeros, values[at:]]))
 
-    def promote(self, link: int) -> None:
+    def promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
         """What was compared as integers is compared as floats from now on."""
         for column in (self.links.left, self.links.right):
-            column[link] = float_keys(column[link].astype(np.float64))
+            column[link] = as_floats(column[link])
 
     def keep(self, slots: npt.NDArray[np.int64], known: int) -> None:
         """Number the partitions anew; events of others are dropped."""

@@ -90,7 +90,7 @@ class Counting:
         return events, self._links(columns, kinds)
 
     def _learn(self, columns: Mapping[str, pa.Array]) -> None:
-        """Make room for what these values need, and keep minima of integers as those of floats once there are floats."""
+        """Make room for what these values need; minima of integers are kept as floats once there are floats."""
         whole = self.columns.whole_keys
         for at, count, column in self.columns.learn(columns):
             self.graph.add_lanes(at, count, column, self._tables())
@@ -111,7 +111,7 @@ class Counting:
         links, promoted = self.links.encode(columns, kinds)
         assert not isinstance(self.graph, PaneGraph)
         for link in promoted:
-            self.graph.buffer.promote(link)
+            self.graph.buffer.promote(link, partial(self.links.as_floats, link))
         return links
 
     def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:

@@ -92,6 +92,10 @@ class LinkColumns:
         data = np.where(side.valid, side.data, 0)
         if kind == "int":
             return self._whole(k, data)
+        return self.as_floats(k, data)
+
+    def as_floats(self, k: int, data: npt.NDArray[Any]) -> Ints:
+        """What is compared with floats, floats or integers themselves."""
         if data.dtype.kind != "f" and len(data) and max(abs(int(data.min())), abs(int(data.max()))) > EXACT_IN_FLOAT:
             raise self._wrong(self.links[k], f"{self.links[k]} compares floats with integers beyond 2**53")
         return float_keys(data.astype(np.float64))

@@ -244,8 +244,12 @@ def _add_times_approximate(dst, d, src, s, value, w, flag):
         product = src[s] * (factor * INVERSE)
         exponent += 1.0
     elif factor != 0.0 and abs(factor) < SMALL:
-        product = src[s] * (factor * UNIT)
+        factor *= UNIT
         exponent -= 1.0
+        if abs(factor) < SMALL:
+            factor *= UNIT
+            exponent -= 1.0
+        product = src[s] * factor
     _add_scaled(dst, d, product, exponent)
     return flag
 

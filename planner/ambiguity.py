@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from planner.automaton import Automaton, automaton, operands
+from planner.automaton import Automaton, Position, automaton, operands
 from planner.predicates import classify
 from planner.syntax import Query
 
@@ -97,6 +97,11 @@ def _path(came: dict[_Pair, _Pair | None], end: _Pair) -> list[_Pair]:
 def _example(one: Automaton, other: Automaton, path: list[_Pair]) -> Ambiguity:
     return Ambiguity(
         tuple(one.positions[pair.one].type for pair in path),
-        tuple(one.positions[pair.one].variable for pair in path),
-        tuple(other.positions[pair.other].variable for pair in path),
+        tuple(_shown(one.positions[pair.one]) for pair in path),
+        tuple(_shown(other.positions[pair.other]) for pair in path),
     )
+
+
+def _shown(position: Position) -> str:
+    """The variable, if the user could have written it."""
+    return position.type if "#" in position.variable else position.variable

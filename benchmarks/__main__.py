@@ -1,0 +1,71 @@
+"""`python -m benchmarks`: a table on the screen, and the same as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import HEADER, Benchmark, Figure, line
+from benchmarks.linked import doubling, linked
+from benchmarks.memory import memory
+from benchmarks.moving import moving
+from benchmarks.starting import starting
+from benchmarks.type_grained import semantics, sliding, tumbling
+
+BENCHMARKS: dict[str, Benchmark] = {
+    benchmark.__name__: benchmark
+    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, memory, starting)
+}
+
+
+def main() -> None:
+    """Measure what is asked for, and say it line by line."""
+    asked = _arguments()
+    print(HEADER)
+    figures = measured(asked.only or BENCHMARKS, asked.events)
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    document = {
+        "machine": machine(),
+        "events": asked.events,
+        "figures": [figure.document() for figure in figures],
+    }
+    asked.out.write_text(json.dumps(document, indent=2) + "\n")
+
+
+def measured(names: Sequence[str] | dict[str, Benchmark], events: int) -> list[Figure]:
+    figures = []
+    for name in names:
+        for figure in BENCHMARKS[name](events):
+            print(line(figure), flush=True)
+            figures.append(figure)
+    return figures
+
+
+def machine() -> dict[str, Any]:
+    """What a figure may depend on."""
+    packages = {name: version(name) for name in ("elsinore", "numba", "numpy", "polars", "pyarrow")}
+    load = os.getloadavg()[0]
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    cores = os.cpu_count()
+    return {"when": when, "system": platform.platform(), "cores": cores, "load": load, **packages}
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="How fast Elsinore is.")
+    parser.add_argument("--events", type=int, default=10_000_000, help="events of a stream (default: %(default)s)")
+    parser.add_argument(
+        "--only", nargs="+", choices=BENCHMARKS, metavar="NAME", help=f"some of {', '.join(BENCHMARKS)}"
+    )
+    parser.add_argument("--out", type=Path, default=Path(".build/benchmarks.json"), help="default: %(default)s")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

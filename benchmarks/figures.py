@@ -1,0 +1,43 @@
+"""What is measured, held against what is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Figure:
+    """`measured` and `limit` are in `unit`; `detail` says what the ratio was made from."""
+
+    name: str
+    what: str
+    measured: float
+    limit: float
+    unit: str
+    detail: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.measured <= self.limit
+
+    def document(self) -> dict[str, Any]:
+        return asdict(self) | {"ok": self.ok}
+
+
+Benchmark = Callable[[int], Iterator[Figure]]
+"""Measures its figures over streams of about so many events."""
+
+
+def row(name: str, what: str, measured: str, limit: str, verdict: str, detail: str) -> str:
+    """A line of the table."""
+    return f"{name:<22} {what:<58} {measured:>10} {limit:>10}  {verdict:<6} {detail}"
+
+
+HEADER = row("name", "what", "measured", "limit", "ok?", "")
+
+
+def line(figure: Figure) -> str:
+    measured, limit = f"{figure.measured:.2f} {figure.unit}", f"{figure.limit:g} {figure.unit}"
+    return row(figure.name, figure.what, measured, limit, "ok" if figure.ok else "MISSED", figure.detail)

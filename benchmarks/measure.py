@@ -1,0 +1,55 @@
+"""How long things take: the best of several, so that what else the machine does counts least."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, Literal
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import elsinore
+from elsinore import Result
+
+Numeric = Literal["exact", "approximate"]
+
+
+def best(action: Callable[[], object], times: int = 3) -> float:
+    """Seconds of the fastest of several runs."""
+    return min(_once(action) for _ in range(times))
+
+
+def _once(action: Callable[[], object]) -> float:
+    begin = perf_counter()
+    action()
+    return perf_counter() - begin
+
+
+def run(workload: str, table: pa.Table, numeric: Numeric) -> Result:
+    return elsinore.run(workload, table, time_unit="ms", numeric=numeric)
+
+
+def seconds(workload: str, table: pa.Table, numeric: Numeric) -> float:
+    """What a run over a table costs, kernels compiled.
+
+    One partition alone is short, but its counts grow as large as they will: that compiles the kernels of wide numbers.
+    """
+    one = table.filter(pc.equal(table["partition"], 0))
+    for warm in (table.slice(0, 1_000), one.slice(0, 20_000)):
+        run(workload, warm, numeric)
+    return best(lambda: run(workload, table, numeric))
+
+
+def yardstick(table: pa.Table) -> float:
+    """Y: the cheapest thing that a user could ask of the same events, on one thread."""
+    assert pl.thread_pool_size() == 1, "Polars was imported before `benchmarks`, with all its threads"
+    frame: Any = pl.from_arrow(table.select(["partition"]))
+    return best(lambda: frame.group_by("partition").len(), times=7)
+
+
+def command(words: Sequence[str], times: int = 5) -> float:
+    """Seconds of the fastest of several processes, from its start to its end."""
+    return best(lambda: subprocess.run(words, check=True, capture_output=True), times)
