@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from actors.blocks import Blocks, scratch
 from actors.buffer import Buffer
-from actors.buffered_numba_fns import run_moments, run_partitions, run_stacks
+from actors.buffered_numba_fns import run_moments, run_partitions, run_stacks, sort_runs
 from actors.cells import Cells
 from actors.counters_numba_fns import Events, Shape, Tables
 from actors.event_numba_fns import EventTables, Links, Room
@@ -134,14 +134,16 @@ class WindowGraph(BufferedGraph):
         links = self.comparable(links)
         out, group, rows = self.results(0), np.empty(self.groups, np.int32), 0
         result_of = np.full(self.groups, -1, np.int32)
+        used = np.isin(np.arange(len(links.left)), self.single.index_link)
+        order, counts = sort_runs(links, used, runs)
 
         def step() -> int:
             nonlocal out, rows
             out = self.results(self.groups)
             span, room = event_room(self, self.single, int(np.diff(runs).max()))
             rows, flag = run_partitions(
-                events, runs, self.tables, self.single, links, self.shape, room, scratch(self.shape, self.exact), span,
-                self.group_of, result_of, out.numbers, out.least, group,
+                events, runs, order, counts, self.tables, self.single, links, self.shape, room,
+                scratch(self.shape, self.exact), span, self.group_of, result_of, out.numbers, out.least, group,
             )  # fmt: skip
             return int(flag)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from actors.compiled import allocating, kernel
 from actors.counters_numba_fns import advance, collect, compose, identity
-from actors.event_numba_fns import collect_window, run_window
+from actors.event_numba_fns import collect_window, run_window, sort_values
 from actors.numbers_numba_fns import copy
 from actors.windows_numba_fns import claim
 
@@ -30,16 +30,38 @@ def order_by_slot(slots, count):
     return order, at
 
 
+@allocating
+def sort_runs(links, used, runs):
+    """For links that are used: the left values of each partition in order, from where it begins, and how many."""
+    order = np.empty(links.left.shape, np.int64)
+    counts = np.zeros((len(links.left), len(runs) - 1), np.int64)
+    for link in range(len(links.left)):
+        for slot in range(len(runs) - 1 if used[link] else 0):
+            count = 0
+            for i in range(runs[slot], runs[slot + 1]):
+                if links.left_known[link, i]:
+                    order[link, runs[slot] + count] = links.left[link, i]
+                    count += 1
+            order[link, runs[slot] : runs[slot] + count].sort()
+            counts[link, slot] = count
+    return order, counts
+
+
 @kernel
 def run_partitions(
-    events, runs, tables, single, links, shape, room, scratch, span, group_of, result_of, out, out_least, out_group
-):
+    events, runs, order, counts, tables, single, links, shape, room, scratch, span,
+    group_of, result_of, out, out_least, out_group,
+):  # fmt: skip
     """One window: all its events, partition by partition. (rows, flag)"""
     rows = 0
     flag = np.int64(0)
     for slot in range(len(runs) - 1):
         if runs[slot] == runs[slot + 1]:
             continue
+        for index in range(len(single.index_link)):
+            link = single.index_link[index]
+            room.ordered[link] = counts[link, slot]
+            copy(room.order[link], 0, order[link], runs[slot], counts[link, slot])
         entries, one = run_window(
             events, runs[slot], runs[slot + 1], tables, single, links, shape, room, scratch, span
         )  # fmt: skip
@@ -78,6 +100,8 @@ def run_moments(
                 lo += 1
             if lo == hi:
                 continue
+            for index in range(len(single.index_link)):
+                sort_values(lo, hi, links, single.index_link[index], room)
             entries, one = run_window(events, lo, hi, tables, single, links, shape, room, scratch, span)
             flag |= one
             if flag >> 62:

@@ -445,7 +445,7 @@ def sift(values, root, count):
 
 @kernel
 def sort_values(lo, hi, links, link, room):
-    """The left values of a window in order, by heapsort: NumPy's would ask for memory."""
+    """The left values of a window in order, by heapsort: NumPy's asks for memory, which kernels cannot."""
     values = room.order[link]
     count = 0
     for i in range(lo, hi):
@@ -461,8 +461,8 @@ def sort_values(lo, hi, links, link, room):
 
 
 @kernel
-def prepare(lo, hi, links, single, shape, room, span):
-    """An empty graph, and the left values of the window in order."""
+def prepare(single, shape, room, span):
+    """An empty graph, with empty trees over the values in `room.order`."""
     clear(room.numbers, 0, len(room.numbers))
     set_one(room.numbers, 0)
     for k in range(len(room.least)):
@@ -471,8 +471,6 @@ def prepare(lo, hi, links, single, shape, room, span):
         room.matched[guard] = -NONE
     for index in range(len(single.index_state)):
         link = single.index_link[index]
-        if index == 0 or link != single.index_link[index - 1]:
-            sort_values(lo, hi, links, link, room)
         count = room.ordered[link]
         width = shape.lanes * shape.words
         clear(room.trees, index * span * width, (count + 1) * width)
@@ -482,8 +480,8 @@ def prepare(lo, hi, links, single, shape, room, span):
 
 @kernel
 def run_window(events, lo, hi, tables, single, links, shape, room, scratch, span):
-    """All events of a window and partition, from an empty graph on. (entries, flag)"""
-    prepare(lo, hi, links, single, shape, room, span)
+    """All events of a window and partition, from an empty graph on; `room.order` has their values. (entries, flag)"""
+    prepare(single, shape, room, span)
     flag = np.int64(0)
     entries, partial = 0, 0
     i = lo

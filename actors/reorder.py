@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from actors.state import pack_batch, unpack_batch
+from planner.errors import Problem, WorkloadError
 
 START = -(2**63)
 
@@ -53,7 +54,14 @@ class Reorder:
         if waiting is None or not waiting.num_rows:
             return batch
         tables = [pa.Table.from_batches([one]) for one in (waiting, batch)]
-        joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        try:
+            joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            # Integers beyond 2**53 and, in a later batch, floats: no column holds both.
+            hint = "give an attribute values of one kind"
+            raise WorkloadError(
+                [Problem(f"values of later events do not go with earlier ones: {error}", hint)]
+            ) from None
         return joined.to_batches()[0]
 
     def save(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ Benchmark = Callable[[int], Iterator[Figure]]
 
 def row(name: str, what: str, measured: str, limit: str, verdict: str, detail: str) -> str:
     """A line of the table."""
-    return f"{name:<22} {what:<58} {measured:>10} {limit:>10}  {verdict:<6} {detail}"
+    return f"{name:<25} {what:<58} {measured:>10} {limit:>10}  {verdict:<6} {detail}"
 
 
 HEADER = row("name", "what", "measured", "limit", "ok?", "")

@@ -1,0 +1,91 @@
+"""Events that come too late are counted and handed back; all others count, in whatever order they came."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import elsinore
+from tests.actors.streams import Row, batch, cut, engine, fed, run
+
+WINDOWS = ["10 seconds SLIDE 10 seconds", "10 seconds SLIDE 5 seconds", "10 seconds SLIDE 2 seconds", "10 seconds"]
+WHERE = ["", "WHERE A.v != NEXT(A).v"]
+
+
+def query(window: str, where: str = "") -> str:
+    return f"RETURN COUNT(*), SUM(A.v) PATTERN A+ {where} WITHIN {window}"
+
+
+def late_times(one: Any) -> list[int]:
+    return [time for part in one.late for time in part.column(1).to_pylist()]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("where", WHERE, ids=["by type", "by event"])
+@pytest.mark.parametrize("lateness", [0, 1, 3, 7, 1000])
+def test_late_events_are_handed_back_and_change_nothing(lateness: int, where: str, window: str) -> None:
+    rnd = np.random.default_rng(lateness)
+    times = np.arange(300) // 2 + rnd.integers(-6, 6, 300)
+    events = batch("A", times, v=np.arange(300))
+    for size in (1, 7, 50, 300):
+        seen, kept, late = None, [], []
+        for start in range(0, 300, size):
+            part = range(start, min(start + size, 300))
+            late += [n for n in part if seen is not None and times[n] < seen - lateness]
+            kept += [n for n in part if seen is None or times[n] >= seen - lateness]
+            seen = max([*(int(times[n]) for n in part), *([] if seen is None else [seen])])
+        one = engine(query(window, where), lateness=lateness)
+        rows = fed(one, cut(events, size))
+        assert sorted(late_times(one)) == sorted(times[late].tolist())
+        assert sorted(v for part in one.late for v in part.column("v").to_pylist()) == sorted(late)
+        in_order = sorted(kept, key=lambda n: (times[n], n))
+        assert rows == run(query(window, where), events.take(pa.array(in_order)))
+        assert bool(late) == (lateness < 11 and size < 300)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_equal_times_split_over_batches(window: str) -> None:
+    """Events of one time never follow one another, though they come in different batches."""
+    events = batch("A", np.arange(60) // 6, v=np.arange(60))
+    expected = run(query(window), events)
+    assert expected[0]["COUNT(*)"] < 2**59
+    for size in (1, 2, 5, 7):
+        one = engine(query(window))
+        assert fed(one, cut(events, size)) == expected
+        assert one.late == []
+
+
+def test_an_event_at_the_watermark_is_not_late() -> None:
+    one = engine(query(WINDOWS[0]), lateness=3)
+    rows = fed(one, [batch("A", [10], v=[1]), batch("A", [7, 6], v=[2, 3]), batch("A", [11], v=[4])])
+    assert late_times(one) == [6]
+    assert [(row["start"], row["SUM(A.v)"]) for row in rows] == [(0, 2), (10, 10)]
+
+
+def test_events_in_are_events_that_count_late_ones_dropped_ones_and_dead_ones() -> None:
+    schema = pa.schema({"type": pa.string(), "time": pa.int64(), "k": pa.int64()})
+    batches = [
+        pa.RecordBatch.from_pydict({"type": ["A", "A"], "time": [5, 20], "k": [1, 1]}, schema),
+        pa.RecordBatch.from_pydict(
+            {"type": ["A", "A", None, "A"], "time": [3, 21, 22, None], "k": [1, 1, 1, 1]}, schema
+        ),
+        pa.RecordBatch.from_pydict({"type": ["A", "B"], "time": [23, 24], "k": [None, 1]}, schema),
+    ]
+    text = "RETURN k, COUNT(*) PATTERN A+ GROUP-BY k WITHIN 10 seconds SLIDE 10 seconds"
+    result = elsinore.run(text, pa.RecordBatchReader.from_batches(schema, batches))
+    metrics = result.metrics
+    assert (metrics.events, metrics.late, metrics.dead, metrics.dropped) == (6, 1, 2, 1)
+    assert result.late.num_rows == 1
+    assert [(row["window_start"], row["COUNT(*)"]) for row in result.rows()] == [(0, 1), (20, 3)]
+
+
+def test_a_batch_of_late_events_alone_gives_no_rows() -> None:
+    one = engine(query(WINDOWS[0]))
+    rows: list[Row] = fed(
+        one, [batch("A", [100], v=[1]), batch("A", [1, 2, 3], v=[1, 2, 3]), batch("A", [], v=pa.array([], pa.int64()))]
+    )
+    assert late_times(one) == [1, 2, 3]
+    assert [row["COUNT(*)"] for row in rows] == [1]

@@ -1,0 +1,170 @@
+"""Long streams, evaluated in every way there is: all must agree to the last digit."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from actors.engine import Engine
+from tests.actors.streams import Row, batch, cut, engine, fed, planned, run, shown
+
+ITEMS = "COUNT(*), COUNT(B), SUM(B.v), AVG(B.v), MIN(B.v), MAX(B.v), SUM(C.f)"
+LENGTH = 20_000
+
+
+def stream(length: int, keys: int = 20, seed: int = 1) -> pa.RecordBatch:
+    rnd = np.random.default_rng(seed)
+    times = np.sort(rnd.integers(-length, length, length))
+    return batch(
+        rnd.choice(["A", "B", "C", "X"], length, p=[0.2, 0.4, 0.2, 0.2]),
+        times,
+        v=pa.array(rnd.integers(-1000, 1000, length), mask=rnd.random(length) < 0.05),
+        f=rnd.standard_normal(length) * 10.0 ** rnd.integers(-20, 20, length),
+        k=pa.array(rnd.integers(0, keys, length), mask=rnd.random(length) < 0.01),
+        g=np.array([f"group {n}" for n in range(4)])[rnd.integers(0, 4, length)],
+        one=np.ones(length, np.int64),
+    )
+
+
+EVENTS = stream(LENGTH)
+
+
+def query(window: str, semantics: str = "any", where: str = "[k]", pattern: str = "SEQ(A, B+, C)") -> str:
+    return f"RETURN g, {ITEMS} PATTERN {pattern} SEMANTICS {semantics} WHERE {where} GROUP-BY g {window}"
+
+
+def within(within: int, slide: int | None = None) -> str:
+    return f"WITHIN {within} seconds" + (f" SLIDE {slide} seconds" if slide else "")
+
+
+def where_windows_start(rows: list[Row], slide: int) -> list[Row]:
+    return [row for row in rows if row["start"] % slide == 0]
+
+
+def method(text: str) -> str:
+    made = planned(text).queries[0]
+    return made.window_method(made.counters[0])
+
+
+@pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
+def test_windows_that_coincide_have_the_same_rows(semantics: str) -> None:
+    """600 s windows: one row; row per window; pane maps, with panes of 150, 120 and 1 seconds."""
+    texts = [query(within(600, slide), semantics) for slide in (600, 300, 150, 120)]
+    assert [method(text) for text in texts] == ["one row", "row per window", "pane maps", "pane maps"]
+    expected = run(texts[0], EVENTS)
+    assert len(expected) > 200
+    for text in texts[1:]:
+        assert where_windows_start(run(text, EVENTS), 600) == expected
+
+
+def test_windows_whose_panes_are_single_ticks() -> None:
+    short = EVENTS.slice(0, 5000)
+    rows = run(query(within(60, 7)), short)
+    assert method(query(within(60, 7))) == "pane maps"
+    assert where_windows_start(rows, 60) == where_windows_start(run(query(within(60, 60)), short), 7)
+
+
+@pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
+@pytest.mark.parametrize("slide", [600, 300, 150])
+def test_by_type_and_by_event(semantics: str, slide: int) -> None:
+    """A predicate that always holds only changes how trends are kept."""
+    by_event = query(within(600, slide), semantics, "[k] AND B.one <= NEXT(B).one")
+    assert method(by_event) == "window by window"
+    assert run(by_event, EVENTS) == run(query(within(600, slide), semantics), EVENTS)
+
+
+@pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
+@pytest.mark.parametrize("operator", ["<=", ">=", "="])
+def test_every_operator_that_always_holds(semantics: str, operator: str) -> None:
+    """Each looks into another kind of tree."""
+    where = f"[k] AND B.one {operator} NEXT(B).one AND A.one {operator} B.one"
+    assert run(query(within(600, 600), semantics, where), EVENTS) == run(query(within(600, 600), semantics), EVENTS)
+
+
+@pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
+def test_windows_that_move_with_events_by_stacks_and_one_by_one(semantics: str) -> None:
+    short = EVENTS.slice(0, 6000)
+    stacks = run(query(within(300), semantics), short)
+    assert len(stacks) > 500
+    assert run(query(within(300), semantics, "[k] AND B.one <= NEXT(B).one"), short) == stacks
+
+
+def test_a_moving_window_is_a_sliding_one_that_ends_after_the_event() -> None:
+    """`(t - w, t]` holds what `[t + 1 - w, t + 1)` does, where times are whole."""
+    short = EVENTS.slice(0, 3000)
+    sliding = {(row["start"], row["g"]): row for row in run(query(within(60, 1)), short)}
+    moving = run(query(within(60)), short)
+    assert len(moving) > 300
+    for row in moving:
+        assert row == sliding[row["start"] + 1, row["g"]] | {"start": row["start"], "end": row["end"]}
+
+
+WAYS = {
+    "one row": query(within(600, 600)),
+    "row per window": query(within(600, 300)),
+    "pane maps": query(within(600, 60)),
+    "by event": query(within(600, 300), where="[k] AND B.v < NEXT(B).v"),
+    "two stacks": query(within(100)),
+    "by event, moving": query(within(100), where="[k] AND B.v < NEXT(B).v"),
+    "next": query(within(600, 60), "next"),
+    "contiguous": query(within(600, 60), "contiguous", "[k] AND B.v < NEXT(B).v"),
+    "negation": query(within(600, 100), pattern="SEQ(A, NOT X, B+, C)"),
+    "and": "RETURN g, COUNT(*), SUM(B.v) PATTERN AND(SEQ(A, B+), C) WHERE [k] GROUP-BY g WITHIN 100 seconds SLIDE 50 seconds",
+}
+
+
+@pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
+def test_one_batch_and_a_thousand(text: str) -> None:
+    assert fed(engine(text), cut(EVENTS, LENGTH // 1000)) == run(text, EVENTS)
+
+
+@pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
+def test_slices_within_a_batch_do_not_show(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = run(text, EVENTS)
+    monkeypatch.setattr("actors.engine.SLICE", 700)
+    assert run(text, EVENTS) == expected
+
+
+GO_ON = """
+import sys
+from pathlib import Path
+import pyarrow as pa
+from actors.engine import Engine
+from tests.actors.streams import planned
+
+here = Path(sys.argv[1])
+for state in sorted(here.glob("*.state")):
+    one = Engine.restore(planned(state.with_suffix(".query").read_text()), state.read_bytes())
+    for part in pa.ipc.open_stream((here / "middle").read_bytes()):
+        for rows in one.feed(part):
+            pass
+    state.write_bytes(one.save())
+"""
+
+
+def test_saved_and_taken_up_by_another_process(tmp_path: Path) -> None:
+    """The middle third is fed elsewhere; the rows of the last third depend on it, as those of the first do not."""
+    parts = list(cut(EVENTS, 40))
+    first, middle, last = parts[:200], parts[200:220], parts[220:]
+    found, whole = {}, {}
+    for name, text in WAYS.items():
+        one = engine(text)
+        found[name] = [rows for part in first for rows in one.feed(part)]
+        (tmp_path / f"{name}.state").write_bytes(one.save())
+        (tmp_path / f"{name}.query").write_text(text)
+        there = Engine.restore(planned(text), one.save())
+        found[name] += [rows for part in middle for rows in there.feed(part)]
+        whole[name] = run(text, EVENTS)
+    with pa.OSFile(str(tmp_path / "middle"), "wb") as sink, pa.ipc.new_stream(sink, EVENTS.schema) as writer:
+        for part in middle:
+            writer.write_batch(part)
+    subprocess.run([sys.executable, "-c", GO_ON, str(tmp_path)], check=True, cwd=Path(__file__).parents[2])
+    for name, text in WAYS.items():
+        one = Engine.restore(planned(text), (tmp_path / f"{name}.state").read_bytes())
+        rows = [*found[name], *(rows for part in last for rows in one.feed(part)), *one.finish()]
+        assert shown(one, rows) == whole[name], name
