@@ -45,6 +45,12 @@ class Buffer:
     def __len__(self) -> int:
         return len(self._events.time) + sum(len(events.time) for events, _ in self._new)
 
+    @property
+    def first_time(self) -> int:
+        """The time of the first event; there is one."""
+        times = [self._events.time, *(events.time for events, _ in self._new)]
+        return int(next(column[0] for column in times if len(column)))
+
     def extend(self, events: Events, links: Links) -> None:
         self._new.append((events, links))
 

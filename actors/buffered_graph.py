@@ -109,7 +109,7 @@ class WindowGraph(BufferedGraph):
         """Windows that end no later than this."""
         while len(self.buffer):
             assert self.next_window is not None
-            self.next_window = max(self.next_window, self._first_window(int(self.buffer.events.time[0])))
+            self.next_window = max(self.next_window, self._first_window(self.buffer.first_time))
             start = self.next_window * self.windows.slide
             if start + self.windows.within > time:
                 return

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from actors.engine import Engine
 from planner.errors import WorkloadError
-from tests.actors.streams import batch, engine, fed, planned, run, shown
+from tests.actors.streams import batch, cut, engine, fed, planned, run, shown
 
 WINDOWS = {
     "tumbling": "WITHIN 100 seconds SLIDE 100 seconds",
@@ -45,10 +45,7 @@ def test_a_sum_is_correctly_rounded_in_any_order(values: list[float], rnd: rando
     true = rounded(sum(map(Fraction, values), Fraction(0)))
     for _ in range(2):
         rnd.shuffle(values)
-        batches = [
-            batch("A", range(at, at + len(values[at : at + size])), v=values[at : at + size])
-            for at in range(0, len(values), size)
-        ]
+        batches = cut(batch("A", range(len(values)), v=values), size)
         (row,) = fed(engine(SINGLES + WINDOWS["tumbling"]), batches)
         assert (row["MIN(A.v)"], row["MAX(A.v)"]) == (min(values), max(values))
         if true is not None:
@@ -101,7 +98,7 @@ def test_integers_that_no_float_holds_are_refused_beside_floats(items: str) -> N
     end = batch("A", [3], v=[0.5])
     for first, second in ((large, small), (small, batch("A", [2], v=[2**53 + 1]))):
         one = engine(text)
-        with pytest.raises(WorkloadError, match="2\\*\\*53"):
+        with pytest.raises(WorkloadError, match=r"2\*\*53|9007199254740992"):
             fed(one, [first, second, end])
 
 

@@ -26,9 +26,9 @@ def query(window: str, where: str = "", keys: str = "k") -> str:
 
 
 def coming_and_going(count: int, keys: Any = None) -> Iterator[pa.RecordBatch]:
-    """Partition n has events from second n / 400 on, six of them in ten seconds."""
+    """Partition n has events from second n / 100 on, six of them in ten seconds."""
     partition = np.repeat(np.arange(count), 6)
-    times = partition // 400 + np.tile([0, 1, 2, 4, 7, 9], count)
+    times = partition // 100 + np.tile([0, 1, 2, 4, 7, 9], count)
     order = np.argsort(times, kind="stable")
     partition, times = partition[order], times[order]
     named = keys(partition) if keys else {"k": partition}
@@ -55,7 +55,7 @@ CASES: dict[str, tuple[str, Any, int]] = {
     "and": (
         "RETURN g, COUNT(*), SUM(A.v) PATTERN AND(A+, A B) WHERE [k] GROUP-BY g WITHIN 20 seconds SLIDE 10 seconds",
         None,
-        5_000,
+        10_000,
     ),
 }
 
@@ -80,8 +80,8 @@ def test_partitions_are_forgotten_and_rows_do_not_change(case: str, monkeypatch:
 
     assert fed(forgetting, watched()) == expected
     assert len(expected) > 20
-    # A partition lives for ten seconds and stays in windows for twenty more: at most 12,000 are alive at once.
-    assert max(counts) <= min(2 * 14_400 + 1 << 14, count)
+    # One is in some window for thirty seconds: some 3,000 are alive at once, and half of those kept are.
+    assert max(counts) < min(count, 20_000)
     assert most(forgetting) < count
     if count > 100_000:
         early, late = max(sizes[: len(sizes) // 2]), max(sizes[len(sizes) // 2 :])
@@ -107,7 +107,7 @@ def test_forgotten_partitions_may_come_back(monkeypatch: pytest.MonkeyPatch) -> 
 KEYS: dict[str, tuple[pa.Array, list[Any]]] = {
     "integers": (pa.array([5, -3, 5, None, -3, 5]), [-3, 5]),
     "large integers": (pa.array([2**63 - 1, -(2**63), 2**63 - 1, None, -(2**63), 2**63 - 1]), [-(2**63), 2**63 - 1]),
-    "floats": (pa.array([0.0, 2.5, -0.0, None, 2.5, 0.0]), [0.0, 2.5]),
+    "floats": (pa.array([2.5, 0.0, 2.5, None, -0.0, 2.5]), [0.0, 2.5]),
     "texts": (pa.array(["ü", "", "ü", None, "", "ü"]), ["", "ü"]),
     "coded texts": (pa.array(["b", "a", "b", None, "a", "b"]).dictionary_encode(), ["a", "b"]),
     "booleans": (pa.array([True, False, True, None, False, True]), [False, True]),
@@ -129,17 +129,14 @@ def test_keys_of_every_type(key: str, window: str) -> None:
         one = engine(text)
         rows = fed(one, batches)
         assert one.dropped == 1
-        covering = [
-            row for row in rows if (row["start"] <= 0 and row["end"] >= 6) or (row["end"], row["k"]) in ends(values)
-        ]
+        covering = [row for row in rows if row["start"] <= 0 and row["end"] >= 6]
+        if window == "two stacks":
+            covering = [row for row in rows if (row["end"], row["k"]) in ((4, values[0]), (5, values[1]))]
         assert {(repr(row["k"]), row["COUNT(*)"]) for row in covering} == {(repr(values[0]), 3), (repr(values[1]), 7)}
-        kinds = {rows.groups["k"].type for rows in (found for part in batches for found in engine(text).feed(part))}
-        assert kinds <= {pa.string() if pa.types.is_dictionary(column.type) else column.type}
-
-
-def ends(values: list[Any]) -> list[tuple[int, Any]]:
-    """The last moment of each partition, where windows move."""
-    return [(4, values[0]), (5, values[1])]
+        one = engine(text)
+        found = [*(rows for part in batches for rows in one.feed(part)), *one.finish()]
+        kind = pa.string() if pa.types.is_dictionary(column.type) else column.type
+        assert {rows.groups["k"].type for rows in found} == {kind}
 
 
 def test_a_null_in_any_of_several_keys_drops_the_event() -> None:
