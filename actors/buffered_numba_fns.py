@@ -11,7 +11,7 @@ from actors.compiled import allocating, kernel
 from actors.counters_numba_fns import advance, collect, compose, identity
 from actors.event_numba_fns import collect_window, run_window, sort_values
 from actors.numbers_numba_fns import copy
-from actors.windows_numba_fns import claim
+from actors.windows_numba_fns import award, claim, release
 
 
 @allocating
@@ -74,12 +74,8 @@ def run_partitions(
             tables, single, shape, room, entries,
             out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
         )  # fmt: skip
-        if found and result_of[group] < 0:
-            result_of[group] = place
-            out_group[place] = group
-            rows += 1
-    for k in range(rows):
-        result_of[out_group[k]] = -1
+        rows = award(found, group, place, rows, result_of, out_group)
+    release(rows, result_of, out_group)
     return rows, flag
 
 

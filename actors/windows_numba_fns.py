@@ -24,6 +24,23 @@ def claim(group, rows, result_of, shape, out, out_least):
     return place
 
 
+@part
+def award(found, group, place, rows, result_of, out_group):
+    """A group with finished trends keeps its place. How many have one."""
+    if found and result_of[group] < 0:
+        result_of[group] = place
+        out_group[place] = group
+        return rows + 1
+    return rows
+
+
+@part
+def release(rows, result_of, out_group):
+    """The window is done; the next one starts with no results."""
+    for k in range(rows):
+        result_of[out_group[k]] = -1
+
+
 @kernel
 def emit_row(shape, tables, numbers, least, row, since, pane_of, group_of, result_of, out, out_least, out_group):
     """Finished trends of one row of every partition touched since a pane, by group. (rows, flag)"""
@@ -42,12 +59,8 @@ def emit_row(shape, tables, numbers, least, row, since, pane_of, group_of, resul
             least, slot * least_block + row * shape.states * shape.keys,
             out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
         )  # fmt: skip
-        if found and result_of[group] < 0:
-            result_of[group] = place
-            out_group[place] = group
-            rows += 1
-    for k in range(rows):
-        result_of[out_group[k]] = -1
+        rows = award(found, group, place, rows, result_of, out_group)
+    release(rows, result_of, out_group)
     return rows, flag
 
 
@@ -75,12 +88,8 @@ def emit_maps(
             shape, tables, joined, 0, joined_least, 0,
             out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
         )  # fmt: skip
-        if found and result_of[group] < 0:
-            result_of[group] = place
-            out_group[place] = group
-            rows += 1
-    for k in range(rows):
-        result_of[out_group[k]] = -1
+        rows = award(found, group, place, rows, result_of, out_group)
+    release(rows, result_of, out_group)
     return rows, flag
 
 

@@ -53,7 +53,7 @@ CASES: dict[str, tuple[str, Any, int]] = {
     "texts": (query("pane maps"), texts, 20_000),
     "several keys": (query("pane maps", keys="k, l"), several, 20_000),
     "and": (
-        "RETURN g, COUNT(*), SUM(A.v) PATTERN AND(A+, A B) WHERE [k] GROUP-BY g WITHIN 20 seconds SLIDE 10 seconds",
+        "RETURN g, COUNT(*) PATTERN AND(A a+, A b) WHERE [k] GROUP-BY g WITHIN 20 seconds SLIDE 10 seconds",
         None,
         10_000,
     ),
