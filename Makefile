@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 BUILD := .build
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
-CODE := elsinore planner actors connectors cluster tests examples
+CODE := elsinore planner actors connectors cluster tests examples benchmarks
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-all check format bench lock clean

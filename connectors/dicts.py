@@ -119,7 +119,7 @@ def _array_or_raise(column: pa.Array | InputError) -> pa.Array:
 def _array(key: str, values: Sequence[Any]) -> pa.Array | InputError:
     try:
         array = pa.array(values, from_pandas=True)
-    except (pa.ArrowException, OverflowError, UnicodeEncodeError, ValueError):
+    except (pa.ArrowException, OverflowError, TypeError, UnicodeEncodeError, ValueError):
         return _misfit(key, values)
     return _misfit(key, values) if _mixes_zones(array.type, values) else array
 
@@ -140,7 +140,7 @@ def _misfit(key: str, values: Sequence[Any]) -> EventError:
             return EventError(f"event {index}: {key!r} is {value}, beyond 64 bits; scale it, or give it as a text.")
         try:
             kind = pa.array([*good, value]).type
-        except (pa.ArrowException, OverflowError, UnicodeEncodeError, ValueError):
+        except (pa.ArrowException, OverflowError, TypeError, UnicodeEncodeError, ValueError):
             kind = None
         if kind is None or _mixes_zones(kind, [*good, value]):
             before = f", and {good[0]!r} before it" if good else ""

@@ -144,7 +144,6 @@ def test_mangled_events_give_rows_or_a_clear_error(events: list[Any], query: str
         assert result.metrics.rows == len(result.rows()) == result.to_arrow().num_rows
 
 
-@pytest.mark.xfail(raises=TypeError, strict=True, reason="connectors.dicts lets Arrow's TypeError through")
 @pytest.mark.parametrize("value", [Decimal("Infinity"), Decimal("-Infinity")])
 def test_infinite_decimals(value: Decimal) -> None:
     with suppress(*REFUSED):
