@@ -9,9 +9,11 @@ from typing import Literal
 
 from planner.ambiguity import named
 from planner.automaton import Automaton, automaton, operands
+from planner.event_classes import event_classes
 from planner.lanes import Lane, lanes
-from planner.machine import Machine, event_classes, machine
+from planner.machine import Machine
 from planner.predicates import Predicates, attributes, classify
+from planner.subsets import machine
 from planner.syntax import Query, Workload
 
 STRATEGIES = ("auto", "cogra")
