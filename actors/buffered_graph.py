@@ -133,18 +133,11 @@ class WindowGraph(BufferedGraph):
         events, links, runs = self.buffer.by_slot(lo, hi, len(self.group_of))
         links = self.comparable(links)
         out, group, rows = self.results(0), np.empty(self.groups, np.int32), 0
-        result_of = np.full(self.groups, -1, np.int32)
-        used = np.isin(np.arange(len(links.left)), self.single.index_link)
-        order, counts = sort_runs(links, used, runs)
 
         def step() -> int:
             nonlocal out, rows
             out = self.results(self.groups)
-            span, room = event_room(self, self.single, int(np.diff(runs).max()))
-            rows, flag = run_partitions(
-                events, runs, order, counts, self.tables, self.single, links, self.shape, room,
-                scratch(self.shape, self.exact), span, self.group_of, result_of, out.numbers, out.least, group,
-            )  # fmt: skip
+            rows, flag = self._run(start, events, links, runs, out, group)
             return int(flag)
 
         self.widening(step)
@@ -152,6 +145,18 @@ class WindowGraph(BufferedGraph):
             yield cells(
                 out, np.arange(rows), np.full(rows, start), np.full(rows, start + self.windows.within), group[:rows]
             )
+
+    def _run(self, start: int, events: Events, links: Links, runs: Any, out: Blocks, group: Any) -> tuple[int, int]:
+        """The results of the window from `start` on, with the group of each. (rows, flag)"""
+        used = np.isin(np.arange(len(links.left)), self.single.index_link)
+        order, counts = sort_runs(links, used, runs)
+        span, room = event_room(self, self.single, int(np.diff(runs).max()))
+        result_of = np.full(self.groups, -1, np.int32)
+        rows, flag = run_partitions(
+            events, runs, order, counts, self.tables, self.single, links, self.shape, room,
+            scratch(self.shape, self.exact), span, self.group_of, result_of, out.numbers, out.least, group,
+        )  # fmt: skip
+        return rows, flag
 
     def save(self) -> dict[str, Any]:
         return {**super().save(), "next_window": self.next_window}

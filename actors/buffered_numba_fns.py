@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from actors.compiled import allocating, kernel
-from actors.counters_numba_fns import advance, collect, compose, identity
+from actors.counters_numba_fns import advance, collect, compose, identity, only
 from actors.event_numba_fns import collect_window, run_window, sort_values
 from actors.numbers_numba_fns import copy
 from actors.windows_numba_fns import award, claim, release
@@ -125,7 +125,7 @@ def flip(events, after, head, tail, tables, shape, one, one_least, suffix, suffi
         while start > head and events.time[start - 1] == events.time[start]:
             start -= 1
         identity(shape, tables, one, 0, one_least, 0)
-        _, flag = advance(events, after, start, tables, shape, one, 0, one_least, 0, scratch, flag)
+        _, flag = advance(events, after, start, only(tables), tables, shape, one, 0, one_least, 0, scratch, flag)
         flag |= compose(
             shape, tables, one, 0, one_least, 0, shape.rows, suffix, 0, suffix_least, 0, joined, 0, joined_least, 0
         )
@@ -159,7 +159,9 @@ def run_stacks(
         identity(shape, tables, back, 0, back_least, 0)
         for m in range(first, moment_at[group_of[slot] + 1]):
             while tail < runs[slot + 1] and events.time[tail] <= moments[m]:
-                _, flag = advance(events, after, tail, tables, shape, back, 0, back_least, 0, scratch, flag)
+                _, flag = advance(
+                    events, after, tail, only(tables), tables, shape, back, 0, back_least, 0, scratch, flag
+                )
                 time = events.time[tail]
                 while tail < runs[slot + 1] and events.time[tail] == time:
                     tail += 1

@@ -39,6 +39,14 @@ class Events(NamedTuple):
     keys: Any  # (key, event): int64, what minima compare
 
 
+class Member(NamedTuple):
+    """Whose machine of the tables an event goes through: they may hold those of several queries."""
+
+    classes: Any  # from `at` on: the class, in the tables, of events of each kind
+    at: Any
+    symbol: Any  # what says nothing to its guards
+
+
 class Tables(NamedTuple):
     """A machine and its lanes as arrays; ranges are given by pointers into the next columns."""
 
@@ -57,6 +65,7 @@ class Tables(NamedTuple):
     bound_column: Any
     least_at: Any
     least_key: Any
+    least_column: Any
     consume_at: Any
     consume_from: Any
     consume_to: Any
@@ -68,6 +77,7 @@ class Tables(NamedTuple):
     accepting: Any
     starts: Any
     row_of: Any
+    same: Any  # each class, as its own number
 
 
 class Scratch(NamedTuple):
@@ -79,6 +89,12 @@ class Scratch(NamedTuple):
     marked: Any
     saved_numbers: Any
     saved_least: Any
+
+
+@part
+def only(tables):
+    """The machine of tables that hold no other."""
+    return Member(tables.same, 0, 0)
 
 
 @kernel
@@ -107,17 +123,16 @@ def lengthen(events, i, bound, tables, shape, numbers, src, out, dst, out_least,
         else:
             flag = add_times(out, place, numbers, src, events.values[column, i], w, flag)
     for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
-        key = tables.least_key[b]
-        out_least[dst_key + key] = min(out_least[dst_key + key], events.keys[key, i])
+        key = dst_key + tables.least_key[b]
+        out_least[key] = min(out_least[key], events.keys[tables.least_column[b], i])
     return flag
 
 
 @part
-def append(events, i, tables, shape, numbers, base, least, least_base, scratch, dirty, flag):
+def append(events, i, kind, tables, shape, numbers, base, least, least_base, scratch, dirty, flag):
     """Lengthen the trends that event `i` is adjacent to; they wait in the scratch block. (dirty states, flag)"""
     width = shape.lanes * shape.words
     w = shape.words
-    kind = events.kind[i]
     for a in range(tables.append_at[kind], tables.append_at[kind + 1]):
         source = tables.append_from[a]
         target = tables.append_to[a]
@@ -164,11 +179,10 @@ def count_only(kind, tables, shape, numbers, base, flag):
 
 
 @part
-def do_program(events, i, tables, shape, numbers, base, least, least_base, flag):
+def do_program(events, i, kind, tables, shape, numbers, base, least, least_base, flag):
     """All that an event does that is alone in its time."""
     width = shape.lanes * shape.words
     w = shape.words
-    kind = events.kind[i]
     for k in range(tables.program_at[kind], tables.program_at[kind + 1]):
         step = tables.step_kind[k]
         for row in range(shape.rows):
@@ -245,30 +259,31 @@ def commit(shape, numbers, base, least, least_base, scratch, dirty, flag):
 
 
 @part
-def advance(events, after, i, tables, shape, numbers, base, least, least_base, scratch, flag):
+def advance(events, after, i, member, tables, shape, numbers, base, least, least_base, scratch, flag):
     """All events of one time at once, from event `i` on: they read what was before them, then they write.
 
     The first event of a later time, and the flag.
     """
     time = events.time[i]
     j = after[i]
-    if tables.alone[events.kind[i]] and (j < 0 or events.time[j] != time):
+    kind = member.classes[member.at + events.kind[i]]
+    if tables.alone[kind] and (j < 0 or events.time[j] != time):
         if shape.lanes == 1 and shape.keys == 0:
-            return j, count_only(events.kind[i], tables, shape, numbers, base, flag)
-        return j, do_program(events, i, tables, shape, numbers, base, least, least_base, flag)
+            return j, count_only(kind, tables, shape, numbers, base, flag)
+        return j, do_program(events, i, kind, tables, shape, numbers, base, least, least_base, flag)
     dirty = 0
-    symbol = 0
+    symbol = member.symbol
     j = i
     while j >= 0 and events.time[j] == time:
-        dirty, flag = append(events, j, tables, shape, numbers, base, least, least_base, scratch, dirty, flag)
-        symbol = tables.union[symbol, tables.symbol[events.kind[j]]]
+        kind = member.classes[member.at + events.kind[j]]
+        dirty, flag = append(events, j, kind, tables, shape, numbers, base, least, least_base, scratch, dirty, flag)
+        symbol = tables.union[symbol, tables.symbol[kind]]
         j = after[j]
     if len(tables.consume_from) or len(tables.advance_from):
         k = i
         while k != j:
-            kind = events.kind[k]
             flag = move(
-                tables.consume_at, tables.consume_from, tables.consume_to, kind,
+                tables.consume_at, tables.consume_from, tables.consume_to, member.classes[member.at + events.kind[k]],
                 shape, numbers, base, least, least_base, flag,
             )  # fmt: skip
             k = after[k]
@@ -298,6 +313,7 @@ def run(events, head, after, touched, first, count, tables, shape, numbers, leas
     """
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
+    member = only(tables)
     for t in range(first, count):
         slot = touched[t]
         base = slot * block
@@ -307,7 +323,7 @@ def run(events, head, after, touched, first, count, tables, shape, numbers, leas
         flag = np.int64(0)
         i = head[slot]
         while i >= 0:
-            i, flag = advance(events, after, i, tables, shape, numbers, base, least, least_base, scratch, flag)
+            i, flag = advance(events, after, i, member, tables, shape, numbers, base, least, least_base, scratch, flag)
         if flag >> 62:
             copy(numbers, base, scratch.saved_numbers, 0, block)
             copy(least, least_base, scratch.saved_least, 0, least_block)

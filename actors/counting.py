@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,16 +14,19 @@ import pyarrow as pa
 from actors.buffered_graph import Moments, MovingGraph, WindowGraph
 from actors.cells import Cells
 from actors.classify import Classifier, Kinds
-from actors.counters_numba_fns import Events, Shape
+from actors.counters_numba_fns import Events, Shape, Tables
 from actors.event_numba_fns import Links
 from actors.event_tables import event_tables
 from actors.lane_columns import LaneColumns
 from actors.link_columns import LinkColumns
 from actors.pane_graph import PaneGraph, WindowMethod
+from actors.prefix_graph import PrefixGraph
 from actors.tables import tables
+from actors.two_step_graph import Budget, TrendMovingGraph, TrendWindowGraph
 from actors.window_maps import WindowMaps
 from actors.window_rows import WindowRows
 from planner.clock import Clock
+from planner.machine import Machine
 from planner.plan import Counter, QueryPlan
 from planner.windows import Windows
 
@@ -41,6 +44,8 @@ class Batch:
 class Counting:
     """A counter's graph, and what it takes to feed it."""
 
+    pane_graph: type[PaneGraph] = PaneGraph
+
     def __init__(self, plan: QueryPlan, counter: Counter, clock: Clock, exact: bool) -> None:
         self.counter = counter
         self.exact = exact
@@ -53,23 +58,38 @@ class Counting:
 
     def _graph(self, plan: QueryPlan, clock: Clock) -> PaneGraph | WindowGraph | MovingGraph:
         lanes, keys = 1 + len(self.columns.sums), len(self.columns.minima)
-        single = event_tables(self.counter, plan.predicates) if self.links else None
+        single = None
+        if plan.keeps_events(self.counter):
+            single = event_tables(self.counter, plan.predicates, plan.method == "events")
         compare = self.links.comparable if self.links else _as_they_are
         links = len(plan.predicates.links) if self.links else 0
         common = (self.counter, self._tables(), lanes, keys, links, self.columns.width, self.exact)
+        window_graph, moving_graph = self._buffered(plan, clock)
         if plan.per_event:
-            return MovingGraph(single, clock.ticks(plan.query.within.seconds), compare, *common)
+            return moving_graph(single, clock.ticks(plan.query.within.seconds), compare, *common)
         windows = Windows.of(plan.query, clock)
         if single is not None:
-            return WindowGraph(single, windows, compare, *common)
+            return window_graph(single, windows, compare, *common)
         states, starts = len(self.counter.machine.states), len(self.counter.machine.starts)
         method: WindowMethod = WindowRows(windows)
         if plan.window_method(self.counter) == "pane maps":
             method = WindowMaps(windows, Shape(starts, states, lanes, keys, 1 if self.exact else 2), self.exact)
-        return PaneGraph(self._tables(), states, lanes, keys, windows, method, self.exact)
+        return self.pane_graph(self._tables(), states, lanes, keys, windows, method, self.exact)
 
-    def _tables(self) -> Any:
-        return tables(self.counter.machine, self.columns.layout, [lane.variable for lane in self.columns.minima])
+    def _buffered(self, plan: QueryPlan, clock: Clock) -> tuple[Callable[..., WindowGraph], Callable[..., MovingGraph]]:
+        """What evaluates windows whose events are kept, those of panes and those that move."""
+        if plan.method == "trends":
+            budget = Budget(plan.query, clock)
+            return partial(TrendWindowGraph, budget), partial(TrendMovingGraph, budget)
+        if plan.method == "prefixes":
+            return partial(PrefixGraph, plan, clock, self._tables_of), MovingGraph
+        return WindowGraph, MovingGraph
+
+    def _tables(self) -> Tables:
+        return self._tables_of(self.counter.machine)
+
+    def _tables_of(self, machine: Machine) -> Tables:
+        return tables(machine, self.columns.layout, [lane.variable for lane in self.columns.minima])
 
     def take(self, batch: Batch) -> tuple[Events, Links]:
         """The columns that the graph asks for, of the events that it has to see."""

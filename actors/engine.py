@@ -8,14 +8,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from actors.counting import Batch
+from actors.counting import Batch, Counting
 from actors.partitions import Partitions
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
 from actors.rows import Rows
+from actors.sharing import Sharing
 from actors.state import pack, unpack
 from planner.clock import Clock
-from planner.plan import Plan
+from planner.optimizer import SharingOptimizer
+from planner.optimizers import optimizer_of
+from planner.plan import Plan, QueryPlan
 
 SLICE = 1 << 19
 """Events whose derived columns are in memory at once."""
@@ -31,7 +34,14 @@ class Engine:
     allowed `lateness` (in ticks); events older than that are handed back in `late`.
     """
 
-    def __init__(self, plan: Plan, clock: Clock, numeric: str = "exact", lateness: int = 0) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        clock: Clock,
+        numeric: str = "exact",
+        lateness: int = 0,
+        optimizer: SharingOptimizer | None = None,
+    ) -> None:
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
@@ -40,14 +50,26 @@ class Engine:
         """Events with a null in an attribute that splits the stream."""
         self.late: list[pa.RecordBatch] = []
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
+        exact = numeric == "exact"
+        optimizer = optimizer or optimizer_of(plan.strategy)
+        self.sharings = [Sharing(plan, share_set, clock, exact, optimizer) for share_set in plan.share_sets]
+        shared = {place: counting for sharing in self.sharings for place, counting in sharing.members.items()}
         self._graphs = [
-            QueryGraph(query, clock, self._partitions_of(query.partition, len(query.query.groups)), numeric == "exact")
-            for query in plan.queries
+            QueryGraph(
+                query,
+                self._partitions_of(query),
+                [
+                    shared.get((q, c)) or Counting(query, counter, clock, exact)
+                    for c, counter in enumerate(query.counters)
+                ],
+            )
+            for q, query in enumerate(plan.queries)
         ]
         self._takes_all = any(query.query.semantics == "contiguous" for query in plan.queries)
 
-    def _partitions_of(self, attributes: tuple[str, ...], groups: int) -> Partitions:
+    def _partitions_of(self, query: QueryPlan) -> Partitions:
         """Queries that split the stream alike share the numbering."""
+        attributes, groups = query.partition, len(query.query.groups)
         return self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
 
     def feed(self, batch: pa.RecordBatch) -> list[Rows]:
@@ -78,12 +100,19 @@ class Engine:
             columns = dict(zip(part.schema.names[2:], attributes, strict=True))
             for key, partitions in self._partitions.items():
                 batches = self._batch(partitions, types, times, columns)
-                for graph in self._graphs:
-                    if graph.partitions is self._partitions[key]:
-                        graph.admit()
-                        rows += graph.process(batches)
-                        rows += graph.settle(int(batches.times[-1]))
+                graphs = [graph for graph in self._graphs if graph.partitions is self._partitions[key]]
+                for graph in graphs:
+                    graph.admit()
+                for sharing in self.sharings:
+                    if self._splits(sharing) is partitions:
+                        sharing.process(batches)
+                for graph in graphs:
+                    rows += graph.process(batches)
+                    rows += graph.settle(int(batches.times[-1]))
         return rows
+
+    def _splits(self, sharing: Sharing) -> Partitions:
+        return self._graphs[sharing.share_set.members[0].query].partitions
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Only events of types that some query names, where none has to see the others."""
@@ -112,6 +141,9 @@ class Engine:
                 for graph in self._graphs:
                     if graph.partitions is partitions:
                         graph.keep(kept)
+                for sharing in self.sharings:
+                    if self._splits(sharing) is partitions:
+                        sharing.keep(kept)
 
     def save(self) -> bytes:
         """Everything that the rows to come depend on."""
@@ -124,6 +156,7 @@ class Engine:
                 "reorder": self.reorder.save(),
                 "dropped": self.dropped,
                 "partitions": [partitions.save() for partitions in self._partitions.values()],
+                "sharings": [sharing.save() for sharing in self.sharings],
                 "graphs": [graph.save() for graph in self._graphs],
             }
         )
@@ -139,6 +172,8 @@ class Engine:
         engine.dropped = state["dropped"]
         for partitions, saved in zip(engine._partitions.values(), state["partitions"], strict=True):
             partitions.load(saved)
+        for sharing, saved in zip(engine.sharings, state["sharings"], strict=True):
+            sharing.load(saved)
         for graph, saved in zip(engine._graphs, state["graphs"], strict=True):
             graph.admit()
             graph.load(saved)

@@ -259,7 +259,7 @@ def bind(events, i, bound, tables, shape, room, flag):
             flag = add_times(room.one, lane, room.one, 0, events.values[column, i], w, flag)
     for b in range(tables.least_at[bound], tables.least_at[bound + 1]):
         key = tables.least_key[b]
-        room.one_least[key] = min(room.one_least[key], events.keys[key, i])
+        room.one_least[key] = min(room.one_least[key], events.keys[tables.least_column[b], i])
     return flag
 
 

@@ -25,9 +25,10 @@ KINDS = {
 """Which trees a comparison looks into, one behind the other."""
 
 
-def event_tables(counter: Counter, predicates: Predicates) -> EventTables:
+def event_tables(counter: Counter, predicates: Predicates, every_event: bool = False) -> EventTables:
+    """With `every_event`, the trends of all states are kept by their last events (GRETA's graph)."""
     machine = counter.machine
-    modes = _modes(machine)
+    modes = [EVENT if state.started else TYPE for state in machine.states] if every_event else _modes(machine)
     appends = [append for one in machine.appends for append in one]
     indexes: list[tuple[int, int, int]] = []
     first: dict[tuple[int, int], int] = {}

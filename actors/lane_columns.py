@@ -89,6 +89,17 @@ class LaneColumns:
                 added += self._stretch(lane, *_digits_of(columns[lane.attribute]))
         return added
 
+    def follow(self, other: LaneColumns) -> list[tuple[int, int, int]]:
+        """Take note of what others have learned of the same attributes; the lanes that are missing, as for `learn`."""
+        known = {(lane.kind, lane.attribute): digits for lane, digits in other.digits.items()}
+        added = []
+        for lane in self.lanes:
+            if lane.attribute in other.types:
+                self.types[lane.attribute] = other.types[lane.attribute]
+            if (lane.kind, lane.attribute) in known:
+                added += self._stretch(lane, *known[lane.kind, lane.attribute])
+        return added
+
     def _note_type(self, lane: Lane, column: pa.Array) -> None:
         kind = column.type
         if column.null_count == len(column):

@@ -43,6 +43,11 @@ def add_product(dst: Any, d: Any, one: Any, i: Any, other: Any, j: Any, w: Any, 
     raise NotImplementedError("runs compiled only")
 
 
+def add_coefficient(dst: Any, d: Any, value: Any, i: Any, w: Any, coefficient: Any, j: Any, c: Any, flag: Any) -> Any:
+    """dst[d] += value[i] * coefficient[j], where the coefficient has `c` words instead of `w`"""
+    raise NotImplementedError("runs compiled only")
+
+
 @part
 def set_one(dst, d):
     """dst[d] = 1, where it was 0"""
@@ -181,6 +186,51 @@ def _add_wide_product(dst, d, one, i, other, j, w, flag):
     return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
+@kernel
+def _add_factor_of_few(dst, d, src, s, few, w, factor):
+    """dst += src * factor for a src of `few` words that is not negative, and a dst of `w`."""
+    carry = np.uint64(0)
+    for k in range(few):
+        high, low = _multiply(src[s + k], factor)
+        low += carry
+        high += np.uint64(low < carry)
+        total = dst[d + k] + low
+        carry = high + np.uint64(total < low)
+        dst[d + k] = total
+    k = few
+    while carry and k < w:
+        total = dst[d + k] + carry
+        carry = np.uint64(total < carry)
+        dst[d + k] = total
+        k += 1
+
+
+@kernel
+def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
+    """Long numbers have few words for most of a window, and coefficients of a burst have few at all."""
+    few = _words(value, i, w)
+    if few + _words(coefficient, j, c) > w:
+        if _is_zero_wide(value, i, w) or _is_zero_wide(coefficient, j, c):
+            return flag
+        return flag | OVERFLOW
+    if np.int64(value[i + w - 1]) >= 0 and np.int64(coefficient[j + c - 1]) >= 0:
+        for k in range(c):
+            if coefficient[j + k] != 0:
+                _add_factor_of_few(dst, d + k, value, i, few, w - k, coefficient[j + k])
+        return flag | _magnitude(np.int64(dst[d + w - 1]))
+    for k in range(min(c, w)):
+        if coefficient[j + k] != 0:
+            _add_factor(dst, d + k, value, i, w - k, coefficient[j + k])
+    if np.int64(coefficient[j + c - 1]) < 0:  # its words stood for the coefficient + 2**(64 c)
+        borrow = np.uint64(0)
+        for k in range(c, w):
+            a, b = dst[d + k], value[i + k - c]
+            less = a - b
+            dst[d + k] = less - borrow
+            borrow = np.uint64(a < b) | np.uint64(less < borrow)
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
 # Approximate
 
 
@@ -299,3 +349,18 @@ def _add_product(dst, d, one, i, other, j, w, flag):
     if _kind(dst) == "uint64":
         return lambda dst, d, one, i, other, j, w, flag: _add_wide_product(dst, d, one, i, other, j, w, flag)
     return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
+
+
+@overload(add_coefficient, jit_options=INLINED)
+def _add_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
+    if _kind(dst) == "int64":
+        return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_word_times(
+            dst, d, value, i, coefficient[j], w, flag
+        )
+    if _kind(dst) == "uint64":
+        return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_wide_coefficient(
+            dst, d, value, i, w, coefficient, j, c, flag
+        )
+    return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_product_approximate(
+        dst, d, value, i, coefficient, j, w, flag
+    )

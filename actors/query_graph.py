@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,17 +16,16 @@ from actors.counting import Batch, Counting
 from actors.partitions import Partitions
 from actors.results import Column, Decoder
 from actors.rows import Rows
-from planner.clock import Clock
 from planner.plan import QueryPlan
 
 
 class QueryGraph:
     """The counters of a query; more than one only where its pattern has an AND."""
 
-    def __init__(self, plan: QueryPlan, clock: Clock, partitions: Partitions, exact: bool) -> None:
+    def __init__(self, plan: QueryPlan, partitions: Partitions, countings: Sequence[Counting]) -> None:
         self.plan = plan
         self.partitions = partitions
-        self.countings = [Counting(plan, counter, clock, exact) for counter in plan.counters]
+        self.countings = countings
         self.conjunction = len(plan.counters) > 1
         self.waiting: list[list[Cells]] = [[] for _ in self.countings]
         """Of an AND: cells of windows that may not be over yet for all counters."""

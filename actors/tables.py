@@ -42,6 +42,7 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         bound_column=column(column for one in bound_lanes for _, column in one),
         least_at=pointers(bound_keys),
         least_key=column(key for one in bound_keys for key in one),
+        least_column=column(key for one in bound_keys for key in one),
         **_moves("consume", [[(c.source, c.target) for c in consumes] for consumes in machine.consumes]),
         symbol=column(machine.symbols),
         union=np.array(machine.unions, np.int32),
@@ -49,6 +50,7 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         accepting=column(machine.accepting),
         starts=column(starts),
         row_of=row_of,
+        same=np.arange(len(appends), dtype=np.int32),
     )
 
 

@@ -5,6 +5,6 @@ Whoever could use more cores is told not to here, before it is imported.
 
 import os
 
-ONE_CORE = dict.fromkeys(("POLARS_MAX_THREADS", "OMP_NUM_THREADS", "ARROW_IO_THREADS", "NUMBA_NUM_THREADS"), "1")
+from elsinore.bench import ONE_CORE
 
 os.environ.update(ONE_CORE)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from benchmarks.figures import HEADER, Benchmark, Figure, line
+from benchmarks.hamlet import hamlet
 from benchmarks.linked import doubling, linked
 from benchmarks.memory import memory
 from benchmarks.moving import moving
 from benchmarks.starting import starting
 from benchmarks.type_grained import semantics, sliding, tumbling
+from elsinore.bench.machine import machine
 
 BENCHMARKS: dict[str, Benchmark] = {
     benchmark.__name__: benchmark
-    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, memory, starting)
+    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, hamlet, memory, starting)
 }
 
 
@@ -46,15 +43,6 @@ def measured(names: Sequence[str] | dict[str, Benchmark], events: int) -> list[F
             print(line(figure), flush=True)
             figures.append(figure)
     return figures
-
-
-def machine() -> dict[str, Any]:
-    """What a figure may depend on."""
-    packages = {name: version(name) for name in ("elsinore", "numba", "numpy", "polars", "pyarrow")}
-    load = os.getloadavg()[0]
-    when = datetime.now(UTC).isoformat(timespec="seconds")
-    cores = os.cpu_count()
-    return {"when": when, "system": platform.platform(), "cores": cores, "load": load, **packages}
 
 
 def _arguments() -> argparse.Namespace:

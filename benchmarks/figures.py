@@ -9,7 +9,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """`measured` and `limit` are in `unit`; `detail` says what the ratio was made from."""
+    """`measured` and `limit` are in `unit`; `detail` says what the ratio was made from.
+
+    The limit is the most that is wanted, or the least.
+    """
 
     name: str
     what: str
@@ -17,10 +20,11 @@ class Figure:
     limit: float
     unit: str
     detail: str = ""
+    at_least: bool = False
 
     @property
     def ok(self) -> bool:
-        return self.measured <= self.limit
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
     def document(self) -> dict[str, Any]:
         return asdict(self) | {"ok": self.ok}
@@ -32,7 +36,7 @@ Benchmark = Callable[[int], Iterator[Figure]]
 
 def row(name: str, what: str, measured: str, limit: str, verdict: str, detail: str) -> str:
     """A line of the table."""
-    return f"{name:<25} {what:<58} {measured:>10} {limit:>10}  {verdict:<6} {detail}"
+    return f"{name:<25} {what:<58} {measured:>12} {limit:>12}  {verdict:<6} {detail}"
 
 
 HEADER = row("name", "what", "measured", "limit", "ok?", "")
@@ -40,4 +44,6 @@ HEADER = row("name", "what", "measured", "limit", "ok?", "")
 
 def line(figure: Figure) -> str:
     measured, limit = f"{figure.measured:.2f} {figure.unit}", f"{figure.limit:g} {figure.unit}"
+    if figure.at_least:
+        limit = f">= {limit}"
     return row(figure.name, figure.what, measured, limit, "ok" if figure.ok else "MISSED", figure.detail)

@@ -32,8 +32,8 @@ def _once(action: Callable[[], object], clock: Callable[[], float]) -> float:
     return clock() - begin
 
 
-def run(workload: str, table: pa.Table, numeric: Numeric) -> Result:
-    return elsinore.run(workload, table, time_unit="ms", numeric=numeric)
+def run(workload: str, table: pa.Table, numeric: Numeric, strategy: str = "auto") -> Result:
+    return elsinore.run(workload, table, time_unit="ms", numeric=numeric, strategy=strategy)
 
 
 def seconds(workload: str, table: pa.Table, numeric: Numeric) -> float:

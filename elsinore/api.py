@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from elsinore.errors import InputError, WorkloadError
 from elsinore.workloads import text_of
 from planner.clock import NANOSECOND
+from planner.errors import enumeration
 from planner.syntax import Workload
 
 if TYPE_CHECKING:
     from actors.rows import Rows
     from cluster.local import LocalRun
     from connectors.sources import Source
+    from elsinore.drawing.drawing import Drawing
     from elsinore.result import Result
     from planner.plan import Plan
 
@@ -42,6 +44,13 @@ def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
     from planner.explain import explain
 
     return explain(_planned(_checked(workload), strategy))
+
+
+def draw(workload: str | PathLike[str]) -> Drawing:
+    """The merged query templates of a workload, given as text or path: one for each set of queries that may share."""
+    from elsinore.drawing.workload import draw_plan
+
+    return draw_plan(_planned(_checked(workload), "auto"))
 
 
 def run(
@@ -168,4 +177,4 @@ def _attributes(source: Source, planned: Plan) -> Mapping[str, Collection[str]]:
 
 def _known(what: str, name: str, names: tuple[str, ...]) -> None:
     if name not in names:
-        raise InputError(f"there is no {what} {name!r}; there is {' and '.join(map(repr, names))}")
+        raise InputError(f"there is no {what} {name!r}; there is {enumeration(map(repr, names))}")

@@ -91,6 +91,22 @@ def explain(
 
 @app.command()
 @_outcomes()
+def draw(
+    workload: WorkloadFile,
+    out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="An .svg file, or - for stdout.")] = "-",
+) -> None:
+    """Draw the merged query templates of a workload as SVG."""
+    from elsinore.api import draw
+
+    drawing = draw(workload)
+    if out == "-":
+        typer.echo(drawing.svg, nl=False)
+    else:
+        drawing.save(out)
+
+
+@app.command()
+@_outcomes()
 def run(
     workload: WorkloadFile,
     events: Annotated[
@@ -131,6 +147,22 @@ def run(
         dead_letters=dead_letters,
     )
     typer.echo(answer(job, out, approximate=numeric == "approximate"), err=True)
+
+
+@app.command()
+@_outcomes()
+def bench(
+    figures: Annotated[list[str], typer.Argument(metavar="FIGURE...", help="hamlet-fig8 to hamlet-fig12.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where images and JSON go.")] = Path(
+        "figures"
+    ),
+    quick: Annotated[bool, typer.Option("--quick", help="The ends of the axes alone, over shorter streams.")] = False,
+) -> None:
+    """Measure figures of the papers on this machine: a PNG and a JSON file each."""
+    from elsinore.bench.command import bench
+
+    for path in bench(figures, out, quick, shown=sys.stderr.isatty()):
+        typer.echo(path)
 
 
 @generate.command()

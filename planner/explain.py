@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from fractions import Fraction
-from math import gcd, lcm
+from collections.abc import Iterable, Iterator
 
+from planner.explain_sharing import counters_in_sets, explain_sharing
 from planner.machine import Machine
 from planner.plan import Counter, Granularity, Plan, QueryPlan
+from planner.spans import common, show_length
+from planner.strategies import METHODS as METHODS_OF_STRATEGIES
+from planner.strategies import Method
+from planner.unroll import LENGTH, LONGEST
 
 WHY: dict[Granularity, str] = {
     "type": "no later event is compared with it, so one aggregate serves all (COGRA, Theorem 4.2)",
     "pattern": "only trends that may still go on are kept (COGRA, Table 5)",
     "event": "later events are compared with it (COGRA, Theorem 5.2)",
+    "trend": "every trend is constructed, and aggregated when it is whole",
+    "prefix": f"a counter for each prefix; Kleene stands for up to {LENGTH} events, and for {LONGEST} where it has to",
+}
+
+NODES = "every event is a node, and looks at all before it (HAMLET, Section 3.2)"
+
+APART: dict[Method, str] = {
+    "coarsest": "every query apart at its coarsest granularity",
+    "events": "every query apart, a node for every event",
+    "trends": "every query apart, all trends constructed before they are aggregated",
+    "prefixes": "every query apart, Kleene flattened into sequences of fixed length",
 }
 
 SEMANTICS = {"any": "skip-till-any-match", "next": "skip-till-next-match", "contiguous": "contiguous"}
@@ -28,21 +42,33 @@ METHODS = {
 
 def explain(plan: Plan) -> str:
     """The plan, line by line."""
-    lines = [f"plan: strategy {plan.strategy}, every query apart at its coarsest granularity"]
-    for query in plan.queries:
-        lines += _tree(query)
+    in_set = counters_in_sets(plan)
+    lines = [f"plan: strategy {plan.strategy}, {_sharing(plan)}"]
+    for heading, *nodes in explain_sharing(plan):
+        lines += _tree(heading, nodes)
+    for number, query in enumerate(plan.queries):
+        sets = [in_set.get((number, counter)) for counter in range(len(query.counters))]
+        lines += _tree(f"query {query.query.name}: {SEMANTICS[query.query.semantics]}", _nodes(query, sets))
     return "\n".join(lines)
 
 
-def _tree(plan: QueryPlan) -> Iterator[str]:
-    nodes = list(_nodes(plan))
-    yield f"query {plan.query.name}: {SEMANTICS[plan.query.semantics]}"
-    for node in nodes[:-1]:
+def _sharing(plan: Plan) -> str:
+    if not plan.share_sets:
+        return APART[METHODS_OF_STRATEGIES[plan.strategy]]
+    sets, apart = len(plan.share_sets), len(dict(plan.reasons))
+    graphs = f"{sets} share {'set' if sets == 1 else 'sets'}"
+    return f"{graphs}; {apart} {'query' if apart == 1 else 'queries'} apart" if apart else graphs
+
+
+def _tree(heading: str, nodes: Iterable[str]) -> Iterator[str]:
+    *others, last = nodes
+    yield heading
+    for node in others:
         yield f"├─ {node}"
-    yield f"└─ {nodes[-1]}"
+    yield f"└─ {last}"
 
 
-def _nodes(plan: QueryPlan) -> Iterator[str]:
+def _nodes(plan: QueryPlan, sets: list[int | None]) -> Iterator[str]:
     query = plan.query
     yield f"pattern {query.pattern}"
     yield f"partition {_partition(plan)}"
@@ -51,10 +77,12 @@ def _nodes(plan: QueryPlan) -> Iterator[str]:
     for link in plan.predicates.links:
         yield f"compare {link}: on neighbours, decides whether {link.after} may follow {link.before}"
     for variable, granularity in plan.granularities:
-        yield f"grain {variable}: {granularity}-grained, {WHY[granularity]}"
+        why = NODES if plan.method == "events" else WHY[granularity]
+        yield f"grain {variable}: {granularity}-grained, {why}"
     yield f"windows {_windows(plan)}"
-    for counter in plan.counters:
-        yield f"count {_counter(plan, counter)}"
+    for counter, share_set in zip(plan.counters, sets, strict=True):
+        how = METHODS[plan.window_method(counter)] if share_set is None else f"in the graph of share set {share_set}"
+        yield f"count {_counter(plan, counter)}; {how}"
 
 
 def _partition(plan: QueryPlan) -> str:
@@ -68,10 +96,12 @@ def _partition(plan: QueryPlan) -> str:
 def _windows(plan: QueryPlan) -> str:
     within, slide = plan.query.within, plan.query.slide
     if slide is None:
-        return f"of {_length(within.seconds)} that move with every event"
-    pane = _common(within.seconds, slide.seconds)
+        return f"of {show_length(within.seconds)} that move with every event"
+    pane = common((within.seconds, slide.seconds))
     overlap = "apart" if plan.overlap == 1 else f"{plan.overlap} overlap"
-    return f"of {_length(within.seconds)} every {_length(slide.seconds)}: {overlap}; panes of {_length(pane)}"
+    return (
+        f"of {show_length(within.seconds)} every {show_length(slide.seconds)}: {overlap}; panes of {show_length(pane)}"
+    )
 
 
 def _counter(plan: QueryPlan, counter: Counter) -> str:
@@ -84,21 +114,9 @@ def _counter(plan: QueryPlan, counter: Counter) -> str:
             else f"trends of operands {parts} at once"
         )
     lanes = "".join(f", {lane}" for lane in counter.lanes)
-    return f"{what}{lanes}: {_size(counter.machine)}; {METHODS[plan.window_method(counter)]}"
+    return f"{what}{lanes}: {_size(counter.machine)}"
 
 
 def _size(machine: Machine) -> str:
     states, classes = len(machine.states), len(machine.classes)
     return f"{states} states, {classes} event {'class' if classes == 1 else 'classes'}"
-
-
-def _common(one: Fraction, other: Fraction) -> Fraction:
-    scale = lcm(one.denominator, other.denominator)
-    return Fraction(gcd(int(one * scale), int(other * scale)), scale)
-
-
-def _length(seconds: Fraction) -> str:
-    for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
-        if seconds % size == 0:
-            return f"{seconds // size} {name}"
-    return f"{float(seconds * 1000):g} ms"

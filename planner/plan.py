@@ -9,17 +9,33 @@ from typing import Literal
 
 from planner.ambiguity import named
 from planner.automaton import Automaton, automaton, operands
+from planner.errors import Problem, WorkloadError
 from planner.event_classes import event_classes
 from planner.lanes import Lane, lanes
-from planner.machine import Machine
+from planner.machine import Machine, TooComplexError
 from planner.predicates import Predicates, attributes, classify
+from planner.share_sets import share_sets
+from planner.sharing import ShareSet
+from planner.strategies import METHODS, Method, check_strategy
 from planner.subsets import machine
 from planner.syntax import Query, Workload
+from planner.unroll import LENGTH, unrolled
 
-STRATEGIES = ("auto", "cogra")
-"""`cogra`: each query apart, at the coarsest granularity that is right. `auto` picks the best there is."""
+STRATEGIES = tuple(METHODS)
+"""`cogra`: each query apart, at the coarsest granularity that is right. `auto` picks the best there is.
 
-Granularity = Literal["pattern", "type", "event"]
+To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
+`sharon` flattens Kleene into sequences of fixed length.
+"""
+
+SHARING = ("auto", "hamlet", "hamlet-static")
+"""Those that share work between queries."""
+
+Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
+
+GRAINS: dict[Method, Granularity] = {"events": "event", "trends": "trend", "prefixes": "prefix"}
+"""What methods keep that choose for all variables alike."""
+
 WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "window by window"]
 
 
@@ -46,6 +62,7 @@ class QueryPlan:
     counters: tuple[Counter, ...]
     granularities: tuple[tuple[str, Granularity], ...]
     """By variable, as the pattern has them."""
+    method: Method = "coarsest"
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -73,9 +90,13 @@ class QueryPlan:
     def types(self) -> frozenset[str]:
         return frozenset(event_class.type for counter in self.counters for event_class in counter.machine.classes)
 
+    def keeps_events(self, counter: Counter) -> bool:
+        """Does a window's evaluation have to see its single events?"""
+        return self.method != "coarsest" or counter.event_grained
+
     def window_method(self, counter: Counter) -> WindowMethod:
         """A row of counters per open window, or maps of panes where that is fewer."""
-        if counter.event_grained:
+        if self.keeps_events(counter):
             return "window by window"
         if self.per_event:
             return "two stacks"
@@ -88,6 +109,9 @@ class QueryPlan:
 class Plan:
     strategy: str
     queries: tuple[QueryPlan, ...]
+    share_sets: tuple[ShareSet, ...] = ()
+    reasons: tuple[tuple[str, str], ...] = ()
+    """Why a query runs apart, by its name."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -109,13 +133,34 @@ def plan(workload: Workload, strategy: str = "auto") -> Plan:
     """The plan of a checked workload."""
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
-    return Plan(strategy, tuple(plan_query(query) for query in workload.queries))
+    check_strategy(workload, strategy)
+    queries = _queries(workload, METHODS[strategy])
+    if strategy not in SHARING:
+        return Plan(strategy, queries)
+    return Plan(strategy, queries, *share_sets(queries))
 
 
-def plan_query(query: Query) -> QueryPlan:
+def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
+    """Checked queries are not too complex; those that are flattened may be so again."""
+    plans, problems = [], []
+    for query in workload.queries:
+        try:
+            plans.append(plan_query(query, method))
+        except TooComplexError as error:
+            problems.append(Problem(error.message, error.hint, query.pattern.place, query.name))
+    if problems:
+        raise WorkloadError(problems, workload.text)
+    return tuple(plans)
+
+
+def plan_query(query: Query, method: Method = "coarsest", length: int = LENGTH) -> QueryPlan:
+    """`length`: of the longest match of Kleene, where it is flattened."""
     predicates = classify(query)
     wholes = tuple(automaton(part) for part in operands(query.pattern))
-    return QueryPlan(query, predicates, _counters(query, predicates, wholes), _granularities(query, predicates, wholes))
+    grains = _granularities(query, predicates, wholes, method)
+    if method == "prefixes":
+        wholes = tuple(unrolled(whole, length) for whole in wholes)
+    return QueryPlan(query, predicates, _counters(query, predicates, wholes), grains, method)
 
 
 def _counters(query: Query, predicates: Predicates, wholes: tuple[Automaton, ...]) -> tuple[Counter, ...]:
@@ -136,12 +181,13 @@ def _counters(query: Query, predicates: Predicates, wholes: tuple[Automaton, ...
 
 
 def _granularities(
-    query: Query, predicates: Predicates, wholes: tuple[Automaton, ...]
+    query: Query, predicates: Predicates, wholes: tuple[Automaton, ...], method: Method
 ) -> tuple[tuple[str, Granularity], ...]:
     """Table 5 of COGRA, variable by variable: only events that a later one is compared with are kept."""
     compared = {link.before for link in predicates.links}
+    coarsest: Granularity = "type" if query.semantics == "any" else "pattern"
     found: dict[str, Granularity] = {}
     for position in (position for whole in wholes for position in whole.positions):
-        coarsest: Granularity = "type" if query.semantics == "any" else "pattern"
-        found[position.variable] = "event" if position.variable in compared else coarsest
+        grain = "event" if position.variable in compared else coarsest
+        found[position.variable] = GRAINS.get(method, grain)
     return tuple(found.items())

@@ -1,0 +1,335 @@
+"""The HAMLET graph of a share set (HAMLET, Sections 3 and 4): many queries, one pass over their events.
+
+A slice of the stream is cut into segments, none longer than a pane of the share set, and these, by partition, into
+bursts. The optimizer is asked about all bursts at once. Then the bursts are taken in one after another, each by
+shared graphlets or query by query, as it was decided. Where a pane of a query ends, that query's windows are closed as
+those of any other: what is shared is the work on events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from math import gcd
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.blocks import number_type
+from actors.cells import Cells
+from actors.counters_numba_fns import NONE, Events, Scratch, chain
+from actors.decisions import Decisions
+from actors.event_kinds import EventKinds
+from actors.graphlets_numba_fns import Members, Room, Sharers
+from actors.hamlet_numba_fns import COEFFICIENTS, NUMBERS, Bursts, Cutting, Rows, Seen, Types, cut_bursts, run_bursts
+from actors.pane_graph import NEVER, SEGMENT, PaneGraph
+from actors.share_tables import Columns, Merged, members_of, sharers_of, types_of, widths
+from planner import bursts as statistics
+from planner.bursts import Facts
+from planner.optimizer import SharingOptimizer
+from planner.sharing import ShareSet
+
+SNAPSHOTS = 16
+"""Room for so many snapshots of a graphlet at first."""
+
+
+class MemberGraph(PaneGraph):
+    """The counters and windows of one query; its events come by way of the share set."""
+
+    share: HamletGraph
+
+    def widen(self) -> None:
+        self.share.widen()
+
+    def reach(self, pane: int) -> Iterator[Cells]:
+        if self.pane != pane:
+            yield from self._reach(pane)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Events of one pane of the share set, chained by partition, and their bursts."""
+
+    lo: int
+    touched: npt.NDArray[np.int64]
+    burst_at: npt.NDArray[np.int64]
+
+
+class HamletGraph:
+    def __init__(
+        self,
+        share_set: ShareSet,
+        graphs: Sequence[MemberGraph],
+        kinds: EventKinds,
+        facts: Sequence[Facts],
+        optimizer: SharingOptimizer,
+        exact: bool,
+    ) -> None:
+        self.kleenes = share_set.kleenes
+        self.graphs = graphs
+        self.kinds = kinds
+        self.facts = facts
+        self.optimizer = optimizer
+        self.exact = exact
+        self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
+        """A pane of the share set: no window of any query begins or ends within one."""
+        self.longest = max(graph.windows.within for graph in graphs)
+        self.decisions = Decisions(share_set)
+        self.decision_seconds = 0.0
+        self.columns: list[Columns] = []
+        self.words = 1 if exact else 2
+        """Of coefficients."""
+        self.snapshots = SNAPSHOTS
+        self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
+        self.numbers: npt.NDArray[Any] = np.zeros(0, number_type(exact, self.words))
+        self.least = np.zeros(0, np.int64)
+        self._merged: Merged | None = None
+        self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
+        for graph in graphs:
+            graph.share = self
+
+    def know(self, columns: list[Columns]) -> None:
+        """Which shared columns the lanes of each member add up; whenever there are new ones."""
+        self.columns = columns
+        self._merged = None
+
+    def process(self, events: Events) -> list[list[Cells]]:
+        """Take in events, sorted by time, none older than those before; per member, the results that are due by them."""
+        ready: list[list[Cells]] = [[] for _ in self.graphs]
+        if not len(events.time):
+            return ready
+        self._lay_out()
+        after = np.empty(len(events.time), np.int32)
+        bursts, rows, segments = self._cut(events, after)
+        choice = self._decide(bursts, rows)
+        created = np.empty(len(bursts.size), np.int64)
+        for segment in segments:
+            time = int(events.time[segment.lo])
+            for graph, cells in zip(self.graphs, ready, strict=True):
+                cells += graph.reach(time // graph.windows.pane)
+            self._run(segment, events, after, bursts, rows, choice, created)
+        self.decisions.note(bursts, rows, choice, created, events)
+        return ready
+
+    def _segments(self, events: Events) -> Iterator[tuple[int, int]]:
+        """Bounds, cut where panes end, and never within the events of one time."""
+        times = events.time
+        lo = 0
+        while lo < len(times):
+            end = int(np.searchsorted(times, (int(times[lo]) // self.pane + 1) * self.pane))
+            hi = min(end, lo + SEGMENT)
+            if hi < end:
+                hi = int(np.searchsorted(times, times[hi - 1], side="right"))
+            yield lo, hi
+            lo = hi
+
+    def _cut(self, events: Events, after: npt.NDArray[np.int32]) -> tuple[Bursts, Rows, list[Segment]]:
+        count = len(events.time)
+        slots = self.graphs[0].slots
+        head = np.full(slots, -1, np.int64)
+        self._make_seen(slots)
+        bursts = Bursts(*(np.empty(count + 1, np.int64) for _ in Bursts._fields))
+        rows = _rows(count + 64)
+        cutting = Cutting(
+            np.zeros(len(self.kinds), np.int64),
+            np.empty(len(self.kinds), np.int64),
+            np.empty(64, np.uint64),
+            np.empty(64, np.int64),
+        )
+        assert self._laid_out
+        _, sharers, types, _, _ = self._laid_out
+        segments = []
+        b, r = 0, 0
+        bursts.row_at[0] = 0
+        for lo, hi in self._segments(events):
+            touched = np.empty(min(hi - lo, slots), np.int64)
+            found = chain(events.slot, lo, hi, head, after, touched)
+            touched = touched[:found]
+            burst_at = np.empty(found + 1, np.int64)
+            while True:
+                end, last = cut_bursts(
+                    events,
+                    after,
+                    head,
+                    touched,
+                    found,
+                    sharers,
+                    types,
+                    bursts,
+                    rows,
+                    burst_at,
+                    b,
+                    r,
+                    self.seen,
+                    cutting,
+                )
+                if end >= 0:
+                    break
+                rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in rows))
+            b, r = end, last
+            segments.append(Segment(lo, touched, burst_at))
+        whole = Bursts(*(column[:b] for column in bursts[:-1]), bursts.row_at[: b + 1])
+        return whole, Rows(*(column[:r] for column in rows)), segments
+
+    def _make_seen(self, slots: int) -> None:
+        missing = slots - len(self.seen.count)
+        if missing > 0:
+            self.seen = Seen(
+                np.concatenate([self.seen.count, np.zeros(missing, np.int64)]),
+                np.concatenate([self.seen.window, np.full(missing, NEVER, np.int64)]),
+                self.longest,
+            )
+
+    def _decide(self, bursts: Bursts, rows: Rows) -> npt.NDArray[np.uint8]:
+        """How each row of each burst is run; one question for each Kleene."""
+        begin = perf_counter()
+        choice = np.zeros(len(rows.queries), np.uint8)
+        shared = np.full(len(bursts.size), np.nan)
+        apart = np.full(len(bursts.size), np.nan)
+        sizes = np.diff(bursts.row_at)
+        for number, facts in enumerate(self.facts):
+            asked = np.flatnonzero((bursts.kleene == number) & (sizes > 0))
+            if not len(asked):
+                continue
+            at = np.concatenate([[0], np.cumsum(sizes[asked])])
+            which: npt.NDArray[np.int64] | slice = slice(None)
+            if at[-1] < len(choice):
+                which = np.repeat(bursts.row_at[asked] - at[:-1], sizes[asked]) + np.arange(at[-1])
+            found = self.optimizer.decide(
+                facts,
+                statistics.Bursts(
+                    bursts.size[asked], bursts.window[asked], at,
+                    rows.queries[which], rows.taken[which], rows.snapshots[which],
+                ),
+            )  # fmt: skip
+            choice[which] = found.choice
+            shared[asked], apart[asked] = found.shared, found.apart
+        self.decisions.costs(shared, apart)
+        self.decision_seconds += perf_counter() - begin
+        return choice
+
+    def _run(
+        self,
+        segment: Segment,
+        events: Events,
+        after: npt.NDArray[np.int32],
+        bursts: Bursts,
+        rows: Rows,
+        choice: npt.NDArray[np.uint8],
+        created: npt.NDArray[np.int64],
+    ) -> None:
+        done, count = 0, len(segment.touched)
+        while done < count:
+            members, sharers, types, room, scratch = self._lay_out()
+            assert self._merged
+            done, stopped = run_bursts(
+                events, after, segment.touched, segment.burst_at, done, count, bursts, rows, choice, created,
+                members, sharers, types, self._merged.tables, room, self.numbers, self.least,
+                self.graphs[0].shape.words, scratch,
+            )  # fmt: skip
+            if done < count:
+                self._make_room(stopped)
+        pane_of: dict[int, npt.NDArray[np.int64]] = {}
+        for graph in self.graphs:
+            assert graph.pane is not None
+            graph.latest = graph.pane
+            # Queries whose panes are equally long have them in common.
+            if graph.windows.pane not in pane_of:
+                graph.pane_of[segment.touched] = graph.pane
+                pane_of[graph.windows.pane] = graph.pane_of
+            graph.pane_of = pane_of[graph.windows.pane]
+
+    def _make_room(self, stopped: int) -> None:
+        if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words > self.graphs[0].shape.words):
+            self.widen()
+        elif stopped == COEFFICIENTS:
+            self.words *= 2
+        else:
+            self.snapshots *= 2
+        self._laid_out = None
+
+    def widen(self) -> None:
+        """Numbers of all members have the same words; coefficients are numbers of their kind."""
+        for graph in self.graphs:
+            PaneGraph.widen(graph)
+        if self.words == 1:
+            self.words = 2
+
+    def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
+        """What kernels need, made anew after members have got other buffers, lanes or partitions, or events other kinds."""
+        if self._merged is None:
+            self._merged = Merged([graph.tables for graph in self.graphs])
+            self._laid_out = None
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self._in_one_buffer():
+            self._join()
+            sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
+            self._laid_out = (
+                members_of(self.graphs, self._merged, self.kinds),
+                sharers,
+                types_of(self.kleenes, self.kinds),
+                self._room(sharers),
+                self._scratch(),
+            )
+        return self._laid_out
+
+    def _in_one_buffer(self) -> bool:
+        return all(
+            graph.own.numbers.base is self.numbers and graph.own.least.base is self.least for graph in self.graphs
+        )
+
+    def _join(self) -> None:
+        """All members' counters in one buffer, each its own part of it."""
+        self.numbers = np.concatenate([graph.own.numbers for graph in self.graphs])
+        self.least = np.concatenate([graph.own.least for graph in self.graphs])
+        at, key_at = 0, 0
+        for graph in self.graphs:
+            end, key_end = at + len(graph.own.numbers), key_at + len(graph.own.least)
+            graph.own.numbers, graph.own.least = self.numbers[at:end], self.least[key_at:key_end]
+            at, key_at = end, key_end
+
+    def _room(self, sharers: Sharers) -> Room:
+        width, least_width = widths(self.kleenes, self.graphs)
+        lanes = 1 + int(np.diff(sharers.lane_at).max(initial=0))
+        keys = int(np.diff(sharers.column_key_at).max(initial=0))
+        kind = number_type(self.exact, self.words)
+        count = self.snapshots
+        one = np.zeros(self.words, kind)
+        one[0] = 1
+        return Room(
+            coefficients=np.zeros(count * lanes * self.words, kind),
+            least=np.full(count * keys, NONE, np.int64),
+            before=np.zeros(count * lanes * self.words, kind),
+            before_least=np.full(count * keys, NONE, np.int64),
+            one=one,
+            words=self.words,
+            lanes=lanes,
+            keys=keys,
+            capacity=count,
+            values=np.zeros(count * width, self.numbers.dtype),
+            value_least=np.full(count * least_width, NONE, np.int64),
+            value_width=width,
+            least_width=least_width,
+        )
+
+    def _scratch(self) -> Scratch:
+        blocks = [graph.own for graph in self.graphs]
+        states = max(blocks, key=lambda one: one.shape.states).shape.states
+        return Scratch(
+            np.zeros(max(one.width for one in blocks), self.numbers.dtype),
+            np.full(max(one.keys for one in blocks), NONE, np.int64),
+            np.zeros(states, np.int32),
+            np.zeros(states, np.bool_),
+            np.zeros(sum(one.width for one in blocks), self.numbers.dtype),
+            np.zeros(sum(one.keys for one in blocks), np.int64),
+        )
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+        self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
+
+
+def _rows(count: int) -> Rows:
+    return Rows(np.empty(count, np.uint64), *(np.empty(count, np.int64) for _ in Rows._fields[1:]))

@@ -1,0 +1,330 @@
+"""The HAMLET graph of a share set: bursts cut from the events of each partition, and taken in.
+
+A burst is what Definition 4.1 says: events of one type, one after another, with none of another type between
+them or at the same time. `after[i]` is the next event of the same partition, or -1. The bursts of a partition
+stand together, in order; so do the rows of a burst: sets of queries that take the same of its events.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from actors.compiled import kernel, part
+from actors.counters_numba_fns import Member, Shape, advance
+from actors.graphlets_numba_fns import (
+    NOBODY,
+    ONE,
+    close_graphlet,
+    count_alone,
+    in_lanes,
+    open_graphlet,
+    propagate,
+)
+from actors.numbers_numba_fns import clear, copy
+
+SINGLE, MIXED = -1, -2
+"""In place of a Kleene: events of one type that no graphlet shares; events of several types at one time."""
+
+APART, OWN, SHARED = 0, 1, 2
+DONE, NUMBERS, COEFFICIENTS, SNAPSHOTS = 0, 1, 2, 3
+"""Why a run stopped: numbers, or coefficients, do not fit; there are more snapshots than room for them."""
+
+EVERYBODY = np.uint64(2**64 - 1)
+
+
+class Types(NamedTuple):
+    of_kind: Any  # the type of events of each kind
+    kleene: Any  # by type, or SINGLE
+    care_at: Any  # by type: the members that its events go through one by one
+    care: Any
+    lane_at: Any  # by Kleene
+    lane_queries: Any  # how many queries a lane has
+
+
+class Bursts(NamedTuple):
+    first: Any  # event
+    end: Any  # the event behind it, or -1
+    size: Any
+    kleene: Any
+    window: Any  # events of the partition in the window so far
+    row_at: Any
+
+
+class Rows(NamedTuple):
+    lanes: Any  # as bits
+    queries: Any
+    taken: Any  # events of the burst that these queries take
+    snapshots: Any  # those on which they differ from the row of most queries, which comes first
+
+
+class Seen(NamedTuple):
+    """Events of each partition in the window so far, and which window that is."""
+
+    count: Any
+    window: Any
+    length: Any
+
+
+class Cutting(NamedTuple):
+    """Room to look at one burst."""
+
+    count: Any  # by kind: how many of the burst's events, 0 between bursts
+    kinds: Any  # those that the burst has
+    signature: Any  # by lane: which kinds it takes
+    taken: Any  # by lane
+
+
+@part
+def same_time(events, after, i, types):
+    """The event behind those of one time, how many these are, and whether they are of one type."""
+    time = events.time[i]
+    own = types.of_kind[events.kind[i]]
+    alike = True
+    count = 1
+    j = after[i]
+    while j >= 0 and events.time[j] == time:
+        alike &= types.of_kind[events.kind[j]] == own
+        count += 1
+        j = after[j]
+    return j, count, alike
+
+
+@part
+def queries_of(mask, kleene, types):
+    count = 0
+    for lane in range(types.lane_at[kleene], types.lane_at[kleene + 1]):
+        if in_lanes(mask, lane - types.lane_at[kleene]):
+            count += types.lane_queries[lane]
+    return count
+
+
+@part
+def mix(kind):
+    """Kinds as words of which no few have a sum in common."""
+    word = np.uint64(kind + 1) * np.uint64(0x9E3779B97F4A7C15)
+    word = (word ^ (word >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return word ^ (word >> np.uint64(32))
+
+
+@part
+def tell_apart(events, after, first, end, kleene, any_lane, sharers, types, rows, r, cutting):
+    """Rows of a burst whose events not all queries agree on. How many rows there are then.
+
+    Rows are told apart by what was mixed of the kinds that a lane takes: should two ever look alike that are
+    not, a graphlet makes snapshots of what they differ in, as for any other two.
+    """
+    found = 0
+    i = first
+    while i != end:
+        kind = events.kind[i]
+        if cutting.count[kind] == 0:
+            cutting.kinds[found] = kind
+            found += 1
+        cutting.count[kind] += 1
+        i = after[i]
+    lanes = types.lane_at[kleene + 1] - types.lane_at[kleene]
+    begin = r
+    for lane in range(lanes):
+        if not in_lanes(any_lane, lane):
+            continue
+        signature = NOBODY
+        taken = 0
+        for k in range(found):
+            kind = cutting.kinds[k]
+            if in_lanes(sharers.takes[kind], lane):
+                signature += mix(kind)
+                taken += cutting.count[kind]
+        place = begin
+        while place < r and cutting.signature[place - begin] != signature:
+            place += 1
+        if place == r:
+            cutting.signature[r - begin] = signature
+            rows.lanes[r] = NOBODY
+            rows.queries[r] = 0
+            rows.taken[r] = taken
+            r += 1
+        rows.lanes[place] |= ONE << np.uint64(lane)
+        rows.queries[place] += types.lane_queries[types.lane_at[kleene] + lane]
+    base = begin
+    for place in range(begin + 1, r):
+        if rows.queries[place] > rows.queries[base]:
+            base = place
+    rows.lanes[begin], rows.lanes[base] = rows.lanes[base], rows.lanes[begin]
+    rows.queries[begin], rows.queries[base] = rows.queries[base], rows.queries[begin]
+    rows.taken[begin], rows.taken[base] = rows.taken[base], rows.taken[begin]
+    for place in range(begin, r):
+        differs = 0
+        both = rows.lanes[begin] | rows.lanes[place]
+        for k in range(found):
+            took = sharers.takes[cutting.kinds[k]] & both
+            if took != NOBODY and took != both:
+                differs += cutting.count[cutting.kinds[k]]
+        rows.snapshots[place] = differs
+    for k in range(found):
+        cutting.count[cutting.kinds[k]] = 0
+    return r
+
+
+@kernel
+def cut_bursts(events, after, head, touched, count, sharers, types, bursts, rows, burst_at, b, r, seen, cutting):
+    """The bursts of the chained events of `touched` partitions. (bursts, rows), or (-1, -1) where room is short."""
+    for t in range(count):
+        slot = touched[t]
+        burst_at[t] = b
+        i = head[slot]
+        while i >= 0:
+            if b + 1 >= len(bursts.row_at) or r + 64 > len(rows.lanes):
+                return -1, -1
+            own = types.of_kind[events.kind[i]]
+            kleene = types.kleene[own]
+            window = events.time[i] // seen.length
+            first = i
+            size = 0
+            all_lanes, any_lane = EVERYBODY, NOBODY
+            while i >= 0 and types.of_kind[events.kind[i]] == own:
+                j, tied, alike = same_time(events, after, i, types)
+                if not alike:
+                    if size == 0:
+                        kleene = MIXED
+                        size = tied
+                        i = j
+                    break
+                k = i
+                while k != j:
+                    took = sharers.takes[events.kind[k]]
+                    all_lanes &= took
+                    any_lane |= took
+                    k = after[k]
+                size += tied
+                i = j
+            if seen.window[slot] != window:
+                seen.window[slot] = window
+                seen.count[slot] = 0
+            seen.count[slot] += size
+            bursts.first[b] = first
+            bursts.end[b] = i
+            bursts.size[b] = size
+            bursts.kleene[b] = kleene
+            bursts.window[b] = seen.count[slot]
+            bursts.row_at[b] = r
+            if kleene >= 0 and any_lane != NOBODY:
+                if all_lanes == any_lane:
+                    rows.lanes[r] = any_lane
+                    rows.queries[r] = queries_of(any_lane, kleene, types)
+                    rows.taken[r] = size
+                    rows.snapshots[r] = 0
+                    r += 1
+                else:
+                    r = tell_apart(events, after, first, i, kleene, any_lane, sharers, types, rows, r, cutting)
+            b += 1
+            bursts.row_at[b] = r
+    burst_at[count] = b
+    for t in range(count):
+        head[touched[t]] = -1
+    return b, r
+
+
+@part
+def one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag):
+    """A burst through one member's machine, event by event."""
+    shape = Shape(members.rows[m], members.states[m], members.lanes[m], members.keys[m], w)
+    member = Member(members.classes, m * members.kinds, members.symbol[m])
+    base = members.base[m] + slot * members.block[m]
+    least_base = members.least_base[m] + slot * members.least_block[m]
+    while i != end:
+        i, flag = advance(events, after, i, member, tables, shape, numbers, base, least, least_base, scratch, flag)
+    return flag
+
+
+@part
+def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
+    """Copy a partition's counters away, or `back`."""
+    at, key_at = 0, 0
+    for m in range(len(members.base)):
+        place = members.base[m] + slot * members.block[m]
+        least_place = members.least_base[m] + slot * members.least_block[m]
+        if back:
+            copy(numbers, place, saved, at, members.block[m])
+            copy(least, least_place, saved_least, key_at, members.least_block[m])
+        else:
+            copy(saved, at, numbers, place, members.block[m])
+            copy(saved_least, key_at, least, least_place, members.least_block[m])
+        at += members.block[m]
+        key_at += members.least_block[m]
+
+
+@kernel
+def run_bursts(
+    events, after, touched, burst_at, first, count, bursts, rows, choice, created,
+    members, sharers, types, tables, room, numbers, least, w, scratch,
+):  # fmt: skip
+    """Take the bursts of partitions `touched[first:count]` in, as `choice` says by row. (partitions done, why it stopped)
+
+    `created` gets the snapshots of each burst. Where something does not fit, that partition is put back as it was.
+    """
+    for t in range(first, count):
+        slot = touched[t]
+        keep_blocks(slot, members, numbers, least, scratch.saved_numbers, scratch.saved_least, False)
+        flag = np.int64(0)
+        wide = np.int64(0)
+        full = False
+        for b in range(burst_at[t], burst_at[t + 1]):
+            kleene = bursts.kleene[b]
+            i, end = bursts.first[b], bursts.end[b]
+            created[b] = 0
+            if kleene == MIXED:
+                for m in range(len(members.base)):
+                    flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
+                continue
+            own = types.of_kind[events.kind[i]]
+            if kleene >= 0:
+                together = NOBODY
+                for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
+                    if choice[r] == SHARED:
+                        together |= rows.lanes[r]
+                for r in range(bursts.row_at[b] - 1, bursts.row_at[b + 1]):
+                    mask = together
+                    if r >= bursts.row_at[b]:
+                        if choice[r] != OWN:
+                            continue
+                        mask = rows.lanes[r]
+                    if mask == NOBODY:
+                        continue
+                    alive, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+                    if not alive:
+                        continue
+                    snapshots, flag, wide = propagate(
+                        events, after, i, end, kleene, mask, members, sharers, room, w, flag, wide
+                    )
+                    if snapshots > room.capacity:
+                        full = True
+                        break
+                    created[b] += snapshots
+                    flag = close_graphlet(
+                        kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
+                    )
+                for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
+                    if choice[r] != APART:
+                        continue
+                    for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
+                        if in_lanes(rows.lanes[r], sharers.lane[s]):
+                            flag = count_alone(
+                                kleene, s, rows.lanes[r], slot, events, after, i, end,
+                                members, sharers, room, numbers, least, w, flag,
+                            )  # fmt: skip
+            for k in range(types.care_at[own], types.care_at[own + 1]):
+                m = types.care[k]
+                flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
+            if full or (flag | wide) >> 62:
+                break
+        if full or (flag | wide) >> 62:
+            keep_blocks(slot, members, numbers, least, scratch.saved_numbers, scratch.saved_least, True)
+            clear(scratch.numbers, 0, len(scratch.numbers))
+            scratch.least[:] = 2**63 - 1
+            scratch.marked[:] = False
+            if full:
+                return t, SNAPSHOTS
+            return t, NUMBERS if flag >> 62 else COEFFICIENTS
+    return count, DONE

@@ -1,0 +1,20 @@
+"""What a strategy cannot go through with once it sees the stream, said as it is said of a bad workload."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.clock import Clock
+from planner.errors import Problem, WorkloadError
+from planner.strategies import INSTEAD
+from planner.syntax import Query
+
+
+def beyond(query: Query, message: str) -> WorkloadError:
+    return WorkloadError([Problem(message, INSTEAD, query.pattern.place, query.name)])
+
+
+def span(clock: Clock, start: int, end: int) -> str:
+    """A window as the user knows it."""
+    first, last = clock.show(np.array([start, end])).to_pylist()
+    return f"from {first} to {last}"

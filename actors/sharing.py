@@ -1,0 +1,175 @@
+"""A share set at work: one look at each event for all its queries, from a batch's columns to their cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from actors.buffered_graph import Moments
+from actors.cells import Cells
+from actors.counters_numba_fns import Events, Tables
+from actors.counting import Batch, Counting
+from actors.event_kinds import EventKinds
+from actors.event_numba_fns import Links
+from actors.hamlet_graph import HamletGraph, MemberGraph
+from actors.lane_columns import LaneColumns
+from actors.share_tables import Columns
+from actors.tables import tables
+from planner.clock import Clock
+from planner.facts import facts_of
+from planner.lanes import Lane
+from planner.machine import Machine
+from planner.optimizer import SharingOptimizer
+from planner.plan import Counter, Plan, QueryPlan
+from planner.sharing import ShareSet
+
+Column = tuple[str, str | None, int | None]
+"""Kind of lane, attribute, digit: what a column of values holds, whichever query asks for it."""
+
+
+class SharedColumns:
+    """The columns that any query of a share set adds up or compares, each once."""
+
+    def __init__(self, plans: Sequence[tuple[QueryPlan, Counter]], exact: bool) -> None:
+        lanes: dict[tuple[str, str | None], Lane] = {}
+        for _, counter in plans:
+            for lane in counter.lanes:
+                if lane.attribute is not None:
+                    lanes.setdefault((lane.kind, lane.attribute), lane)
+        self.columns = LaneColumns(tuple(lanes.values()), exact, plans[0][0].query.name)
+        self.reads = {lane.attribute for lane in lanes.values() if lane.attribute}
+
+    def sums(self) -> dict[Column, int]:
+        return {(lane.kind, lane.attribute, digit): n for n, (lane, digit) in enumerate(self.columns.sums)}
+
+    def minima(self) -> dict[Column, int]:
+        return {(lane.kind, lane.attribute, None): n for n, lane in enumerate(self.columns.minima)}
+
+    def learn(self, columns: Mapping[str, pa.Array]) -> bool:
+        """Take note of new columns. Is anything new about them?"""
+        types = dict(self.columns.types)
+        return bool(self.columns.learn(columns)) or types != self.columns.types
+
+
+class SharedCounting(Counting):
+    """A counter whose events are taken in by its share set."""
+
+    pane_graph = MemberGraph
+    graph: MemberGraph
+
+    def __init__(self, shared: SharedColumns, plan: QueryPlan, counter: Counter, clock: Clock, exact: bool) -> None:
+        self.shared = shared
+        self.ready: list[Cells] = []
+        super().__init__(plan, counter, clock, exact)
+
+    def take(self, batch: Batch) -> tuple[Events, Links]:
+        """Nothing: the share set has seen them."""
+        return NO_EVENTS, NO_LINKS
+
+    def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
+        """What the share set has found."""
+        ready, self.ready = self.ready, []
+        yield from ready
+
+    def follow(self) -> None:
+        """Make room for what the shared columns have learned."""
+        whole = self.columns.whole_keys
+        for at, count, column in self.columns.follow(self.shared.columns):
+            self.graph.add_lanes(at, count, column, self._tables())
+        for key in whole - self.columns.whole_keys:
+            self.graph.change_keys(key, partial(self.columns.as_floats, key))
+        # Columns of others may stand before its own now.
+        self.graph.tables = self._tables()
+
+    def layout(self) -> Columns:
+        """Which shared columns this counter's lanes add up and compare."""
+        sums, minima = self.shared.sums(), self.shared.minima()
+        return Columns(
+            [
+                (lane.variable, -1 if lane.kind == "events" else sums[lane.kind, lane.attribute, digit])
+                for lane, digit in self.columns.sums
+            ],
+            [(lane.variable, minima[lane.kind, lane.attribute, None]) for lane in self.columns.minima],
+        )
+
+    def _tables_of(self, machine: Machine) -> Tables:
+        own = self.layout()
+        made = tables(machine, own.sums, [name for name, _ in own.minima])
+        numbers = np.array([number for _, number in own.minima], np.int32)
+        return made._replace(least_column=numbers[made.least_key])
+
+
+class Sharing:
+    """The counters of a share set, and the graph that they share."""
+
+    def __init__(self, plan: Plan, share_set: ShareSet, clock: Clock, exact: bool, optimizer: SharingOptimizer) -> None:
+        self.share_set = share_set
+        queries = [plan.queries[member.query] for member in share_set.members]
+        plans = [(query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)]
+        self.shared = SharedColumns(plans, exact)
+        self.kinds = EventKinds(plans, share_set.kleenes)
+        self.countings = [SharedCounting(self.shared, query, counter, clock, exact) for query, counter in plans]
+        self.graph = HamletGraph(
+            share_set,
+            [counting.graph for counting in self.countings],
+            self.kinds,
+            [facts_of(kleene, plans) for kleene in share_set.kleenes],
+            optimizer,
+            exact,
+        )
+        self.changed = True
+        """Is there something that the counters do not know yet?"""
+
+    @property
+    def members(self) -> dict[tuple[int, int], SharedCounting]:
+        """By query and counter."""
+        return {(m.query, m.counter): c for m, c in zip(self.share_set.members, self.countings, strict=True)}
+
+    def process(self, batch: Batch) -> None:
+        """Take in a batch; what is due by it waits with each counter."""
+        found = self.graph.process(self._take(batch))
+        for counting, cells in zip(self.countings, found, strict=True):
+            counting.ready += cells
+
+    def _take(self, batch: Batch) -> Events:
+        kinds = self.kinds.of(batch.types, batch.columns)
+        wanted = (batch.slots >= 0) & (kinds > 0)
+        columns, slots, times = batch.columns, batch.slots, batch.times
+        if not wanted.all():
+            rows = np.flatnonzero(wanted)
+            slots, times, kinds = slots[rows], times[rows], kinds[rows]
+            indices = pa.array(rows)
+            columns = {name: columns[name].take(indices) for name in self.shared.reads}
+        if self.shared.learn(columns) or self.changed:
+            self._follow()
+        values, keys = self.shared.columns.values(columns, len(times)), self.shared.columns.keys(columns, len(times))
+        return Events(slots, times, kinds, values, keys)
+
+    def _follow(self) -> None:
+        for counting in self.countings:
+            counting.follow()
+        self.graph.know([counting.layout() for counting in self.countings])
+        self.changed = False
+
+    def keep(self, slots: Any) -> None:
+        self.graph.keep(slots)
+
+    def save(self) -> dict[str, Any]:
+        return self.shared.columns.save()
+
+    def load(self, state: dict[str, Any]) -> None:
+        """What was learned of columns; the counters load their own."""
+        self.shared.columns.load(state)
+        self.changed = True
+
+
+NO_EVENTS = Events(
+    np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int16), np.zeros((0, 0)), np.zeros((0, 0), np.int64)
+)
+NO_LINKS = Links(
+    np.zeros((0, 0), np.int64), np.zeros((0, 0), np.int64), np.zeros((0, 0), np.bool_), np.zeros((0, 0), np.bool_)
+)

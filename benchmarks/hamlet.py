@@ -1,0 +1,88 @@
+"""HAMLET: what it saves to share a Kleene sub-pattern, and what it costs to decide so burst by burst."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import pyarrow as pa
+
+from benchmarks.figures import Figure
+from benchmarks.hamlet_decisions import diverse_workload, grid
+from benchmarks.measure import Numeric, best, run, yardstick
+from benchmarks.streams import PARTITIONS, RATE
+from elsinore.bench.streams import shared_bursts
+from elsinore.bench.workloads import shared_kleene
+
+QUERIES = 50
+WINDOW = 20_000
+"""Events in a window of the one partition: counts have as many bits."""
+
+NUMERICS: tuple[Numeric, ...] = ("approximate", "exact")
+WARM = 2_000
+MINUTES = "WHERE [partition] WITHIN 1 minute SLIDE 1 minute"
+HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"
+
+
+def hamlet(events: int) -> Iterator[Figure]:
+    yield from _against_others(events)
+    yield from _many_queries(events)
+    yield from diverse_workload(events)
+    yield from grid(events)
+
+
+def _against_others(events: int) -> Iterator[Figure]:
+    """Events cost the same in every window, so the slower a strategy, the fewer windows it is measured on.
+
+    GRETA runs each query apart. So do its exact counts, whose numbers it adds up for every pair of events: one
+    query is enough to know what fifty take.
+    """
+    for numeric in NUMERICS:
+        shared = _each("hamlet", numeric, QUERIES, max(WINDOW, events // 10))
+        apart = _each("cogra", numeric, QUERIES, max(WINDOW, events // 50))
+        one = _each("greta", numeric, 1, WINDOW, times=1)
+        for name, other, limit in (("greta", QUERIES * one, 100), ("cogra", apart, 5)):
+            what = f"{QUERIES} queries sharing T+, {name} to hamlet, {numeric}"
+            detail = f"{other * 1e9:,.0f} ns to {shared * 1e9:,.0f} ns an event"
+            if name == "greta":
+                detail += f", greta of one query, times {QUERIES}"
+            yield Figure(f"hamlet-{name}-{numeric}", what, other / shared, limit, "times", detail, at_least=True)
+
+
+def _many_queries(events: int) -> Iterator[Figure]:
+    """Some 750 events of a partition in a window: no count is beyond float64."""
+    table = shared_bursts(events, RATE, PARTITIONS)
+    y = yardstick(table)
+    many, one = (_seconds(shared_kleene(queries, HALF_HOURS), table, "hamlet") for queries in (QUERIES, 1))
+    detail = f"{many:.3f} s to {one:.3f} s, {many / events * 1e9:.0f} ns an event"
+    yield Figure("hamlet-queries", f"{QUERIES} queries to 1, approximate", many / one, 4, "times", detail)
+    detail = f"{many:.3f} s, Y {y:.4f} s"
+    yield Figure("hamlet-y", f"{QUERIES} queries COUNT(*), 30 minutes, approximate", many / y, 25, "Y", detail)
+    yield _decisions(table)
+
+
+def _decisions(table: pa.Table) -> Figure:
+    """The clock runs while decisions are made and while all else is: one run says both."""
+    workload = shared_kleene(QUERIES, HALF_HOURS)
+    found = []
+    took = best(lambda: found.append(run(workload, table, "approximate", "hamlet")))
+    deciding = min(result.metrics.decision_seconds for result in found)
+    detail = f"{deciding * 1000:.2f} ms of {took:.3f} s, {sum(map(len, found)) // len(found):,} rows"
+    return Figure("hamlet-deciding", "Decisions, in a run of 50 queries", 100 * deciding / took, 0.5, "%", detail)
+
+
+def _each(strategy: str, numeric: Numeric, queries: int, events: int, times: int = 3) -> float:
+    """Seconds an event, in windows of one partition."""
+    table = _one_partition(events)
+    return _seconds(shared_kleene(queries, MINUTES), table, strategy, numeric, times) / len(table)
+
+
+@lru_cache(maxsize=4)
+def _one_partition(events: int) -> pa.Table:
+    return shared_bursts(events - events % WINDOW, WINDOW, partitions=1)
+
+
+def _seconds(workload: str, table: pa.Table, strategy: str, numeric: Numeric = "approximate", times: int = 3) -> float:
+    """Kernels compiled: within so many events of few partitions counts are wide already."""
+    run(workload, table.slice(0, WARM), numeric, strategy)
+    return best(lambda: run(workload, table, numeric, strategy), times)

@@ -1,0 +1,84 @@
+"""What was measured, in a sentence or two beside what the paper says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from elsinore.bench.figures import Figure, Metric
+from elsinore.bench.outcomes import Outcome
+from elsinore.bench.settings import Point
+
+LABELS = {
+    "hamlet": "HAMLET",
+    "hamlet-static": "static decisions",
+    "greta": "GRETA",
+    "sharon": "SHARON",
+    "two-step": "two-step (in place of MCEP)",
+}
+
+Outcomes = Mapping[Point, Outcome]
+
+
+def here(figure: Figure, outcomes: Outcomes, quick: bool) -> str:
+    """The first strategy against each other one, over the points that both came through; and who did not."""
+    first, *others = figure.strategies
+    asked = list(dict.fromkeys(figure.points(quick)))
+    sentences = [f"{LABELS[first]} {', '.join(_own(figure, first, asked, outcomes))}."]
+    for strategy in others:
+        said = list(_compared(figure, (first, strategy), asked, outcomes))
+        if said:
+            sentences.append(f"Compared with {LABELS[strategy]}: {', '.join(said)}.")
+    return " ".join([*sentences, *_missing(figure, asked, outcomes)])
+
+
+def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+    for metric in figure.metrics:
+        values = [v for point in asked if point.strategy == strategy if (v := value(outcomes[point], metric))]
+        if values:
+            yield f"{metric} {shown(min(values), metric)} to {shown(max(values), metric)}"
+        else:
+            yield f"{metric} not measured"
+
+
+def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+    for metric in figure.metrics:
+        better = "as high" if metric == "throughput" else "as low"
+        ratios = []
+        for point in asked:
+            if point.strategy == pair[1]:
+                first, other = (value(outcomes[replace(point, strategy=name)], metric) for name in pair)
+                if first and other:
+                    ratios.append(first / other if metric == "throughput" else other / first)
+        if ratios:
+            yield f"{metric} {_times(min(ratios))} to {_times(max(ratios))} times {better}"
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
+
+
+def _missing(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+    for strategy in figure.strategies:
+        own = [outcomes[point] for point in asked if point.strategy == strategy]
+        by_reason: dict[str, int] = {}
+        for outcome in own:
+            if outcome.status != "measured":
+                reason = f"{outcome.status} ({outcome.why})"
+                by_reason[reason] = by_reason.get(reason, 0) + 1
+        for reason, count in by_reason.items():
+            yield f"{LABELS[strategy]}: {reason} at {count} of {len(own)} points."
+
+
+def value(outcome: Outcome, metric: Metric) -> float | None:
+    """None where it was not measured."""
+    found = outcome.metrics.get(metric)
+    return None if found is None else float(found)
+
+
+def shown(number: float, metric: Metric) -> str:
+    if metric == "latency":
+        return f"{number * 1000:.3g} ms" if number < 1 else f"{number:.3g} s"
+    if metric == "throughput":
+        return f"{number:,.0f} events/s"
+    return f"{number / 1024:,.0f} KiB"

@@ -1,0 +1,44 @@
+"""Points measured one by one, each in a process of its own that may not take longer than a limit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from elsinore.bench import ONE_CORE
+from elsinore.bench.settings import Point
+
+Status = Literal["measured", "refused", "timeout", "failed"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a point; one that could not be measured says why."""
+
+    point: Point
+    status: Status
+    metrics: dict[str, Any] = field(default_factory=dict)
+    why: str = ""
+
+    def document(self) -> dict[str, Any]:
+        return asdict(self.point) | {"status": self.status} | self.metrics | ({"why": self.why} if self.why else {})
+
+
+def outcome(point: Point, limit: float) -> Outcome:
+    """Measure a point within so many seconds, the making of its stream among them."""
+    words = [sys.executable, "-m", "elsinore.bench", json.dumps(asdict(point))]
+    try:
+        done = subprocess.run(
+            words, env=os.environ | ONE_CORE, capture_output=True, text=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(point, "timeout", why=f"stopped after {limit:g} seconds")
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        return Outcome(point, "failed", why=last)
+    said = json.loads(done.stdout)
+    return Outcome(point, said["status"], said["metrics"], said["why"])

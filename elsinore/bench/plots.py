@@ -1,0 +1,90 @@
+"""Figures as images."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure as Image
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import EngFormatter
+
+from elsinore.bench.captions import LABELS, Outcomes, value
+from elsinore.bench.figures import Figure, Metric, Sweep
+
+STYLES = {
+    "hamlet": ("#0b6e4f", "o"),
+    "hamlet-static": ("#c8553d", "s"),
+    "greta": ("#3a5a98", "^"),
+    "sharon": ("#b8860b", "D"),
+    "two-step": ("#7d3c98", "v"),
+}
+UNITS = {"latency": "s", "throughput": "events/s", "memory": "bytes"}
+AXES = {"rate": "events a minute", "queries": "queries"}
+
+WIDTH, HEIGHT = 4.6, 2.9
+"""Of a panel, in inches."""
+
+
+def save(figure: Figure, outcomes: Outcomes, quick: bool, caption: str, path: Path) -> None:
+    """Metrics from top to bottom, sweeps from left to right, the caption below."""
+    rows, columns = len(figure.metrics), len(figure.sweeps)
+    width = WIDTH * max(columns, 2)
+    text = "\n".join(fill(part, round(width * 14.4)) for part in caption.split("\n"))
+    below = 0.25 + 0.165 * (text.count("\n") + 1)
+    height = HEIGHT * rows + 0.75 + below
+    with mpl.rc_context({"font.size": 9, "axes.grid": True, "grid.alpha": 0.3}):
+        room = (0, below / height, 1, 1 - (below + 0.65) / height)
+        image = Image(figsize=(width, height), dpi=140, layout=ConstrainedLayoutEngine(rect=room))
+        FigureCanvasAgg(image)
+        axes = image.subplots(rows, columns, squeeze=False)
+        for row, metric in enumerate(figure.metrics):
+            for column, sweep in enumerate(figure.sweeps):
+                letter = chr(ord("a") + row * columns + column)
+                _panel(axes[row][column], figure, metric, sweep, outcomes, quick, letter)
+        image.suptitle(figure.title, fontsize=12, y=1 - 0.12 / height)
+        handles, labels = axes[0][0].get_legend_handles_labels()
+        top = 1 - 0.32 / height
+        image.legend(handles, labels, loc="upper center", ncols=len(labels), frameon=False, bbox_to_anchor=(0.5, top))
+        image.text(0.15 / width, 0.12 / height, text, va="bottom", fontsize=8.5, linespacing=1.3)
+        image.savefig(path)
+
+
+def _panel(
+    axes: Any, figure: Figure, metric: Metric, sweep: Sweep, outcomes: Outcomes, quick: bool, letter: str
+) -> None:
+    axes.set_yscale("log" if figure.log else "linear")
+    for place, strategy in enumerate(figure.strategies):
+        colour, marker = STYLES[strategy]
+        points = list(sweep.points(strategy, quick))
+        values = [value(outcomes[point], metric) for point in points]
+        at = [getattr(point, sweep.axis) for point in points]
+        heights = [math.nan if found is None else found for found in values]
+        label = _label(figure, strategy, outcomes, quick)
+        axes.plot(at, heights, color=colour, marker=marker, markersize=5, label=label)
+        _crosses(axes, [x for x, found in zip(at, values, strict=True) if found is None], colour, place)
+    axes.set_xlabel(AXES[sweep.axis])
+    axes.set_ylabel(f"{metric}, {UNITS[metric]}")
+    axes.set_title(f"({letter}) {metric}, {sweep.setting.name}", loc="left", fontsize=9.5)
+    axes.set_xticks([getattr(point, sweep.axis) for point in sweep.points(figure.strategies[0], quick)])
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    if not figure.log:
+        axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def _crosses(axes: Any, missing: list[int], colour: str, place: int) -> None:
+    """At the top, whatever the axis: there is no value to show."""
+    for x in missing:
+        height = 0.95 - 0.07 * place
+        axes.plot([x], [height], transform=axes.get_xaxis_transform(), color=colour, marker="x", clip_on=False)
+
+
+def _label(figure: Figure, strategy: str, outcomes: Outcomes, quick: bool) -> str:
+    own = [outcomes[point] for point in dict.fromkeys(figure.points(quick)) if point.strategy == strategy]
+    reasons = sorted({outcome.status for outcome in own if outcome.status != "measured"})
+    return LABELS[strategy] + (f" (x: {', '.join(reasons)})" if reasons else "")

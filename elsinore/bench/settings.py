@@ -1,0 +1,96 @@
+"""What the figures of the HAMLET paper were measured on, as near as can be made: streams with their workloads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from elsinore.bench.streams import fluctuating, rides, shared_bursts
+from elsinore.bench.workloads import PANE_MINUTES, diverse, shared_kleene
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A stream at some rate, and a workload of some queries over it."""
+
+    name: str
+    what: str
+    events: Callable[[int, float], pa.Table]
+    """So many events, at so many a minute."""
+    workload: Callable[[int], str]
+    """So many queries."""
+    minutes: float
+    """How long the stream lasts."""
+    pane: float
+    """Minutes; windows begin and end at multiples of it."""
+    time_unit: str
+    numeric: Literal["exact", "approximate"]
+
+
+RIDES = Setting(
+    "Ridesharing",
+    "the ridesharing stream, bursts of 10 events, 2,500 pairs of a driver and a rider; SEQ(X, Travel T+, Y), "
+    "WITHIN 20 s SLIDE 20 s, so that all trends can be constructed at the lower rates",
+    lambda events, rate: rides(events, rate, groups=2_500, burst=10),
+    lambda queries: shared_kleene(
+        queries, "WHERE [driver, rider] GROUP-BY district WITHIN 20 seconds SLIDE 20 seconds"
+    ),
+    minutes=3,
+    pane=1 / 3,
+    time_unit="s",
+    numeric="exact",
+)
+
+TAXIS = Setting(
+    "NYC",
+    "a stream made up at the rate of the taxi and Uber trips, bursts of 120 events, 2 partitions; "
+    "SEQ(X, Travel T+, Y), WITHIN 30 minutes SLIDE 30 minutes",
+    lambda events, rate: shared_bursts(events, rate, partitions=2),
+    lambda queries: shared_kleene(queries, "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"),
+    minutes=60,
+    pane=30,
+    time_unit="ms",
+    numeric="approximate",
+)
+
+HOMES = Setting(
+    "Smart Home",
+    "a stream made up at the rate of the smart homes, bursts of 120 events, 40 partitions; "
+    "SEQ(X, Travel T+, Y), WITHIN 2 minutes SLIDE 2 minutes",
+    lambda events, rate: shared_bursts(events, rate, partitions=40),
+    lambda queries: shared_kleene(queries, "WHERE [partition] WITHIN 2 minutes SLIDE 2 minutes"),
+    minutes=4,
+    pane=2,
+    time_unit="ms",
+    numeric="approximate",
+)
+
+STOCKS = Setting(
+    "Stock",
+    "a stream made up at the rate of the stock data, 4 partitions, phases of long and short bursts, and of predicates "
+    "that let through all events, none, or some; Kleene patterns of 1 to 3 types, windows of 5 to 20 minutes",
+    lambda events, rate: fluctuating(events, rate, partitions=4),
+    diverse,
+    minutes=60,
+    pane=PANE_MINUTES,
+    time_unit="ms",
+    numeric="approximate",
+)
+
+SETTINGS = {setting.name: setting for setting in (RIDES, TAXIS, HOMES, STOCKS)}
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is measured at once, in a process of its own."""
+
+    setting: str
+    strategy: str
+    rate: int
+    """Events a minute."""
+    queries: int
+    minutes: float
+    """How long the stream lasts."""

@@ -1,0 +1,62 @@
+"""What `draw` answers: pictures one below the other, as one SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from connectors.drafts import Draft
+from elsinore.drawing.svg import PALE, SIZE, SMALL, Picture, document, group, text, width_of
+from elsinore.errors import InputError
+
+BETWEEN = 36
+
+
+@dataclass(frozen=True, repr=False)
+class Drawing:
+    """A picture that a notebook shows, and that can be saved."""
+
+    __module__ = "elsinore"
+
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write it to an .svg file."""
+        name = Path(path)
+        if name.suffix.lower() != ".svg":
+            raise InputError(f"{name}: a drawing is written to a file .svg by name.")
+        draft = Draft(name)
+        try:
+            draft.stream.write(self.svg.encode())
+        except OSError:
+            draft.abandon()
+            raise
+        draft.close()
+
+
+@dataclass(frozen=True)
+class Titled:
+    title: str
+    caption: str
+    picture: Picture
+
+
+def stacked(parts: Iterable[Titled], legend: str) -> Drawing:
+    """A drawing of pictures, each below its title, and what its signs mean."""
+    whole, width, y = group(), 0.0, 0.0
+    for part in parts:
+        y += BETWEEN if y else 0
+        text(whole, 0, y + SIZE, part.title, anchor="start", bold=True)
+        text(whole, 0, y + SIZE + 17, part.caption, SMALL, PALE, "start")
+        y += SIZE + 34
+        group(whole, 0, y).append(part.picture.group)
+        y += part.picture.height
+        width = max(width, part.picture.width, width_of(part.title) * 1.1, width_of(part.caption, SMALL))
+    y += BETWEEN
+    text(whole, 0, y, legend, SMALL, PALE, "start")
+    return Drawing(document(Picture(whole, max(width, width_of(legend, SMALL)), y + 4)))

@@ -1,0 +1,29 @@
+"""Sets of queries in the room that a picture has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elsinore.drawing.svg import cut
+from planner.query_names import runs
+
+LETTERS = 24
+
+
+def brief_of(names: Sequence[str], everyone: Sequence[str]) -> str:
+    """As `brief`, but all that there are need no list."""
+    shown = brief(names)
+    everybody = "both queries" if len(names) == 2 else f"all {len(names)} queries"
+    return everybody if "+" in shown and len(names) == len(everyone) else shown
+
+
+def brief(names: Sequence[str], letters: int = LETTERS) -> str:
+    """The first names, and how many more there are: `q1-q50`, `q1, q3 +12`."""
+    parts = runs(names)
+    shown: list[str] = []
+    for part, _ in parts:
+        if shown and len(", ".join([*shown, part])) > letters:
+            break
+        shown.append(cut(part, letters))
+    more = sum(count for _, count in parts[len(shown) :])
+    return ", ".join(shown) + (f" +{more}" if more else "")

@@ -1,0 +1,40 @@
+"""The templates of a plan: one for each share set, and one for each query that runs apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elsinore.drawing.drawing import Drawing, Titled, stacked
+from elsinore.drawing.template import TemplatePicture
+from elsinore.drawing.words import brief
+from planner.plan import Plan
+from planner.template import template_of_query, template_of_set
+
+LETTERS = 60
+LEGEND = (
+    "double box: trends end; gray: Kleene sub-pattern E+; dashed: negated; on arrows: the queries for which they hold"
+)
+
+
+def draw_plan(plan: Plan) -> Drawing:
+    """All templates of a plan, share sets first."""
+    return stacked([*_sets(plan), *_apart(plan)], LEGEND)
+
+
+def _sets(plan: Plan) -> Iterator[Titled]:
+    for number, share_set in enumerate(plan.share_sets, 1):
+        template = template_of_set(plan, share_set)
+        shared = ", ".join(dict.fromkeys(f"{kleene.type}+" for kleene in share_set.kleenes))
+        title = f"share set {number}: {brief(template.queries, LETTERS)}"
+        yield Titled(title, f"may share {shared}", TemplatePicture(template).draw())
+
+
+def _apart(plan: Plan) -> Iterator[Titled]:
+    shared = {member.query for share_set in plan.share_sets for member in share_set.members}
+    reasons = dict(plan.reasons)
+    for number, query in enumerate(plan.queries):
+        if number not in shared:
+            name = query.query.name
+            why = reasons.get(name)
+            picture = TemplatePicture(template_of_query(query)).draw()
+            yield Titled(brief([name], LETTERS), f"apart: {why}" if why else "apart", picture)

@@ -1,0 +1,81 @@
+"""What a sharing optimizer is told about bursts, and what it answers (HAMLET, Section 4).
+
+Flat columns, so that all bursts of a pane are one question: an optimizer is asked as often as panes end, not as often
+as bursts do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+APART, OWN, SHARED = 0, 1, 2
+"""A row's queries one by one, event by event; in a graphlet of their own; in the base's graphlet."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What does not change from burst to burst: a Kleene sub-pattern of a share set, as cost models see it."""
+
+    queries: int
+    """k: all queries that can share it."""
+    types: int
+    """t: event types per query, the mean rounded up."""
+    rows: float
+    """Runs of counters per query, a mean of at least 1: its open windows, or the states its maps start from."""
+    lanes: float
+    """Numbers per counter, the count of trends included."""
+    inputs: float
+    """States before the Kleene's own, a mean: what a snapshot at graphlet level sums up beside that one."""
+
+
+@dataclass(frozen=True)
+class Bursts:
+    """Complete bursts (Definition 4.1) of one Kleene sub-pattern.
+
+    A row is a set of queries that take the same events of a burst. The first row of a burst is its base, the one of
+    most queries: the others are told by how they differ from it.
+    """
+
+    size: Ints
+    """b: per burst, its events that any query takes."""
+    window: Ints
+    """n: per burst, the events of its partition in the window so far, its own too."""
+    at: Ints
+    """The rows of burst i are at[i] .. at[i + 1], one at least."""
+    queries: Ints
+    """Per row, how many queries it is."""
+    taken: Ints
+    """Per row, the events that its queries take: one at least."""
+    snapshots: Ints
+    """Per row, the events on which it differs from the base: snapshots at event level, if shared. 0 for the base."""
+
+    @property
+    def first(self) -> Ints:
+        """The rows that are bases."""
+        return self.at[:-1]
+
+    @property
+    def burst(self) -> Ints:
+        """The burst of each row."""
+        return np.repeat(np.arange(len(self.size)), np.diff(self.at))
+
+    @property
+    def one_row_each(self) -> bool:
+        """Do all queries take the same events, in every burst?"""
+        return len(self.queries) == len(self.size)
+
+
+@dataclass(frozen=True)
+class Choices:
+    choice: npt.NDArray[np.uint8]
+    """Per row APART, OWN or SHARED. The base is SHARED where another row joins it, and nowhere else."""
+    shared: Floats
+    """Per burst, what it costs with all rows in one graphlet, as the optimizer sees it; NaN where it did not look."""
+    apart: Floats
+    """The same with every query by itself."""

@@ -1,0 +1,74 @@
+"""A plan's share sets as text: who may share which Kleene sub-patterns, and why the other queries run apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+from planner.plan import Plan
+from planner.query_names import listed
+from planner.sharing import Kleene, ShareSet
+from planner.spans import common, show_length
+from planner.template import Template, template_of_set
+
+
+def explain_sharing(plan: Plan) -> Iterator[list[str]]:
+    """Trees: a heading and its nodes."""
+    for number, share_set in enumerate(plan.share_sets, 1):
+        yield [f"share set {number}: one HAMLET graph for {_members(plan, share_set)}", *_nodes(plan, share_set)]
+    if plan.reasons:
+        yield ["queries apart", *(f"{name}: {reason}" for name, reason in plan.reasons)]
+
+
+def counters_in_sets(plan: Plan) -> dict[tuple[int, int], int]:
+    """The number of the share set by query and counter."""
+    return {
+        (member.query, member.counter): number
+        for number, share_set in enumerate(plan.share_sets, 1)
+        for member in share_set.members
+    }
+
+
+def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
+    yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
+    for kleene in share_set.kleenes:
+        yield f"share {kleene.type}+: {_sharers(plan, share_set, kleene, range(len(kleene.sharers)))}"
+        yield from _lanes(plan, share_set, kleene)
+    yield from _template(template_of_set(plan, share_set))
+
+
+def _lanes(plan: Plan, share_set: ShareSet, kleene: Kleene) -> Iterator[str]:
+    if len(kleene.lanes) == 1:
+        yield f"lane {kleene.type}+: all of them always take the same events"
+        return
+    for lane in kleene.lanes:
+        ways = kleene.sharers[lane[0]].predicates
+        taken = f"those with {' OR '.join(sorted(ways))}" if ways else "every event"
+        yield f"lane {kleene.type}+: {_sharers(plan, share_set, kleene, lane)}; {taken}"
+
+
+def _template(template: Template) -> Iterator[str]:
+    for what, by_type in (("start", template.starts), ("end", template.ends), ("NOT", template.negated)):
+        for name, queries in by_type.items():
+            yield f"template {what} {name}: {listed(queries)}"
+    for (before, after), queries in template.transitions.items():
+        yield f"template {before} -> {after}: {listed(queries)}"
+
+
+def _pane(plan: Plan, share_set: ShareSet) -> Fraction:
+    queries = [plan.queries[member.query].query for member in share_set.members]
+    return common(span.seconds for query in queries for span in (query.within, query.slide) if span)
+
+
+def _members(plan: Plan, share_set: ShareSet) -> str:
+    return _names(plan, share_set, range(len(share_set.members)))
+
+
+def _sharers(plan: Plan, share_set: ShareSet, kleene: Kleene, sharers: Iterable[int]) -> str:
+    return _names(plan, share_set, (kleene.sharers[sharer].member for sharer in sharers))
+
+
+def _names(plan: Plan, share_set: ShareSet, members: Iterable[int]) -> str:
+    """Each query once; one may have several counters in a set, or the sub-pattern at several places."""
+    queries = (plan.queries[share_set.members[member].query].query.name for member in members)
+    return listed(dict.fromkeys(queries))

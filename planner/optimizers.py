@@ -1,0 +1,16 @@
+"""Sharing optimizers by strategy."""
+
+from __future__ import annotations
+
+from planner.benefit import CostModel
+from planner.calibrated import CalibratedModel
+from planner.optimizer import Dynamic, Expected, SharingOptimizer, Static
+
+EXPECTED = Expected(size=10, window=100, alike=1)
+"""What a workload's author may hope of a stream: bursts of some length whose events all queries take."""
+
+
+def optimizer_of(strategy: str, model: CostModel | None = None) -> SharingOptimizer:
+    """What decides about the bursts of a strategy's share sets."""
+    costs = model or CalibratedModel()
+    return Static(costs, EXPECTED) if strategy == "hamlet-static" else Dynamic(costs)

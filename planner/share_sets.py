@@ -1,0 +1,213 @@
+"""Which queries share what: sharable Kleene sub-patterns, sharable queries, share sets (HAMLET, Section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.lanes import Lane
+from planner.machine import EventClass, Machine
+from planner.sharing import Kleene, Member, Sharer, ShareSet
+from planner.syntax import Expression
+from planner.walk import map_attributes
+
+if TYPE_CHECKING:
+    from planner.plan import Counter, QueryPlan
+
+MAX_LANES = 60
+"""Sets of predicates on one type in a share set: one bit each in a word, while a burst is looked at."""
+
+Condition = frozenset[str]
+"""Predicates on one event, as texts in which the event has no variable."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A counter that some Kleene sub-patterns could be shared of, with the sharers by type."""
+
+    member: Member
+    plan: QueryPlan
+    sharers: dict[str, tuple[Sharer, ...]]
+
+    @property
+    def counter(self) -> Counter:
+        return self.plan.counters[self.member.counter]
+
+    @property
+    def split(self) -> tuple[object, ...]:
+        """Queries that differ in this cannot be shared: grouping, and extremes, which only those of the same have."""
+        query = self.plan.query
+        return query.partition, len(query.groups), frozenset(map(self._extreme, self.counter.lanes)) - {None}
+
+    def _extreme(self, lane: Lane) -> tuple[str, str, str | None] | None:
+        if lane.kind not in ("min", "max"):
+            return None
+        types = {p.variable: p.type for whole in self.counter.automata for p in whole.positions}
+        return lane.kind, types[lane.variable], lane.attribute
+
+
+def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
+    """All share sets of two counters or more; and, for each query that is in none, why."""
+    candidates = [
+        Candidate(Member(q, c), plan, sharers)
+        for q, plan in enumerate(queries)
+        for c in range(len(plan.counters))
+        if (sharers := sharable(plan, plan.counters[c]))
+    ]
+    sets = [made for some in _connected(candidates) for made in _share_set(some)]
+    shared = {member.query for one in sets for member in one.members}
+    possible = {candidate.member.query: candidate for candidate in candidates}
+    reasons = [
+        (plan.query.name, _alone(possible[q]) if q in possible else why_apart(plan))
+        for q, plan in enumerate(queries)
+        if q not in shared
+    ]
+    return tuple(sets), tuple(reasons)
+
+
+def _connected(candidates: list[Candidate]) -> Iterator[list[Candidate]]:
+    """Candidates that may be shared and have a Kleene sub-pattern in common, directly or by way of others."""
+    left = list(candidates)
+    while left:
+        found = [left.pop(0)]
+        for one in found:
+            near = [other for other in left if other.split == one.split and other.sharers.keys() & one.sharers.keys()]
+            found += near
+            left = [other for other in left if other not in near]
+        yield sorted(found, key=lambda one: (one.member.query, one.member.counter))
+
+
+def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
+    """A share set, or several where queries have more predicates than one can tell apart."""
+    taken: list[Candidate] = []
+    for candidate in candidates:
+        if _fits([*taken, candidate]):
+            taken.append(candidate)
+    rest = [candidate for candidate in candidates if candidate not in taken]
+    kleenes = tuple(_kleenes(taken))
+    if len(taken) > 1 and kleenes:
+        yield ShareSet(tuple(candidate.member for candidate in taken), kleenes)
+    if rest and len(rest) < len(candidates):
+        yield from _share_set(rest)
+
+
+def _fits(candidates: list[Candidate]) -> bool:
+    conditions: dict[str, set[Condition]] = {}
+    for one in candidates:
+        for event_class in one.counter.machine.classes:
+            known = conditions.setdefault(event_class.type, set())
+            known |= {condition(one.plan, variable) for variable in event_class.satisfied}
+    lanes = (len(kleene.lanes) for kleene in _kleenes(candidates))
+    return max((*map(len, conditions.values()), *lanes), default=0) <= MAX_LANES
+
+
+def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
+    """Definition 3.1: those that more than one member has."""
+    for name in dict.fromkeys(name for one in candidates for name in one.sharers):
+        sharers = tuple(
+            replace(sharer, member=number)
+            for number, one in enumerate(candidates)
+            for sharer in one.sharers.get(name, ())
+        )
+        if len({sharer.member for sharer in sharers}) > 1:
+            yield Kleene(name, sharers)
+
+
+def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]:
+    """By type, how a counter's events of it could be taken in by shared graphlets; only types where all of them can."""
+    machine = counter.machine
+    if machine.semantics != "any" or counter.event_grained or plan.per_event:
+        return {}
+    found = {}
+    for name in dict.fromkeys(event_class.type for event_class in machine.classes):
+        if sharers := _sharers(plan, machine, name):
+            found[name] = sharers
+    return found
+
+
+def _sharers(plan: QueryPlan, machine: Machine, name: str) -> tuple[Sharer, ...] | None:
+    """E+ wherever it stands in a pattern; None where events of E do anything else than go on in E+."""
+    classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == name]
+    if any(machine.symbols[c] or machine.consumes[c] for c in classes):
+        return None
+    targets = dict.fromkeys(append.target for c in classes for append in machine.appends[c])
+    sharers = []
+    for target in targets:
+        by_class = {c: [append for append in machine.appends[c] if append.target == target] for c in classes}
+        taken = {c: frozenset(append.source for append in appends) for c, appends in by_class.items() if appends}
+        bounds = {append.bound for appends in by_class.values() for append in appends}
+        sources = next(iter(taken.values()))
+        chained = sources & (targets.keys() - {target})
+        if len(set(taken.values())) > 1 or len(bounds) > 1 or target not in sources or chained:
+            return None
+        inputs = tuple(sorted(sources - {target}))
+        accepts = frozenset(taken)
+        sharers.append(Sharer(0, target, inputs, bounds.pop(), accepts, _predicates(plan, machine, classes, accepts)))
+    return tuple(sharers)
+
+
+def _predicates(plan: QueryPlan, machine: Machine, classes: list[int], accepts: frozenset[int]) -> frozenset[str]:
+    """What decides whether an event is taken, in a form that is the same for all queries that decide alike."""
+    satisfied = {c: machine.classes[c - 1].satisfied for c in classes}
+    numbers = {variables: c for c, variables in satisfied.items()}
+    tested = frozenset[str]().union(*satisfied.values())
+
+    def matters(variable: str) -> bool:
+        return any((c in accepts) != (numbers[satisfied[c] ^ {variable}] in accepts) for c in classes)
+
+    deciding = frozenset(filter(matters, tested))
+    ways = (satisfied[c] & deciding for c in accepts)
+    shown = {" & ".join(sorted(_shown(condition(plan, variable)) for variable in way)) for way in ways}
+    return frozenset() if shown == {""} else frozenset(shown)
+
+
+def condition(plan: QueryPlan, variable: str) -> Condition:
+    """The predicates of a variable, as texts that do not depend on its name."""
+    return frozenset(map(anonymous, plan.predicates.local[variable]))
+
+
+def anonymous(predicate: Expression) -> str:
+    return str(map_attributes(predicate, lambda attribute: replace(attribute, variable="event")))
+
+
+def _shown(one: Condition) -> str:
+    return " AND ".join(sorted(one))
+
+
+def why_apart(plan: QueryPlan) -> str:
+    """Why no Kleene sub-pattern of a query could be shared with any other query."""
+    if any(counter.event_grained for counter in plan.counters):
+        compared = ", ".join(map(str, plan.predicates.links))
+        return f"{compared}: which events are neighbours differs from event to event, no snapshot stands for them"
+    if plan.per_event:
+        return "its windows move with every event; share sets have panes"
+    if plan.query.semantics != "any":
+        return "only under skip-till-any-match do trends fork within a burst; here an event lengthens them once"
+    return "no Kleene sub-pattern E+ over a single event type"
+
+
+def _alone(candidate: Candidate) -> str:
+    names = " or ".join(f"{name}+" for name in candidate.sharers)
+    return f"no other query has {names} with the same grouping and the same MIN and MAX"
+
+
+def conditions(plans: Iterable[tuple[QueryPlan, Counter]]) -> dict[str, dict[Condition, tuple[Expression, ...]]]:
+    """By type, all sets of predicates that tell classes of a share set apart, each once."""
+    found: dict[str, dict[Condition, tuple[Expression, ...]]] = {}
+    for plan, counter in plans:
+        for event_class in counter.machine.classes:
+            known = found.setdefault(event_class.type, {})
+            for variable in sorted(event_class.satisfied):
+                known.setdefault(condition(plan, variable), plan.predicates.local[variable])
+    return found
+
+
+def class_of(plan: QueryPlan, machine: Machine, name: str, holding: frozenset[Condition]) -> int:
+    """The class of events of a type of which exactly these sets of predicates hold; 0 where they take no position."""
+
+    def holds(event_class: EventClass) -> bool:
+        return all(condition(plan, variable) in holding for variable in event_class.satisfied)
+
+    alike = [c for c, one in enumerate(machine.classes, start=1) if one.type == name and holds(one)]
+    return max(alike, key=lambda c: len(machine.classes[c - 1].satisfied), default=0)

@@ -1,0 +1,55 @@
+"""Share sets: which queries may share the propagation of which Kleene sub-patterns (HAMLET, Section 3.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sharer:
+    """E+ in one member of a share set: events of E lengthen the trends of `target` and of its `inputs`."""
+
+    member: int
+    """Number in the share set."""
+    target: int
+    """The state of the member's machine whose trends end with an event of E."""
+    inputs: tuple[int, ...]
+    """The states before it: what a snapshot at graphlet level is the sum of, with the target's own trends."""
+    bound: tuple[str, ...]
+    """The named variables that bind the event."""
+    accepts: frozenset[int]
+    """The classes of the member's machine whose events it takes."""
+    predicates: frozenset[str]
+    """The local predicates that its events satisfy, as texts without the variable: alike for alike queries."""
+
+
+@dataclass(frozen=True)
+class Kleene:
+    """A sharable Kleene sub-pattern E+ (Definition 3.1)."""
+
+    type: str
+    sharers: tuple[Sharer, ...]
+
+    @property
+    def lanes(self) -> tuple[tuple[int, ...], ...]:
+        """Its sharers, by number, that always take the same events: those with the same predicates."""
+        by_predicates: dict[frozenset[str], list[int]] = {}
+        for number, sharer in enumerate(self.sharers):
+            by_predicates.setdefault(sharer.predicates, []).append(number)
+        return tuple(map(tuple, by_predicates.values()))
+
+
+@dataclass(frozen=True)
+class Member:
+    """A counter of a query of the workload, both by number."""
+
+    query: int
+    counter: int
+
+
+@dataclass(frozen=True)
+class ShareSet:
+    """Sharable queries (Definition 3.2), which one HAMLET graph answers."""
+
+    members: tuple[Member, ...]
+    kleenes: tuple[Kleene, ...]

@@ -1,0 +1,21 @@
+"""Lengths of windows, slides and panes in seconds: exactly, and as a user would write them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import gcd, lcm
+
+
+def common(lengths: Iterable[Fraction]) -> Fraction:
+    """The greatest common divisor: a pane (HAMLET, Section 3.1)."""
+    found = list(lengths)
+    scale = lcm(*(length.denominator for length in found))
+    return Fraction(gcd(*(int(length * scale) for length in found)), scale)
+
+
+def show_length(seconds: Fraction) -> str:
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        if seconds % size == 0:
+            return f"{seconds // size} {name}"
+    return f"{float(seconds * 1000):g} ms"
