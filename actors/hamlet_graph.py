@@ -97,7 +97,7 @@ class HamletGraph:
         self._merged = None
 
     def process(self, events: Events) -> list[list[Cells]]:
-        """Take in events, sorted by time, none older than those before; per member, the results that are due by them."""
+        """Take in events, sorted by time, none older than those before; per member, the results due by them."""
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
             return ready
@@ -171,7 +171,7 @@ class HamletGraph:
                 rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in rows))
             b, r = end, last
             segments.append(Segment(lo, touched, burst_at))
-        whole = Bursts(*(column[:b] for column in bursts[:-1]), bursts.row_at[: b + 1])
+        whole = Bursts(*(column[:b] for column in bursts))._replace(row_at=bursts.row_at[: b + 1])
         return whole, Rows(*(column[:r] for column in rows)), segments
 
     def _make_seen(self, slots: int) -> None:
@@ -259,7 +259,7 @@ class HamletGraph:
             self.words = 2
 
     def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
-        """What kernels need, made anew after members have got other buffers, lanes or partitions, or events other kinds."""
+        """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
         if self._merged is None:
             self._merged = Merged([graph.tables for graph in self.graphs])
             self._laid_out = None

@@ -260,7 +260,7 @@ def run_bursts(
     events, after, touched, burst_at, first, count, bursts, rows, choice, created,
     members, sharers, types, tables, room, numbers, least, w, scratch,
 ):  # fmt: skip
-    """Take the bursts of partitions `touched[first:count]` in, as `choice` says by row. (partitions done, why it stopped)
+    """Take in the bursts of partitions `touched[first:count]`, as `choice` says by row. (how many, why it stopped)
 
     `created` gets the snapshots of each burst. Where something does not fit, that partition is put back as it was.
     """

@@ -30,6 +30,9 @@ from planner.sharing import ShareSet
 Column = tuple[str, str | None, int | None]
 """Kind of lane, attribute, digit: what a column of values holds, whichever query asks for it."""
 
+EACH_COUNTS_ONE = -1
+"""In place of a column: what COUNT of a variable adds up."""
+
 
 class SharedColumns:
     """The columns that any query of a share set adds up or compares, each once."""
@@ -88,11 +91,9 @@ class SharedCounting(Counting):
     def layout(self) -> Columns:
         """Which shared columns this counter's lanes add up and compare."""
         sums, minima = self.shared.sums(), self.shared.minima()
+        columns = [sums.get((lane.kind, lane.attribute, digit), EACH_COUNTS_ONE) for lane, digit in self.columns.sums]
         return Columns(
-            [
-                (lane.variable, -1 if lane.kind == "events" else sums[lane.kind, lane.attribute, digit])
-                for lane, digit in self.columns.sums
-            ],
+            [(lane.variable, column) for (lane, _), column in zip(self.columns.sums, columns, strict=True)],
             [(lane.variable, minima[lane.kind, lane.attribute, None]) for lane in self.columns.minima],
         )
 
