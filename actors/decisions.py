@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from actors.counters_numba_fns import Events
-from actors.hamlet_numba_fns import APART, Bursts, Rows
-from planner.sharing import ShareSet
+from actors.graphlets_numba_fns import NOBODY
+from actors.hamlet_numba_fns import OWN, SHARED, Bursts, Rows
+from planner.clock import Clock
+from planner.sharing import Kleene, ShareSet
+
+Ints = npt.NDArray[np.int64]
+Lanes = npt.NDArray[np.uint64]
+
+UNKNOWN, NOT_SHARED, WAS_SHARED = -1, 0, 1
+
+CHANGES = pa.array([None, "merge", "split"])
+
+COLUMNS: dict[str, pa.DataType | None] = {
+    "share_set": pa.int64(),
+    "kleene": pa.string(),
+    "time": None,
+    "events": pa.int64(),
+    "events_in_window": pa.int64(),
+    "snapshots_created": pa.int64(),
+    "snapshots_propagated": pa.int64(),
+    "cost_shared": pa.float64(),
+    "cost_apart": pa.float64(),
+    "choice": pa.string(),
+    "change": pa.string(),
+    "shared": pa.list_(pa.string()),
+    "apart": pa.list_(pa.string()),
+}
+"""Of the table of decisions; times are those of the stream."""
 
 
 @dataclass
@@ -21,52 +49,126 @@ class Decisions:
     recorded: bool = False
     bursts: int = 0
     shared: int = 0
-    """Bursts of which a graphlet was shared by two queries or more."""
+    """Bursts of which two queries or more shared a graphlet."""
     snapshots: int = 0
+    seconds: float = 0.0
+    """That the optimizer took."""
     parts: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
-    _shared_cost: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    _apart_cost: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    last: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
+    """By Kleene and partition, how its last burst was run."""
+    _costs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] = (np.zeros(0), np.zeros(0))
 
     def costs(self, shared: npt.NDArray[np.float64], apart: npt.NDArray[np.float64]) -> None:
         """What the optimizer thought of the bursts that `note` tells of next."""
-        self._shared_cost, self._apart_cost = shared, apart
+        self._costs = shared, apart
 
     def note(
-        self,
-        bursts: Bursts,
-        rows: Rows,
-        choice: npt.NDArray[np.uint8],
-        created: npt.NDArray[np.int64],
-        events: Events,
+        self, bursts: Bursts, rows: Rows, choice: npt.NDArray[np.uint8], created: Ints, most: Ints, events: Events
     ) -> None:
-        sizes = np.diff(bursts.row_at)
-        asked = np.flatnonzero((bursts.kleene >= 0) & (sizes > 0))
-        graphlets = np.concatenate([[0], np.cumsum((choice != APART) & (rows.queries > 1))])
-        together = (graphlets[bursts.row_at[1:]] > graphlets[bursts.row_at[:-1]])[asked]
+        graphlet = (choice == SHARED) | ((choice == OWN) & (rows.queries > 1))
+        together = _any_lanes(rows.lanes * graphlet, bursts.row_at)
+        asked = np.flatnonzero((bursts.kleene >= 0) & (np.diff(bursts.row_at) > 0))
         self.bursts += len(asked)
-        self.shared += int(np.count_nonzero(together))
+        self.shared += int(np.count_nonzero(together[asked]))
         self.snapshots += int(created[asked].sum())
-        if not self.recorded:
+        if not self.recorded or not len(asked):
             return
         first = bursts.first[asked]
+        alone = _any_lanes(rows.lanes * ~graphlet, bursts.row_at)
+        kleene, partition = bursts.kleene[asked], events.slot[first].astype(np.int64)
         self.parts.append(
             {
-                "kleene": bursts.kleene[asked],
-                "partition": events.slot[first],
+                "kleene": kleene,
                 "time": events.time[first],
                 "events": bursts.size[asked],
-                "window": bursts.window[asked],
+                "events_in_window": bursts.window[asked],
                 "snapshots_created": created[asked],
-                "cost_shared": self._shared_cost[asked],
-                "cost_apart": self._apart_cost[asked],
-                "shared": together,
-                "row_count": sizes[asked],
-                **self._rows(rows, choice, bursts.row_at[asked], sizes[asked]),
+                "snapshots_propagated": most[asked],
+                "cost_shared": self._costs[0][asked],
+                "cost_apart": self._costs[1][asked],
+                "together": together[asked],
+                "alone": alone[asked],
+                "change": self._changes(kleene, partition, together[asked] != NOBODY),
             }
         )
 
-    def _rows(
-        self, rows: Rows, choice: npt.NDArray[np.uint8], first: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
-    ) -> dict[str, npt.NDArray[Any]]:
-        which = np.repeat(first - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-        return {"row_lanes": rows.lanes[which], "row_choice": choice[which]}
+    def _changes(self, kleene: Ints, partition: Ints, shared: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+        """Against the burst before it of the same partition: 0 none, 1 a merge, 2 a split."""
+        self._make_room(int(partition.max()) + 1)
+        order = np.lexsort((np.arange(len(kleene)), partition, kleene))
+        kleene, partition, now = kleene[order], partition[order], shared[order].astype(np.int8)
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (kleene[1:] != kleene[:-1]) | (partition[1:] != partition[:-1])
+        before = np.concatenate([[UNKNOWN], now[:-1]]).astype(np.int8)
+        before[new] = self.last[kleene[new], partition[new]]
+        self.last[kleene, partition] = now
+        changes = np.empty(len(order), np.int8)
+        changes[order] = np.where(
+            before == now, 0, np.where(now == WAS_SHARED, before == NOT_SHARED, 2 * (before == 1))
+        )
+        return changes
+
+    def _make_room(self, partitions: int) -> None:
+        kleenes = len(self.share_set.kleenes)
+        missing = partitions - self.last.shape[1]
+        if missing > 0:
+            more = np.full((kleenes, max(missing, self.last.shape[1])), UNKNOWN, np.int8)
+            self.last = np.concatenate([self.last.reshape(kleenes, -1), more], axis=1)
+
+    def keep(self, slots: Ints) -> None:
+        if self.recorded and len(slots):
+            self._make_room(int(slots.max()) + 1)
+            self.last = self.last[:, slots]
+
+    def table(self, number: int, names: Sequence[str], clock: Clock) -> pa.Table:
+        """The recorded bursts; `names` are those of the members' queries."""
+        columns = {name: np.concatenate([part[name] for part in self.parts]) for name in self.parts[0]}
+        kleenes = self.share_set.kleenes
+        types = pa.array([f"{kleene.type}+" for kleene in kleenes])
+        together, alone = columns["together"], columns["alone"]
+        shown: dict[str, pa.Array] = {
+            "share_set": pa.array(np.full(len(together), number)),
+            "kleene": types.take(pa.array(columns["kleene"])),
+            "time": clock.show(columns["time"]),
+            **{name: pa.array(columns[name]) for name in ("events", "events_in_window")},
+            **{name: pa.array(columns[name]) for name in ("snapshots_created", "snapshots_propagated")},
+            **{name: pa.array(columns[name], from_pandas=True) for name in ("cost_shared", "cost_apart")},
+            "choice": pa.array(np.where(together == NOBODY, "apart", np.where(alone == NOBODY, "shared", "partly"))),
+            "change": CHANGES.take(pa.array(columns["change"])),
+            "shared": _queries(columns["kleene"], together, kleenes, names),
+            "apart": _queries(columns["kleene"], alone, kleenes, names),
+        }
+        return pa.table(shown)
+
+
+def _any_lanes(lanes: Lanes, at: Ints) -> Lanes:
+    """Per burst, the lanes of all its rows."""
+    found = np.zeros(len(at) - 1, np.uint64)
+    some = np.flatnonzero(np.diff(at))
+    if len(some):
+        found[some] = np.bitwise_or.reduceat(lanes, at[some])
+    return found
+
+
+def _queries(kleene: Ints, lanes: Lanes, kleenes: Sequence[Kleene], names: Sequence[str]) -> pa.Array:
+    """The names of the queries behind lanes, burst by burst."""
+    pairs, which = np.unique(np.stack([kleene.astype(np.uint64), lanes]), axis=1, return_inverse=True)
+    lists = [_names(kleenes[int(k)], int(mask), names) for k, mask in pairs.T]
+    return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
+
+
+def _names(kleene: Kleene, mask: int, names: Sequence[str]) -> list[str]:
+    numbers = {s for lane, sharers in enumerate(kleene.lanes) if mask >> lane & 1 for s in sharers}
+    return list(dict.fromkeys(names[kleene.sharers[s].member] for s in sorted(numbers)))
+
+
+def decisions_table(decisions: Sequence[Decisions], names: Sequence[Sequence[str]], clock: Clock) -> pa.Table:
+    """The bursts of all share sets, as they were recorded."""
+    found = [
+        one.table(number, members, clock)
+        for number, (one, members) in enumerate(zip(decisions, names, strict=True), start=1)
+        if one.parts
+    ]
+    times = clock.show(np.zeros(0, np.int64)).type
+    empty = pa.schema([(name, kind or times) for name, kind in COLUMNS.items()]).empty_table()
+    return pa.concat_tables([empty, *found], promote_options="permissive")

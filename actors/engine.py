@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from actors.counting import Batch, Counting
+from actors.decisions import decisions_table
 from actors.partitions import Partitions
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
@@ -41,6 +42,7 @@ class Engine:
         numeric: str = "exact",
         lateness: int = 0,
         optimizer: SharingOptimizer | None = None,
+        record_decisions: bool = False,
     ) -> None:
         self.plan = plan
         self.clock = clock
@@ -52,7 +54,9 @@ class Engine:
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
         exact = numeric == "exact"
         optimizer = optimizer or optimizer_of(plan.strategy)
-        self.sharings = [Sharing(plan, share_set, clock, exact, optimizer) for share_set in plan.share_sets]
+        self.sharings = [
+            Sharing(plan, share_set, clock, exact, optimizer, record_decisions) for share_set in plan.share_sets
+        ]
         shared = {place: counting for sharing in self.sharings for place, counting in sharing.members.items()}
         self._graphs = [
             QueryGraph(
@@ -144,6 +148,11 @@ class Engine:
                 for sharing in self.sharings:
                     if self._splits(sharing) is partitions:
                         sharing.keep(kept)
+
+    def decisions(self) -> pa.Table:
+        """What was decided about every burst, where that was to be recorded."""
+        names = [sharing.names for sharing in self.sharings]
+        return decisions_table([sharing.graph.decisions for sharing in self.sharings], names, self.clock)
 
     def save(self) -> bytes:
         """Everything that the rows to come depend on."""

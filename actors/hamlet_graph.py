@@ -1,9 +1,9 @@
 """The HAMLET graph of a share set (HAMLET, Sections 3 and 4): many queries, one pass over their events.
 
-A slice of the stream is cut into segments, none longer than a pane of the share set, and these, by partition, into
-bursts. The optimizer is asked about all bursts at once. Then the bursts are taken in one after another, each by
-shared graphlets or query by query, as it was decided. Where a pane of a query ends, that query's windows are closed as
-those of any other: what is shared is the work on events.
+A slice of the stream is cut into the panes of the share set, and these, by partition, into bursts. The optimizer is
+asked about all bursts at once. Then they are taken in one after another, each by shared graphlets or query by query, as
+it was decided. Where a pane of a query ends, that query's windows are closed as those of any other: what is shared is
+the work on events.
 """
 
 from __future__ import annotations
@@ -20,12 +20,23 @@ import numpy.typing as npt
 
 from actors.blocks import number_type
 from actors.cells import Cells
-from actors.counters_numba_fns import NONE, Events, Scratch, chain
+from actors.counters_numba_fns import NONE, Events, Scratch
 from actors.decisions import Decisions
 from actors.event_kinds import EventKinds
 from actors.graphlets_numba_fns import Members, Room, Sharers
-from actors.hamlet_numba_fns import COEFFICIENTS, NUMBERS, Bursts, Cutting, Rows, Seen, Types, cut_bursts, run_bursts
-from actors.pane_graph import NEVER, SEGMENT, PaneGraph
+from actors.hamlet_numba_fns import (
+    COEFFICIENTS,
+    NUMBERS,
+    Bursts,
+    Cutting,
+    Rows,
+    Seen,
+    Types,
+    by_partition,
+    cut_bursts,
+    run_bursts,
+)
+from actors.pane_graph import NEVER, PaneGraph
 from actors.share_tables import Columns, Merged, members_of, sharers_of, types_of, widths
 from planner import bursts as statistics
 from planner.bursts import Facts
@@ -51,11 +62,15 @@ class MemberGraph(PaneGraph):
 
 @dataclass(frozen=True)
 class Segment:
-    """Events of one pane of the share set, chained by partition, and their bursts."""
+    """Events of one pane of the share set, by partition, and their bursts."""
 
-    lo: int
+    first: int
     touched: npt.NDArray[np.int64]
+    """The partitions that have events."""
+    starts: npt.NDArray[np.int64]
+    """The first event of each."""
     burst_at: npt.NDArray[np.int64]
+    """The first burst of each, and the end of the last one's."""
 
 
 class HamletGraph:
@@ -67,6 +82,7 @@ class HamletGraph:
         facts: Sequence[Facts],
         optimizer: SharingOptimizer,
         exact: bool,
+        recorded: bool,
     ) -> None:
         self.kleenes = share_set.kleenes
         self.graphs = graphs
@@ -77,8 +93,7 @@ class HamletGraph:
         self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
         """A pane of the share set: no window of any query begins or ends within one."""
         self.longest = max(graph.windows.within for graph in graphs)
-        self.decisions = Decisions(share_set)
-        self.decision_seconds = 0.0
+        self.decisions = Decisions(share_set, recorded)
         self.columns: list[Columns] = []
         self.words = 1 if exact else 2
         """Of coefficients."""
@@ -102,35 +117,38 @@ class HamletGraph:
         if not len(events.time):
             return ready
         self._lay_out()
-        after = np.empty(len(events.time), np.int32)
-        bursts, rows, segments = self._cut(events, after)
+        segments, after, order = self._segments(events)
+        events = _in_order(events, order)
+        bursts, rows = self._cut(events, after, segments)
         choice = self._decide(bursts, rows)
-        created = np.empty(len(bursts.size), np.int64)
+        created, most = np.empty((2, len(bursts.size)), np.int64)
         for segment in segments:
-            time = int(events.time[segment.lo])
+            time = int(events.time[segment.first])
             for graph, cells in zip(self.graphs, ready, strict=True):
                 cells += graph.reach(time // graph.windows.pane)
-            self._run(segment, events, after, bursts, rows, choice, created)
-        self.decisions.note(bursts, rows, choice, created, events)
+            self._run(segment, events, after, bursts, rows, choice, created, most)
+        self.decisions.note(bursts, rows, choice, created, most, events)
         return ready
 
-    def _segments(self, events: Events) -> Iterator[tuple[int, int]]:
-        """Bounds, cut where panes end, and never within the events of one time."""
+    def _segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The events by pane of the share set, and there by partition: each one's next, and their order."""
         times = events.time
+        order = np.empty(len(times), np.int64)
+        after = np.empty(len(times), np.int32)
+        counts = np.zeros(self.graphs[0].slots, np.int64)
+        segments = []
         lo = 0
         while lo < len(times):
-            end = int(np.searchsorted(times, (int(times[lo]) // self.pane + 1) * self.pane))
-            hi = min(end, lo + SEGMENT)
-            if hi < end:
-                hi = int(np.searchsorted(times, times[hi - 1], side="right"))
-            yield lo, hi
+            hi = int(np.searchsorted(times, (int(times[lo]) // self.pane + 1) * self.pane))
+            touched, starts = np.empty((2, min(hi - lo, len(counts))), np.int64)
+            found = by_partition(events.slot, lo, hi, counts, order, after, touched, starts)
+            segments.append(Segment(lo, touched[:found], starts[:found], np.empty(found + 1, np.int64)))
             lo = hi
+        return segments, after, order
 
-    def _cut(self, events: Events, after: npt.NDArray[np.int32]) -> tuple[Bursts, Rows, list[Segment]]:
+    def _cut(self, events: Events, after: npt.NDArray[np.int32], segments: list[Segment]) -> tuple[Bursts, Rows]:
         count = len(events.time)
-        slots = self.graphs[0].slots
-        head = np.full(slots, -1, np.int64)
-        self._make_seen(slots)
+        self._make_seen(self.graphs[0].slots)
         bursts = Bursts(*(np.empty(count + 1, np.int64) for _ in Bursts._fields))
         rows = _rows(count + 64)
         cutting = Cutting(
@@ -141,38 +159,20 @@ class HamletGraph:
         )
         assert self._laid_out
         _, sharers, types, _, _ = self._laid_out
-        segments = []
         b, r = 0, 0
         bursts.row_at[0] = 0
-        for lo, hi in self._segments(events):
-            touched = np.empty(min(hi - lo, slots), np.int64)
-            found = chain(events.slot, lo, hi, head, after, touched)
-            touched = touched[:found]
-            burst_at = np.empty(found + 1, np.int64)
+        for segment in segments:
             while True:
                 end, last = cut_bursts(
-                    events,
-                    after,
-                    head,
-                    touched,
-                    found,
-                    sharers,
-                    types,
-                    bursts,
-                    rows,
-                    burst_at,
-                    b,
-                    r,
-                    self.seen,
-                    cutting,
-                )
+                    events, after, segment.touched, segment.starts, sharers, types, bursts, rows, segment.burst_at,
+                    b, r, self.seen, cutting,
+                )  # fmt: skip
                 if end >= 0:
                     break
                 rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in rows))
             b, r = end, last
-            segments.append(Segment(lo, touched, burst_at))
         whole = Bursts(*(column[:b] for column in bursts))._replace(row_at=bursts.row_at[: b + 1])
-        return whole, Rows(*(column[:r] for column in rows)), segments
+        return whole, Rows(*(column[:r] for column in rows))
 
     def _make_seen(self, slots: int) -> None:
         missing = slots - len(self.seen.count)
@@ -208,7 +208,7 @@ class HamletGraph:
             choice[which] = found.choice
             shared[asked], apart[asked] = found.shared, found.apart
         self.decisions.costs(shared, apart)
-        self.decision_seconds += perf_counter() - begin
+        self.decisions.seconds += perf_counter() - begin
         return choice
 
     def _run(
@@ -220,13 +220,14 @@ class HamletGraph:
         rows: Rows,
         choice: npt.NDArray[np.uint8],
         created: npt.NDArray[np.int64],
+        most: npt.NDArray[np.int64],
     ) -> None:
         done, count = 0, len(segment.touched)
         while done < count:
             members, sharers, types, room, scratch = self._lay_out()
             assert self._merged
             done, stopped = run_bursts(
-                events, after, segment.touched, segment.burst_at, done, count, bursts, rows, choice, created,
+                events, after, segment.touched, segment.burst_at, done, count, bursts, rows, choice, created, most,
                 members, sharers, types, self._merged.tables, room, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip
@@ -328,7 +329,15 @@ class HamletGraph:
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         """Only these partitions go on, in this order."""
+        self._make_seen(int(slots.max(initial=-1)) + 1)
         self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
+        self.decisions.keep(slots)
+
+
+def _in_order(events: Events, order: npt.NDArray[np.int64]) -> Events:
+    values = events.values[:, order] if len(events.values) else events.values
+    keys = events.keys[:, order] if len(events.keys) else events.keys
+    return Events(events.slot[order], events.time[order], events.kind[order], values, keys)
 
 
 def _rows(count: int) -> Rows:

@@ -168,12 +168,42 @@ def tell_apart(events, after, first, end, kleene, any_lane, sharers, types, rows
 
 
 @kernel
-def cut_bursts(events, after, head, touched, count, sharers, types, bursts, rows, burst_at, b, r, seen, cutting):
-    """The bursts of the chained events of `touched` partitions. (bursts, rows), or (-1, -1) where room is short."""
+def by_partition(slots, lo, hi, counts, order, after, touched, starts):
+    """Events `lo` to `hi` by partition, in their order: where each of these begins. How many have any.
+
+    `counts` is 0 for all partitions, before and after.
+    """
+    found = 0
+    for i in range(lo, hi):
+        slot = slots[i]
+        if counts[slot] == 0:
+            touched[found] = slot
+            found += 1
+        counts[slot] += 1
+    place = lo
+    for t in range(found):
+        starts[t] = place
+        place += counts[touched[t]]
+        counts[touched[t]] = starts[t]
+    for i in range(lo, hi):
+        slot = slots[i]
+        order[counts[slot]] = i
+        after[counts[slot]] = counts[slot] + 1
+        counts[slot] += 1
+    for t in range(found):
+        after[counts[touched[t]] - 1] = -1
+        counts[touched[t]] = 0
+    return found
+
+
+@kernel
+def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, burst_at, b, r, seen, cutting):
+    """The bursts of the events of `touched` partitions. (bursts, rows), or (-1, -1) where room is short."""
+    count = len(touched)
     for t in range(count):
         slot = touched[t]
         burst_at[t] = b
-        i = head[slot]
+        i = starts[t]
         while i >= 0:
             if b + 1 >= len(bursts.row_at) or r + 64 > len(rows.lanes):
                 return -1, -1
@@ -221,8 +251,6 @@ def cut_bursts(events, after, head, touched, count, sharers, types, bursts, rows
             b += 1
             bursts.row_at[b] = r
     burst_at[count] = b
-    for t in range(count):
-        head[touched[t]] = -1
     return b, r
 
 
@@ -257,12 +285,13 @@ def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
 
 @kernel
 def run_bursts(
-    events, after, touched, burst_at, first, count, bursts, rows, choice, created,
+    events, after, touched, burst_at, first, count, bursts, rows, choice, created, most,
     members, sharers, types, tables, room, numbers, least, w, scratch,
 ):  # fmt: skip
     """Take in the bursts of partitions `touched[first:count]`, as `choice` says by row. (how many, why it stopped)
 
-    `created` gets the snapshots of each burst. Where something does not fit, that partition is put back as it was.
+    `created` gets the snapshots of each burst, `most` those of its graphlet with most. Where something does not fit,
+    that partition is put back as it was.
     """
     for t in range(first, count):
         slot = touched[t]
@@ -273,7 +302,7 @@ def run_bursts(
         for b in range(burst_at[t], burst_at[t + 1]):
             kleene = bursts.kleene[b]
             i, end = bursts.first[b], bursts.end[b]
-            created[b] = 0
+            created[b], most[b] = 0, 0
             if kleene == MIXED:
                 for m in range(len(members.base)):
                     flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
@@ -302,6 +331,7 @@ def run_bursts(
                         full = True
                         break
                     created[b] += snapshots
+                    most[b] = max(most[b], snapshots)
                     flag = close_graphlet(
                         kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
                     )

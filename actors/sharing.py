@@ -107,7 +107,9 @@ class SharedCounting(Counting):
 class Sharing:
     """The counters of a share set, and the graph that they share."""
 
-    def __init__(self, plan: Plan, share_set: ShareSet, clock: Clock, exact: bool, optimizer: SharingOptimizer) -> None:
+    def __init__(
+        self, plan: Plan, share_set: ShareSet, clock: Clock, exact: bool, optimizer: SharingOptimizer, recorded: bool
+    ) -> None:
         self.share_set = share_set
         queries = [plan.queries[member.query] for member in share_set.members]
         plans = [(query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)]
@@ -121,7 +123,9 @@ class Sharing:
             [facts_of(kleene, plans) for kleene in share_set.kleenes],
             optimizer,
             exact,
+            recorded,
         )
+        self.names = [query.query.name for query in queries]
         self.changed = True
         """Is there something that the counters do not know yet?"""
 

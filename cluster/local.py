@@ -12,6 +12,7 @@ import pyarrow as pa
 from actors.engine import Engine
 from actors.rows import Rows
 from planner.clock import Clock
+from planner.optimizer import SharingOptimizer
 from planner.plan import Plan
 
 
@@ -41,23 +42,43 @@ class Metrics:
     dead: int = 0
     dropped: int = 0
     """Events with a null in an attribute that splits the stream, once per way to split it."""
+    bursts: int = 0
+    """Those about which there was something to decide: of Kleene sub-patterns that several queries have."""
+    shared_bursts: int = 0
+    """Those of them of which several queries shared a graphlet."""
+    snapshots: int = 0
+    """Created by shared graphlets."""
+    decision_seconds: float = 0.0
+    """That all decisions took."""
 
 
 class LocalRun:
     """Iterating it runs the plan over the source; rows come as their windows close."""
 
     def __init__(
-        self, plan: Plan, source: EventSource, *, numeric: str = "exact", lateness: Fraction = Fraction(0)
+        self,
+        plan: Plan,
+        source: EventSource,
+        *,
+        numeric: str = "exact",
+        lateness: Fraction = Fraction(0),
+        optimizer: SharingOptimizer | None = None,
+        record_decisions: bool = False,
     ) -> None:
         self.plan = plan
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
-        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness))
+        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness), optimizer, record_decisions)
         self.metrics = Metrics()
 
     @property
     def late(self) -> list[pa.RecordBatch]:
         return self.engine.late
+
+    @property
+    def decisions(self) -> pa.Table:
+        """What was decided about every burst, where that was to be recorded."""
+        return self.engine.decisions()
 
     def __iter__(self) -> Iterator[Rows]:
         for batch in self.source.batches(self.clock, self.plan.columns):
@@ -69,6 +90,11 @@ class LocalRun:
         self.metrics.late = sum(batch.num_rows for batch in self.engine.late)
         self.metrics.dead = self.source.dead
         self.metrics.dropped = self.engine.dropped
+        decided = [sharing.graph.decisions for sharing in self.engine.sharings]
+        self.metrics.bursts = sum(one.bursts for one in decided)
+        self.metrics.shared_bursts = sum(one.shared for one in decided)
+        self.metrics.snapshots = sum(one.snapshots for one in decided)
+        self.metrics.decision_seconds = sum(one.seconds for one in decided)
         for rows in found:
             self.metrics.rows += len(rows)
             yield rows

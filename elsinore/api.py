@@ -66,6 +66,7 @@ def run(
     lateness: float | Fraction | timedelta = 0,
     strict: bool = False,
     dead_letters: str | PathLike[str] | None = None,
+    decisions: bool = False,
     progress: bool = False,
 ) -> Result:
     """Run a workload over events and wait for all rows.
@@ -73,7 +74,8 @@ def run(
     `workload` is the text of queries or the path of a file. `events` is a pandas or Polars frame, anything that
     speaks the Arrow C stream interface, a list of dicts, or one or more paths of CSV, JSON lines and Parquet files.
     Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events are counted and written to
-    `dead_letters`; with `strict` the first one raises EventError. `progress` shows a bar on stderr.
+    `dead_letters`; with `strict` the first one raises EventError. With `decisions` the result tells what was decided
+    about each burst. `progress` shows a bar on stderr.
     """
     from elsinore.progress import bar
     from elsinore.result import Result
@@ -91,13 +93,15 @@ def run(
         lateness=lateness,
         strict=strict,
         dead_letters=dead_letters,
+        decisions=decisions,
     )
     local = job.run
     columns = columns_of(job.workload)
     with bar(job, progress):
         rows = answers(job, columns)
     late = late_events(local.late, local.clock, type_column, time_column)
-    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, late)
+    recorded = local.decisions if decisions else None
+    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, late, recorded)
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,7 @@ def prepare(
     strategy: str,
     numeric: Literal["exact", "approximate"],
     lateness: float | Fraction | timedelta,
+    decisions: bool = False,
     **reading: Any,
 ) -> Job:
     """Check everything that can be checked before the first event is read; `reading` goes to `open_events`."""
@@ -139,7 +144,8 @@ def prepare(
 
     source = open_events(events, **reading)
     check_attributes(checked, _attributes(source, planned))
-    return Job(checked, LocalRun(planned, source, numeric=numeric, lateness=allowed), source)
+    local = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
+    return Job(checked, local, source)
 
 
 def seconds(length: float | Fraction | timedelta) -> Fraction:

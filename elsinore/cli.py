@@ -128,11 +128,17 @@ def run(
     dead_letters: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Where bad events go, with the reason.", show_default=False)
     ] = None,
+    decisions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where to record what was shared: .parquet or .jsonl.", show_default=False),
+    ] = None,
 ) -> None:
     """Run a workload over files of events; rows come as windows close."""
     from elsinore.api import prepare
-    from elsinore.commands import answer
+    from elsinore.commands import answer, check_decisions, write_decisions
 
+    if decisions is not None:
+        check_decisions(decisions)
     job = prepare(
         workload,
         [*events, *(more_events or [])],
@@ -145,8 +151,11 @@ def run(
         time_unit=time_unit,
         strict=strict,
         dead_letters=dead_letters,
+        decisions=decisions is not None,
     )
     typer.echo(answer(job, out, approximate=numeric == "approximate"), err=True)
+    if decisions is not None:
+        write_decisions(job, decisions)
 
 
 @app.command()

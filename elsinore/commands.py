@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from connectors.sinks import open_sink
+from elsinore.errors import InputError
 from elsinore.progress import bar
 from elsinore.tables import answers, columns_of, table
 
@@ -31,10 +35,29 @@ def answer(job: Job, out: str, approximate: bool) -> str:
     return summary(job.run.metrics, perf_counter() - started)
 
 
+DECISIONS = (".parquet", ".jsonl")
+
+
+def check_decisions(path: Path) -> None:
+    if path.suffix.lower() not in DECISIONS:
+        raise InputError(f"{path}: decisions are written to {' and '.join(DECISIONS)} by name.")
+
+
+def write_decisions(job: Job, path: Path) -> None:
+    """What a finished job has recorded, as a file."""
+    found = job.run.decisions
+    if path.suffix.lower() == ".parquet":
+        pq.write_table(found, path)
+    else:
+        path.write_text("".join(f"{json.dumps(row, default=str)}\n" for row in found.to_pylist()))
+
+
 def summary(metrics: Metrics, seconds: float) -> str:
     """One line of numbers, and a hint where one of them is not what a user hopes for."""
     counts = [f"{getattr(metrics, name):,} {name}" for name in ("events", "rows", "late", "dead", "dropped")]
     lines = [f"{', '.join(counts)}; {seconds:.1f} s, {metrics.events / seconds:,.0f} events/s"]
+    if metrics.bursts:
+        lines.append(f"{metrics.shared_bursts:,} of {metrics.bursts:,} bursts shared, {metrics.snapshots:,} snapshots")
     if metrics.late:
         lines.append("Late events are in no row; --lateness SECONDS waits for them.")
     if metrics.dead:

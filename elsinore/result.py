@@ -37,6 +37,14 @@ class Result:
     approximate: bool
     metrics: Metrics
     late: pa.Table
+    recorded: pa.Table | None = None
+
+    @property
+    def decisions(self) -> pa.Table:
+        """What was decided about every burst that could be shared; `elsinore.run(..., decisions=True)` records it."""
+        if self.recorded is None:
+            raise InputError("decisions were not recorded; ask for them with elsinore.run(..., decisions=True)")
+        return self.recorded
 
     def __len__(self) -> int:
         return sum(map(len, self.answers.values()))

@@ -46,7 +46,7 @@ def agrees_with_vector(case: dict[str, Any], strategy: str) -> bool:
 
 @pytest.mark.parametrize("strategy", OTHERS)
 def test_rows_are_those_of_the_enumeration(strategy: str) -> None:
-    enumerated(strategy, settings(QUICK, max_examples=60), 10)
+    enumerated(strategy, settings(QUICK, max_examples=40), 10)
 
 
 @pytest.mark.long

@@ -30,10 +30,12 @@ class Setting:
     numeric: Literal["exact", "approximate"]
 
 
+SHORT = "WITHIN 20 seconds SLIDE 20 seconds"
+
 RIDES = Setting(
     "Ridesharing",
     "the ridesharing stream, bursts of 10 events, 2,500 pairs of a driver and a rider; SEQ(X, Travel T+, Y), "
-    "WITHIN 20 s SLIDE 20 s, so that all trends can be constructed at the lower rates",
+    f"{SHORT}, so that all trends can be constructed at the lower rates",
     lambda events, rate: rides(events, rate, groups=2_500, burst=10),
     lambda queries: shared_kleene(
         queries, "WHERE [driver, rider] GROUP-BY district WITHIN 20 seconds SLIDE 20 seconds"
