@@ -103,9 +103,9 @@ class Decisions:
         before[new] = self.last[kleene[new], partition[new]]
         self.last[kleene, partition] = now
         changes = np.empty(len(order), np.int8)
-        changes[order] = np.where(
-            before == now, 0, np.where(now == WAS_SHARED, before == NOT_SHARED, 2 * (before == 1))
-        )
+        merge = (before == NOT_SHARED) & (now == WAS_SHARED)
+        split = (before == WAS_SHARED) & (now == NOT_SHARED)
+        changes[order] = merge + 2 * split
         return changes
 
     def _make_room(self, partitions: int) -> None:

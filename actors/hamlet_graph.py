@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from math import gcd
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,8 @@ class HamletGraph:
         """A pane of the share set: no window of any query begins or ends within one."""
         self.longest = max(graph.windows.within for graph in graphs)
         self.decisions = Decisions(share_set, recorded)
+        self.seconds = 0.0
+        """That bursts took, all in all."""
         self.columns: list[Columns] = []
         self.words = 1 if exact else 2
         """Of coefficients."""
@@ -185,7 +187,7 @@ class HamletGraph:
 
     def _decide(self, bursts: Bursts, rows: Rows) -> npt.NDArray[np.uint8]:
         """How each row of each burst is run; one question for each Kleene."""
-        begin = perf_counter()
+        begin = process_time()
         choice = np.zeros(len(rows.queries), np.uint8)
         shared = np.full(len(bursts.size), np.nan)
         apart = np.full(len(bursts.size), np.nan)
@@ -208,7 +210,7 @@ class HamletGraph:
             choice[which] = found.choice
             shared[asked], apart[asked] = found.shared, found.apart
         self.decisions.costs(shared, apart)
-        self.decisions.seconds += perf_counter() - begin
+        self.decisions.seconds += process_time() - begin
         return choice
 
     def _run(
@@ -222,6 +224,7 @@ class HamletGraph:
         created: npt.NDArray[np.int64],
         most: npt.NDArray[np.int64],
     ) -> None:
+        begin = process_time()
         done, count = 0, len(segment.touched)
         while done < count:
             members, sharers, types, room, scratch = self._lay_out()
@@ -233,6 +236,7 @@ class HamletGraph:
             )  # fmt: skip
             if done < count:
                 self._make_room(stopped)
+        self.seconds += process_time() - begin
         pane_of: dict[int, npt.NDArray[np.int64]] = {}
         for graph in self.graphs:
             assert graph.pane is not None

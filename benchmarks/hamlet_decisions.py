@@ -9,7 +9,6 @@ from itertools import product
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from benchmarks.figures import Figure
 from benchmarks.measure import best, run
@@ -41,7 +40,7 @@ def diverse_workload(events: int) -> Iterator[Figure]:
     took, snapshots = {}, {}
     for strategy in ("hamlet", "hamlet-static"):
         result = run(workload, table, "approximate", strategy)
-        snapshots[strategy] = pc.sum(result.decisions["snapshots_created"]).as_py()
+        snapshots[strategy] = result.metrics.snapshots
         took[strategy] = best(partial(run, workload, table, "approximate", strategy))
     dynamic, static = took.values()
     detail = f"{static:.3f} s to {dynamic:.3f} s, {dynamic / len(table) * 1e9:,.0f} ns an event"

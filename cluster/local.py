@@ -11,8 +11,10 @@ import pyarrow as pa
 
 from actors.engine import Engine
 from actors.rows import Rows
+from cluster.costs import cost_model
 from planner.clock import Clock
 from planner.optimizer import SharingOptimizer
+from planner.optimizers import optimizer_of
 from planner.plan import Plan
 
 
@@ -68,7 +70,8 @@ class LocalRun:
         self.plan = plan
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
-        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness), optimizer, record_decisions)
+        decider = optimizer or optimizer_of(plan.strategy, cost_model())
+        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness), decider, record_decisions)
         self.metrics = Metrics()
 
     @property

@@ -30,8 +30,6 @@ class Facts:
     """Runs of counters per query, a mean of at least 1: its open windows, or the states its maps start from."""
     lanes: float
     """Numbers per counter, the count of trends included."""
-    inputs: float
-    """States before the Kleene's own, a mean: what a snapshot at graphlet level sums up beside that one."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ def facts_of(kleene: Kleene, members: Sequence[tuple[QueryPlan, Counter]]) -> Fa
         types=ceil(mean(len({one.type for one in counter.machine.classes}) for _, counter in plans)),
         rows=mean(_rows(plan, counter) for plan, counter in plans),
         lanes=mean(1 + len(counter.lanes) for _, counter in plans),
-        inputs=mean(len(sharer.inputs) for sharer in kleene.sharers),
     )
 
 

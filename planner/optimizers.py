@@ -6,11 +6,12 @@ from planner.benefit import CostModel
 from planner.calibrated import CalibratedModel
 from planner.optimizer import Dynamic, Expected, SharingOptimizer, Static
 
+CALIBRATED = CalibratedModel()
+
 EXPECTED = Expected(size=10, window=100, alike=1)
 """What a workload's author may hope of a stream: bursts of some length whose events all queries take."""
 
 
-def optimizer_of(strategy: str, model: CostModel | None = None) -> SharingOptimizer:
+def optimizer_of(strategy: str, model: CostModel = CALIBRATED) -> SharingOptimizer:
     """What decides about the bursts of a strategy's share sets."""
-    costs = model or CalibratedModel()
-    return Static(costs, EXPECTED) if strategy == "hamlet-static" else Dynamic(costs)
+    return Static(model, EXPECTED) if strategy == "hamlet-static" else Dynamic(model)

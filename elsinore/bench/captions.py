@@ -28,8 +28,8 @@ def here(figure: Figure, outcomes: Outcomes, quick: bool) -> str:
     for strategy in others:
         said = list(_compared(figure, (first, strategy), asked, outcomes))
         if said:
-            sentences.append(f"Compared with {LABELS[strategy]}: {', '.join(said)}.")
-    return " ".join([*sentences, *_missing(figure, asked, outcomes)])
+            sentences.append(_sentence("; ".join(said)))
+    return " ".join([*sentences, *_decided(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
 
 
 def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
@@ -42,16 +42,37 @@ def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) 
 
 
 def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+    """What is better in more is told of the first strategy, what is better in less of the other one."""
     for metric in figure.metrics:
-        better = "as high" if metric == "throughput" else "as low"
+        more, less = pair if metric == "throughput" else pair[::-1]
         ratios = []
         for point in asked:
             if point.strategy == pair[1]:
-                first, other = (value(outcomes[replace(point, strategy=name)], metric) for name in pair)
-                if first and other:
-                    ratios.append(first / other if metric == "throughput" else other / first)
+                high, low = (value(outcomes[replace(point, strategy=name)], metric) for name in (more, less))
+                if high and low:
+                    ratios.append(high / low)
         if ratios:
-            yield f"{metric} {_times(min(ratios))} to {_times(max(ratios))} times {better}"
+            times = f"{_times(min(ratios))} to {_times(max(ratios))} times"
+            yield f"the {metric} of {LABELS[more]} is {times} that of {LABELS[less]}"
+
+
+def _decided(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+    """What sharing came to, of those that share."""
+    for strategy in figure.strategies:
+        own = [outcomes[point].metrics for point in asked if point.strategy == strategy]
+        some = [metrics for metrics in own if metrics.get("bursts")]
+        if some:
+            shared = [100 * metrics["shared_bursts"] / metrics["bursts"] for metrics in some]
+            snapshots = [metrics["snapshots"] for metrics in some]
+            deciding = max(100 * metrics["decision_seconds"] / metrics["spent"] for metrics in some)
+            yield (
+                f"{LABELS[strategy]}: {min(shared):.0f}% to {max(shared):.0f}% of bursts shared, {min(snapshots):,} to "
+                f"{max(snapshots):,} snapshots, decisions at most {deciding:.2g}% of the time."
+            )
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 def _times(ratio: float) -> str:

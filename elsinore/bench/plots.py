@@ -23,7 +23,7 @@ STYLES = {
     "sharon": ("#b8860b", "D"),
     "two-step": ("#7d3c98", "v"),
 }
-UNITS = {"latency": "s", "throughput": "events/s", "memory": "bytes"}
+UNITS = {"latency": "s", "throughput": "", "memory": "B"}
 AXES = {"rate": "events a minute", "queries": "queries"}
 
 WIDTH, HEIGHT = 4.6, 2.9
@@ -68,13 +68,13 @@ def _panel(
         axes.plot(at, heights, color=colour, marker=marker, markersize=5, label=label)
         _crosses(axes, [x for x, found in zip(at, values, strict=True) if found is None], colour, place)
     axes.set_xlabel(AXES[sweep.axis])
-    axes.set_ylabel(f"{metric}, {UNITS[metric]}")
+    axes.set_ylabel("events a second" if metric == "throughput" else metric)
+    axes.yaxis.set_major_formatter(EngFormatter(unit=UNITS[metric], sep=" " if UNITS[metric] else ""))
     axes.set_title(f"({letter}) {metric}, {sweep.setting.name}", loc="left", fontsize=9.5)
     axes.set_xticks([getattr(point, sweep.axis) for point in sweep.points(figure.strategies[0], quick)])
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     if not figure.log:
         axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
 
 
 def _crosses(axes: Any, missing: list[int], colour: str, place: int) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ctypes
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -17,8 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.rows import Rows
-from elsinore.api import Job, prepare
-from elsinore.bench.settings import SETTINGS, Point
+from cluster.local import LocalRun
+from elsinore.api import prepare
+from elsinore.bench.settings import SETTINGS, Point, Setting
+from planner.clock import Clock
 
 PIECES = 10
 """Of a pane."""
@@ -40,21 +42,60 @@ DEFINITIONS = {
         "Bytes: the peak of the process's resident memory during a run over the stream, less what was resident before "
         "it, kernels loaded and events in memory."
     ),
+    "spent": "Seconds of processor time of feeding the stream, all rows made.",
     "repetition": f"The fastest of {RUNS} runs; the only one where it took more than {ENOUGH:g} seconds.",
 }
 """Goes with every figure that is written."""
 
 
-@dataclass(frozen=True)
-class Replay:
-    """One run over a stream."""
+@dataclass
+class Watch:
+    """Adds up what pieces of a stream cost, on a clock on which they arrive in their time."""
 
-    latency: float
-    spent: float
-    """Seconds of processor time, all events and rows."""
-    rows: int
-    memory: int | None
-    job: Job
+    spent: float = 0.0
+    """Processor time, all pieces and rows."""
+    now: float = 0.0
+    windows: int = 0
+    late: float = 0.0
+    """Summed up over windows."""
+    rows: int = 0
+    found: list[Rows] = field(default_factory=list)
+    """By this piece."""
+
+    def start(self, arrived: float) -> None:
+        self.arrived, self.started = arrived, process_time()
+
+    def stop(self) -> None:
+        took = process_time() - self.started
+        self.spent, self.now = self.spent + took, max(self.now, self.arrived) + took
+        windows = sum(map(_windows, self.found))
+        self.windows, self.late = self.windows + windows, self.late + windows * (self.now - self.arrived)
+        self.rows += sum(map(len, self.found))
+        self.found.clear()
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """A source that hands out a stream piece by piece, and watches how long it takes until it is asked for the next."""
+
+    batch: pa.RecordBatch
+    setting: Setting
+    rate: float
+    form: pa.DataType
+    watch: Watch
+    dead: int = 0
+
+    @property
+    def time_unit(self) -> str:
+        return self.setting.time_unit
+
+    def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
+        pane = round(self.setting.pane * 60 * clock.ticks_per_second)
+        for begin, end in _pieces(self.batch.column(1).to_numpy(), pane):
+            self.watch.start(end * 60 / self.rate)
+            yield self.batch.slice(begin, end - begin)
+            self.watch.stop()
+        self.watch.start(len(self.batch) * 60 / self.rate)
 
 
 def measured(point: Point) -> dict[str, Any]:
@@ -63,42 +104,15 @@ def measured(point: Point) -> dict[str, Any]:
     events = setting.events(round(point.rate * point.minutes), point.rate)
     replay(point, events.slice(0, WARM))
     first = replay(point, events)
-    runs = [first, *(replay(point, events) for _ in range(1, RUNS) if first.spent < ENOUGH)]
-    best = min(runs, key=lambda run: run.spent)
-    return {
-        "latency": best.latency,
-        "throughput": len(events) / best.spent,
-        "memory": first.memory,
-        "rows": best.rows,
-    }
+    runs = [first, *(replay(point, events) for _ in range(1, RUNS) if first["spent"] < ENOUGH)]
+    best = min(runs, key=lambda run: run["spent"])
+    return best | {"memory": first["memory"]}
 
 
-def replay(point: Point, events: pa.Table) -> Replay:
-    job = _prepared(point, events)
-    batches = job.source.batches(job.run.clock, job.run.plan.columns)
-    (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
-    pane = round(SETTINGS[point.setting].pane * 60 * job.run.clock.ticks_per_second)
-    pieces = [*_pieces(batch.column(1).to_numpy(), pane), (len(batch), len(batch))]
-    before = _memory_before()
-    now = spent = late = 0.0
-    windows = rows = 0
-    for begin, end in pieces:
-        started = process_time()
-        found = job.run.engine.feed(batch.slice(begin, end - begin)) if begin < end else job.run.engine.finish()
-        took = process_time() - started
-        arrived = end * 60 / point.rate
-        spent, now = spent + took, max(now, arrived) + took
-        ended = sum(map(_windows, found))
-        windows, late = windows + ended, late + ended * (now - arrived)
-        rows += sum(map(len, found))
-    peak = _status("VmHWM")
-    memory = None if before is None or peak is None else max(peak - before, 0)
-    return Replay(late / max(windows, 1), spent, rows, memory, job)
-
-
-def _prepared(point: Point, events: pa.Table) -> Job:
-    setting = SETTINGS[point.setting]
-    return prepare(
+def replay(point: Point, events: pa.Table) -> dict[str, Any]:
+    """The metrics of one run."""
+    setting, watch = SETTINGS[point.setting], Watch()
+    job = prepare(
         setting.workload(point.queries),
         events,
         engine="local",
@@ -107,6 +121,26 @@ def _prepared(point: Point, events: pa.Table) -> Job:
         lateness=0,
         time_unit=setting.time_unit,
     )
+    batches = job.source.batches(job.run.clock, job.run.plan.columns)
+    (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
+    pieces = Pieces(batch, setting, point.rate, job.source.form, watch)
+    run = LocalRun(job.run.plan, pieces, numeric=setting.numeric)
+    before = _memory_before()
+    for rows in run:
+        watch.found.append(rows)
+    watch.stop()
+    peak = _status("VmHWM")
+    return {
+        "latency": watch.late / max(watch.windows, 1),
+        "throughput": len(events) / watch.spent,
+        "memory": None if before is None or peak is None else max(peak - before, 0),
+        "spent": watch.spent,
+        "rows": watch.rows,
+        "bursts": run.metrics.bursts,
+        "shared_bursts": run.metrics.shared_bursts,
+        "snapshots": run.metrics.snapshots,
+        "decision_seconds": run.metrics.decision_seconds,
+    }
 
 
 def _windows(rows: Rows) -> int:

@@ -14,7 +14,7 @@ from planner.benefit import BenefitModel, CostModel, benefit, non_shared, shared
 from planner.bursts import Facts
 from planner.calibrated import CalibratedModel, Costs
 
-FACTS = Facts(queries=2, types=2, rows=1.0, lanes=1.0, inputs=1.0)
+FACTS = Facts(queries=2, types=2, rows=1.0, lanes=1.0)
 
 
 @pytest.mark.parametrize(
@@ -149,18 +149,18 @@ def test_no_model_shares_for_free(model: CostModel) -> None:
 
 def test_what_a_graphlet_costs_here() -> None:
     """Ten events, four queries with two windows each, three numbers a counter, two states before: by hand."""
-    facts = replace(FACTS, rows=2.0, lanes=3.0, inputs=2.0)
-    model = CalibratedModel(Costs(step=1, propagate=10, snapshot=100, evaluate=1000, graphlet=0.5))
+    facts = replace(FACTS, rows=2.0, lanes=3.0)
+    model = CalibratedModel(Costs(query=7, step=1, graphlet=0.5, propagate=10, snapshot=100, evaluate=1000))
     events, window, queries = (np.array([x], np.float64) for x in (10, 50, 4))
     plain, numbers = model.graphlet(facts, events, window, queries, 0.0), 4 * 2 * 3
-    assert plain == 0.5 + 10 * 3 * 10 + numbers * 3 * 100 + numbers * 1000
+    assert plain == 0.5 + 10 * 3 * 10 + 4 * 2 * 100 + numbers * 1000
     assert model.graphlet(facts, events, window, queries, 2.0) - plain == 2 * 5 * 3 * 10 + numbers * (2 + 3) * 1000
-    assert model.apart(facts, events, window, queries) == numbers * 10
+    assert model.apart(facts, events, window, queries) == numbers * 10 + 4 * 2 * 7
 
 
 def test_costs_as_a_dict() -> None:
     costs = Costs(step=1.5, graphlet=80)
     assert Costs.from_dict(costs.to_dict()) == costs
     assert Costs.from_dict({"step": 2}) == Costs(step=2)
-    with pytest.raises(ValueError, match="there is no cost 'steps'; choose among step, propagate"):
+    with pytest.raises(ValueError, match="there is no cost 'steps'; choose among query, step"):
         Costs.from_dict({"steps": 2})

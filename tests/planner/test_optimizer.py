@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
 
 import numpy as np
@@ -17,9 +17,9 @@ from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
 from planner.calibrated import CalibratedModel, Costs
 from planner.optimizer import Always, Dynamic, Expected, Never, Plans, SharingOptimizer, Static
 
-COSTS = Costs(step=4.0, propagate=3.0, snapshot=4.0, evaluate=6.0, graphlet=60.0)
+COSTS = Costs(query=0.0, step=4.0, graphlet=60.0, propagate=3.0, snapshot=8.0, evaluate=6.0)
 HERE, PAPER = CalibratedModel(COSTS), BenefitModel()
-FACTS = Facts(queries=4, types=2, rows=1.0, lanes=1.0, inputs=1.0)
+FACTS = Facts(queries=4, types=2, rows=1.0, lanes=1.0)
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def test_the_search_space_of_figure_7() -> None:
 
 
 def four(step: float) -> tuple[Plans, Judge, CostModel]:
-    model = CalibratedModel(Costs(step, COSTS.propagate, COSTS.snapshot, COSTS.evaluate, COSTS.graphlet))
+    model = CalibratedModel(replace(COSTS, step=step))
     return Plans(model, FACTS, columns([FOUR])), Judge(model, FOUR), model
 
 

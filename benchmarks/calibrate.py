@@ -1,0 +1,124 @@
+"""`python -m benchmarks.calibrate`: what the parts of a burst cost on this machine, for the calibrated cost model.
+
+Streams of bursts of one length are run with all bursts shared, and with none; the costs are those that explain the
+times best (least squares of relative errors, none below zero).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from actors.engine import Engine
+from cluster.costs import costs_file
+from planner.calibrated import Costs
+from planner.check import check_text
+from planner.clock import Clock
+from planner.optimizer import Always, Never, SharingOptimizer
+from planner.plan import plan
+
+SIZES = (1, 2, 4, 8, 16, 64, 256)
+QUERIES = (2, 10, 50)
+ITEMS = ("COUNT(*)", "COUNT(*), SUM(T.v)")
+EVENTS = 200_000
+PARTITIONS = 100
+BATCH = 50_000
+
+
+def workload(queries: int, items: str) -> str:
+    return "\n".join(
+        f"RETURN {items} PATTERN SEQ(P{q % 5}, T+) WHERE [k] WITHIN 1 hours SLIDE 1 hours;" for q in range(queries)
+    )
+
+
+def stream(size: int) -> pa.RecordBatch:
+    """In every partition a prefix for each query, and then bursts of so many T, parted by a suffix that ends none."""
+    steps = EVENTS // PARTITIONS
+    place = np.arange(steps)
+    kinds = np.where(place < 5, place, np.where((place - 5) % (size + 1) == size, 5 + place % 5, 10)).astype(np.int32)
+    kinds = np.where(kinds >= 10, 10, kinds % 5).astype(np.int32)
+    names = pa.array([*(f"P{n}" for n in range(5)), *(f"X{n}" for n in range(5)), "T"])
+    types = pa.DictionaryArray.from_arrays(pa.array(np.repeat(kinds, PARTITIONS)), names)
+    return pa.RecordBatch.from_pydict(
+        {
+            "type": types,
+            "time": np.arange(EVENTS),
+            "k": np.tile(np.arange(PARTITIONS), steps),
+            "v": np.ones(EVENTS, np.int64),
+        }
+    )
+
+
+def nanoseconds(text: str, events: pa.RecordBatch, optimizer: SharingOptimizer) -> float:
+    """Of a burst, on average."""
+    best = np.inf
+    bursts = 1
+    for _ in range(3):
+        made = plan(check_text(text), "hamlet")
+        engine = Engine(made, Clock.of(pa.int64(), "ms", made.spans), "approximate", 0, optimizer)
+        for start in range(0, len(events), BATCH):
+            engine.feed(events.slice(start, BATCH))
+        engine.finish()
+        graph = engine.sharings[0].graph
+        bursts = graph.decisions.bursts
+        best = min(best, graph.seconds)
+    return best * 1e9 / bursts
+
+
+def measurements() -> Iterator[tuple[npt.NDArray[np.float64], float]]:
+    """What a burst is made of, by cost, and what it took."""
+    for size in SIZES:
+        events = stream(size)
+        for queries in QUERIES:
+            for lanes, items in enumerate(ITEMS):
+                text = workload(queries, items)
+                width = 1 + 2 * lanes
+                for optimizer, parts in (
+                    (Never(), [queries, size * queries * width, 0, 0, 0, 0]),
+                    (Always(), [0, 0, 1, size * width, queries, queries * width]),
+                ):
+                    took = nanoseconds(text, events, optimizer)
+                    how = type(optimizer).__name__
+                    print(f"b {size:4} k {queries:3} {items:20} {how:7} {took:10.0f} ns", file=sys.stderr)
+                    # A prefix for each partition goes through the machines, and is a small part of each burst.
+                    yield np.array([*parts, 1.0]), took
+
+
+def calibrated() -> Costs:
+    """The costs in their order; and, left out of them, what is the same however a burst is run."""
+    parts, times = (np.array(column) for column in zip(*measurements(), strict=True))
+    weighted, wanted = parts / times[:, None], np.ones(len(times))
+    found = nnls(weighted, wanted)
+    errors = np.abs(weighted @ found - 1)
+    print(f"relative error: median {np.median(errors):.2f}, worst {errors.max():.2f}", file=sys.stderr)
+    return Costs(*(round(float(cost), 2) for cost in found[:6]))
+
+
+def nnls(parts: npt.NDArray[np.float64], wanted: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Least squares with nothing below zero: what would be is left out, the worst first."""
+    left = np.arange(parts.shape[1])
+    while True:
+        found = np.linalg.lstsq(parts[:, left], wanted, rcond=None)[0]
+        if found.min() >= 0:
+            whole = np.zeros(parts.shape[1])
+            whole[left] = found
+            return whole
+        left = np.delete(left, found.argmin())
+
+
+def main() -> None:
+    costs = calibrated()
+    path: Path = costs_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(costs.to_dict(), indent=2) + "\n")
+    print(f"{path}: {costs}")
+
+
+if __name__ == "__main__":
+    main()
