@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from actors.counting import Batch, Counting
 from actors.decisions import decisions_table
+from actors.hamlet_graph import HamletGraph
 from actors.partitions import Partitions
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
@@ -43,6 +44,7 @@ class Engine:
         lateness: int = 0,
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
+        hamlet_graph: type[HamletGraph] = HamletGraph,
     ) -> None:
         self.plan = plan
         self.clock = clock
@@ -55,7 +57,8 @@ class Engine:
         exact = numeric == "exact"
         optimizer = optimizer or optimizer_of(plan.strategy)
         self.sharings = [
-            Sharing(plan, share_set, clock, exact, optimizer, record_decisions) for share_set in plan.share_sets
+            Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
+            for share_set in plan.share_sets
         ]
         shared = {place: counting for sharing in self.sharings for place, counting in sharing.members.items()}
         self._graphs = [
@@ -142,6 +145,9 @@ class Engine:
         for partitions in self._partitions.values():
             kept = partitions.forget(self.reorder.watermark - longest)
             if kept is not None:
+                for sharing in self.sharings:
+                    if self._splits(sharing) is partitions:
+                        sharing.graph.flush()
                 for graph in self._graphs:
                     if graph.partitions is partitions:
                         graph.keep(kept)

@@ -26,6 +26,7 @@ from actors.event_kinds import EventKinds
 from actors.graphlets_numba_fns import Members, Room, Sharers
 from actors.hamlet_numba_fns import (
     COEFFICIENTS,
+    HELD,
     NUMBERS,
     Bursts,
     Cutting,
@@ -43,6 +44,9 @@ from planner.bursts import Facts
 from planner.optimizer import SharingOptimizer
 from planner.sharing import ShareSet
 
+HOLD, HOLD_ALL = 1 << 12, 1 << 18
+"""No burst waits that is longer, nor any where all together are."""
+
 SNAPSHOTS = 16
 """Room for so many snapshots of a graphlet at first."""
 
@@ -58,6 +62,14 @@ class MemberGraph(PaneGraph):
     def reach(self, pane: int) -> Iterator[Cells]:
         if self.pane != pane:
             yield from self._reach(pane)
+
+    def settle(self, time: int) -> Iterator[Cells]:
+        self.share.settle(time)
+        yield from super().settle(time)
+
+    def finish(self) -> Iterator[Cells]:
+        self.share.flush()
+        yield from super().finish()
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,8 @@ class HamletGraph:
         self.decisions = Decisions(share_set, recorded)
         self.seconds = 0.0
         """That bursts took, all in all."""
+        self.held: Events | None = None
+        """Bursts that may not be complete."""
         self.columns: list[Columns] = []
         self.words = 1 if exact else 2
         """Of coefficients."""
@@ -113,15 +127,23 @@ class HamletGraph:
         self.columns = columns
         self._merged = None
 
-    def process(self, events: Events) -> list[list[Cells]]:
-        """Take in events, sorted by time, none older than those before; per member, the results due by them."""
+    def process(self, events: Events, complete: bool = False) -> list[list[Cells]]:
+        """Take in events, sorted by time, none older than those before; per member, the results due by them.
+
+        Bursts to which more events could come wait for them, unless all are said to be `complete`.
+        """
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
             return ready
         self._lay_out()
+        if self.held is not None:
+            events = _joined(self.held, events)
+            self.held = None
         segments, after, order = self._segments(events)
-        events = _in_order(events, order)
+        events = _ordered(events, order)
         bursts, rows = self._cut(events, after, segments)
+        if not complete:
+            self._hold(segments[-1], bursts, events, order)
         choice = self._decide(bursts, rows)
         created, most = np.empty((2, len(bursts.size)), np.int64)
         for segment in segments:
@@ -175,6 +197,30 @@ class HamletGraph:
             b, r = end, last
         whole = Bursts(*(column[:b] for column in bursts))._replace(row_at=bursts.row_at[: b + 1])
         return whole, Rows(*(column[:r] for column in rows))
+
+    def _hold(self, segment: Segment, bursts: Bursts, events: Events, order: npt.NDArray[np.int64]) -> None:
+        """Let the last burst of each partition wait, where events that come next may belong to it."""
+        last = segment.burst_at[1:] - 1
+        held = (bursts.kleene[last] >= 0) & (bursts.size[last] < HOLD)
+        last, partitions = last[held], segment.touched[held]
+        sizes = bursts.size[last]
+        if not len(last) or int(sizes.sum()) > HOLD_ALL:
+            return
+        which = np.repeat(bursts.first[last] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
+        self.held = _ordered(events, which[np.argsort(order[which])])
+        bursts.kleene[last] = HELD
+        self.seen.count[partitions] -= sizes
+
+    def settle(self, time: int) -> None:
+        """No event older than this will come: bursts of panes that are over are complete."""
+        if self.held is not None and time // self.pane > int(self.held.time[0]) // self.pane:
+            self.flush()
+
+    def flush(self) -> None:
+        """All bursts are complete."""
+        if self.held is not None:
+            held, self.held = self.held, None
+            self.process(held, complete=True)
 
     def _make_seen(self, slots: int) -> None:
         missing = slots - len(self.seen.count)
@@ -338,7 +384,17 @@ class HamletGraph:
         self.decisions.keep(slots)
 
 
-def _in_order(events: Events, order: npt.NDArray[np.int64]) -> Events:
+def _joined(one: Events, other: Events) -> Events:
+    return Events(
+        np.concatenate([one.slot, other.slot]),
+        np.concatenate([one.time, other.time]),
+        np.concatenate([one.kind, other.kind]),
+        np.concatenate([one.values, other.values], axis=1),
+        np.concatenate([one.keys, other.keys], axis=1),
+    )
+
+
+def _ordered(events: Events, order: npt.NDArray[np.int64]) -> Events:
     values = events.values[:, order] if len(events.values) else events.values
     keys = events.keys[:, order] if len(events.keys) else events.keys
     return Events(events.slot[order], events.time[order], events.kind[order], values, keys)

@@ -24,8 +24,9 @@ from actors.graphlets_numba_fns import (
 )
 from actors.numbers_numba_fns import clear, copy
 
-SINGLE, MIXED = -1, -2
-"""In place of a Kleene: events of one type that no graphlet shares; events of several types at one time."""
+SINGLE, MIXED, HELD = -1, -2, -3
+"""In place of a Kleene: events of one type that no graphlet shares; events of several types at one time; a burst that
+is not complete, and waits."""
 
 APART, OWN, SHARED = 0, 1, 2
 DONE, NUMBERS, COEFFICIENTS, SNAPSHOTS = 0, 1, 2, 3
@@ -303,6 +304,8 @@ def run_bursts(
             kleene = bursts.kleene[b]
             i, end = bursts.first[b], bursts.end[b]
             created[b], most[b] = 0, 0
+            if kleene == HELD:
+                continue
             if kleene == MIXED:
                 for m in range(len(members.base)):
                     flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
@@ -358,3 +361,13 @@ def run_bursts(
                 return t, SNAPSHOTS
             return t, NUMBERS if flag >> 62 else COEFFICIENTS
     return count, DONE
+
+
+@kernel
+def trace_graphlet(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
+    """A graphlet as far as event `end`, and nothing kept of it but what stands in its room. How many snapshots."""
+    _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
+    snapshots, _, _ = propagate(
+        events, after, first, end, kleene, mask, members, sharers, room, w, flag, np.int64(0)
+    )  # fmt: skip
+    return snapshots

@@ -108,7 +108,14 @@ class Sharing:
     """The counters of a share set, and the graph that they share."""
 
     def __init__(
-        self, plan: Plan, share_set: ShareSet, clock: Clock, exact: bool, optimizer: SharingOptimizer, recorded: bool
+        self,
+        plan: Plan,
+        share_set: ShareSet,
+        clock: Clock,
+        exact: bool,
+        optimizer: SharingOptimizer,
+        recorded: bool,
+        graph: type[HamletGraph] = HamletGraph,
     ) -> None:
         self.share_set = share_set
         queries = [plan.queries[member.query] for member in share_set.members]
@@ -116,7 +123,7 @@ class Sharing:
         self.shared = SharedColumns(plans, exact)
         self.kinds = EventKinds(plans, share_set.kleenes)
         self.countings = [SharedCounting(self.shared, query, counter, clock, exact) for query, counter in plans]
-        self.graph = HamletGraph(
+        self.graph = graph(
             share_set,
             [counting.graph for counting in self.countings],
             self.kinds,
@@ -150,6 +157,8 @@ class Sharing:
             indices = pa.array(rows)
             columns = {name: columns[name].take(indices) for name in self.shared.reads}
         if self.shared.learn(columns) or self.changed:
+            # What waits has columns as they were.
+            self.graph.flush()
             self._follow()
         values, keys = self.shared.columns.values(columns, len(times)), self.shared.columns.keys(columns, len(times))
         return Events(slots, times, kinds, values, keys)
@@ -164,6 +173,8 @@ class Sharing:
         self.graph.keep(slots)
 
     def save(self) -> dict[str, Any]:
+        """What was learned of columns; bursts that wait are taken in, for the counters to save."""
+        self.graph.flush()
         return self.shared.columns.save()
 
     def load(self, state: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import matplotlib as mpl
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure as Image
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import EngFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from elsinore.bench.captions import LABELS, Outcomes, value
 from elsinore.bench.figures import Figure, Metric, Sweep
@@ -25,6 +25,9 @@ STYLES = {
 }
 UNITS = {"latency": "s", "throughput": "", "memory": "B"}
 AXES = {"rate": "events a minute", "queries": "queries"}
+
+FEW_DECADES = 200
+"""From the bottom of an axis to its top: fewer than that many times, and powers of ten alone would be too few."""
 
 WIDTH, HEIGHT = 4.6, 2.9
 """Of a panel, in inches."""
@@ -69,12 +72,16 @@ def _panel(
         _crosses(axes, [x for x, found in zip(at, values, strict=True) if found is None], colour, place)
     axes.set_xlabel(AXES[sweep.axis])
     axes.set_ylabel("events a second" if metric == "throughput" else metric)
+    if figure.log:
+        low, high = axes.get_ylim()
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < FEW_DECADES else (1,)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(EngFormatter(unit=UNITS[metric], sep=" " if UNITS[metric] else ""))
     axes.set_title(f"({letter}) {metric}, {sweep.setting.name}", loc="left", fontsize=9.5)
     axes.set_xticks([getattr(point, sweep.axis) for point in sweep.points(figure.strategies[0], quick)])
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    if not figure.log:
-        axes.set_ylim(bottom=0)
 
 
 def _crosses(axes: Any, missing: list[int], colour: str, place: int) -> None:

@@ -1,0 +1,139 @@
+"""Whatever queries share, and whoever decides about it, the rows are those of the enumeration of all trends."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, event, given, note, settings
+from hypothesis import strategies as st
+
+from cluster.local import LocalRun
+from elsinore.api import prepare
+from elsinore.result import Result
+from elsinore.tables import answers, columns_of
+from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
+from planner.check import check_text
+from planner.clock import Clock
+from planner.optimizer import SharingOptimizer
+from planner.plan import plan
+from tests.oracle.answer import answer
+from tests.oracle.compare import Numeric, differences
+from tests.oracle.query import Query, text_of
+from tests.oracle.sharing import cases
+from tests.test_batches import cut, fed, shown
+from tests.test_enumerator import LONG, NUMERIC, QUICK
+
+ALL = os.environ.get("ELSINORE_TEST") == "all"
+
+Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Each row apart, in a graphlet of its own, or with others, as a seed and the bursts say."""
+
+    seed: int
+
+    def decide(self, facts: Facts, bursts: Bursts) -> Choices:
+        told = crc32(b"".join(column.tobytes() for column in (bursts.size, bursts.window, bursts.at, bursts.taken)))
+        rnd = np.random.default_rng([self.seed, told])
+        choice = rnd.choice(np.array([APART, OWN, SHARED], np.uint8), len(bursts.queries), p=[0.2, 0.2, 0.6])
+        for first, end in zip(bursts.at[:-1], bursts.at[1:], strict=True):
+            if (choice[first + 1 : end] == SHARED).any():
+                choice[first] = SHARED
+            elif choice[first] == SHARED:
+                choice[first] = OWN
+        costs = np.full(len(bursts.size), np.nan)
+        return Choices(choice, costs, costs)
+
+
+@dataclass
+class Tally:
+    """What the cases of a test were like."""
+
+    found: Counter[str] = field(default_factory=Counter)
+
+    def note(self, what: str, is_so: bool) -> None:
+        self.found[what] += is_so
+        if is_so:
+            event(what)
+
+    def share(self, what: str) -> float:
+        return self.found[what] / self.found["cases"]
+
+
+def optimizers(seed: int) -> dict[str, tuple[str, SharingOptimizer | None]]:
+    return {"hamlet": ("hamlet", None), "static": ("hamlet-static", None), "drawn": ("hamlet", Drawn(seed))}
+
+
+def outcome(text: str, events: Any, strategy: str, numeric: Numeric, optimizer: SharingOptimizer | None) -> Result:
+    """What `elsinore.run` does, with an optimizer of the test's own."""
+    job = prepare(text, events, engine="local", strategy=strategy, numeric=numeric, lateness=0)
+    local = LocalRun(job.run.plan, job.source, numeric=numeric, optimizer=optimizer, record_decisions=True)
+    columns = columns_of(job.workload)
+    rows = answers(local, columns)
+    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, pa.table({}), local.decisions)
+
+
+def agree(case: Case, seed: int, numeric: Numeric, tally: Tally) -> None:
+    queries, events = case
+    text = text_of(queries)
+    tally.note("cases", True)
+    tally.note("a share set", bool(plan(check_text(text), "hamlet").share_sets))
+    expected = answer(queries, events)
+    for name, (strategy, optimizer) in optimizers(seed).items():
+        note(f"{text}\n" + "\n".join(map(str, events)) + f"\n{name}, seed={seed}, numeric={numeric}")
+        result = outcome(text, events, strategy, numeric, optimizer)
+        assert differences(expected, result.rows(), numeric) == []
+        tally.note(f"bursts shared: {name}", result.metrics.shared_bursts > 0)
+        most = result.decisions["snapshots_propagated"].to_pylist()
+        tally.note(f"snapshots at event level: {name}", max(most, default=0) > 1)
+        tally.note(f"bursts partly shared: {name}", "partly" in result.decisions["choice"].to_pylist())
+
+
+def enumerated(how: settings, most: int) -> Tally:
+    tally = Tally()
+
+    @how
+    @given(cases(most), st.integers(0, 1000), NUMERIC)
+    def every_case(case: Case, seed: int, numeric: Numeric) -> None:
+        agree(case, seed, numeric, tally)
+
+    every_case()
+    return tally
+
+
+def test_rows_are_those_of_the_enumeration() -> None:
+    """And most cases are about something: queries share, not all events are alike to them, and bursts are cut in two."""
+    tally = enumerated(QUICK, 12)
+    assert tally.share("a share set") > 0.7
+    assert tally.share("bursts shared: drawn") > 0.6
+    assert tally.share("snapshots at event level: drawn") > 0.2
+    assert tally.share("bursts partly shared: drawn") > 0.2
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not ALL, reason="ELSINORE_TEST=all asks for it")
+def test_rows_are_those_of_the_enumeration_at_length() -> None:
+    enumerated(settings(LONG, max_examples=2000), 14)
+
+
+@settings(QUICK, max_examples=40)
+@given(cases(12, whole=True), st.randoms(use_true_random=False), st.booleans())
+def test_batches_and_snapshots_never_show(case: Case, random: Random, saved: bool) -> None:
+    queries, events = case
+    batches = list(cut(events, random))
+    note(text_of(queries) + "\n" + "\n".join(map(str, batches)))
+    made = plan(check_text(text_of(queries)), "hamlet")
+    assume(made.share_sets)
+    clock = Clock.of(pa.int64(), "s", made.spans)
+    rows = [row for part in fed(made, clock, batches, saved) for row in shown(part, clock)]
+    assert differences(answer(queries, events), rows, "exact") == []
