@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 from elsinore._version import __version__
 
 if TYPE_CHECKING:
-    from elsinore.api import check, explain, parse, run
+    from elsinore.api import check, draw, explain, parse, run
+    from elsinore.drawing.drawing import Drawing
     from elsinore.errors import EventError, InputError, Problem, WorkloadError
     from elsinore.result import Result
 
 __all__ = [
+    "Drawing",
     "EventError",
     "InputError",
     "Problem",
@@ -28,14 +30,16 @@ __all__ = [
     "WorkloadError",
     "__version__",
     "check",
+    "draw",
     "explain",
     "parse",
     "run",
 ]
 
 _HOMES = {
-    **dict.fromkeys(("check", "explain", "parse", "run"), "elsinore.api"),
+    **dict.fromkeys(("check", "draw", "explain", "parse", "run"), "elsinore.api"),
     **dict.fromkeys(("EventError", "InputError", "Problem", "WorkloadError"), "elsinore.errors"),
+    "Drawing": "elsinore.drawing.drawing",
     "Result": "elsinore.result",
 }
 

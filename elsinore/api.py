@@ -46,8 +46,16 @@ def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
     return explain(_planned(_checked(workload), strategy))
 
 
-def draw(workload: str | PathLike[str]) -> Drawing:
-    """The merged query templates of a workload, given as text or path: one for each set of queries that may share."""
+def draw(workload: str | PathLike[str], events: Any = None, **reading: Any) -> Drawing:
+    """The merged query templates of a workload, given as text or path: one for each set of queries that may share.
+
+    With `events`, as `run` takes them (`reading` is its options on columns and times), and few of them, the HAMLET
+    graph of the first set over these, all bursts shared: graphlets, the expressions that they propagate, snapshots.
+    """
+    if events is not None:
+        from elsinore.drawing.events import draw_events
+
+        return draw_events(_checked(workload), events, reading)
     from elsinore.drawing.workload import draw_plan
 
     return draw_plan(_planned(_checked(workload), "auto"))

@@ -93,12 +93,19 @@ def explain(
 @_outcomes()
 def draw(
     workload: WorkloadFile,
+    events: Annotated[
+        Path | None,
+        typer.Option("--events", "-e", metavar="FILE", help="Draw the graph over these few.", show_default=False),
+    ] = None,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="An .svg file, or - for stdout.")] = "-",
+    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
+    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
 ) -> None:
-    """Draw the merged query templates of a workload as SVG."""
+    """Draw the merged query templates of a workload as SVG, or its HAMLET graph over a few events."""
     from elsinore.api import draw
 
-    drawing = draw(workload)
+    drawing = draw(workload, events, type_column=type_column, time_column=time_column, time_unit=time_unit)
     if out == "-":
         typer.echo(drawing.svg, nl=False)
     else:

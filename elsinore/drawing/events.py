@@ -1,0 +1,50 @@
+"""The HAMLET graph of a workload over a few events."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from actors.engine import Engine
+from actors.recording import RecordingGraph
+from connectors.sources import open_events
+from elsinore.drawing.drawing import Drawing
+from elsinore.drawing.graph import draw_graph
+from elsinore.errors import InputError
+from planner.clock import Clock
+from planner.optimizer import Always
+from planner.plan import plan
+from planner.syntax import Workload
+
+MOST = 60
+"""Events that a drawing has room for."""
+
+
+def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> Drawing:
+    """Run the events through the first share set, and draw what it did.
+
+    Every burst is shared: those of so few events would hardly ever be, and there would be nothing to see.
+    """
+    made = plan(workload, "hamlet")
+    if not made.share_sets:
+        raise InputError("no two queries of this workload share anything, so there is no graph to draw; see explain")
+    options: dict[str, Any] = {"type_column": "type", "time_column": "time", "time_unit": "s"}
+    source = open_events(events, **options | {"strict": False, "dead_letters": None} | dict(reading))
+    clock = Clock.of(source.form, source.time_unit, made.spans)
+    batches = list(source.batches(clock, made.columns))
+    count = sum(_taken(batch, made.types) for batch in batches)
+    if count > MOST:
+        raise InputError(f"{count} events do not fit into a drawing; give at most {MOST} of the types in the workload")
+    engine = Engine(made, clock, optimizer=Always(), hamlet_graph=RecordingGraph)
+    for batch in batches:
+        engine.feed(batch)
+    engine.finish()
+    graph = engine.sharings[0].graph
+    assert isinstance(graph, RecordingGraph)
+    return draw_graph(graph.record)
+
+
+def _taken(batch: pa.RecordBatch, types: frozenset[str]) -> int:
+    return sum(name in types for name in batch.column(0).to_pylist())
