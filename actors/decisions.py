@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from actors.counters_numba_fns import Events
 from actors.graphlets_numba_fns import NOBODY
-from actors.hamlet_numba_fns import OWN, SHARED, Bursts, Rows
+from actors.hamlet_numba_fns import HELD, OWN, SHARED, Asked, Bursts, Rows
+from planner.bursts import Choices
 from planner.clock import Clock
 from planner.sharing import Kleene, ShareSet
 
@@ -47,48 +48,52 @@ class Decisions:
 
     share_set: ShareSet
     recorded: bool = False
-    bursts: int = 0
-    shared: int = 0
-    """Bursts of which two queries or more shared a graphlet."""
-    snapshots: int = 0
+    totals: Ints = field(default_factory=lambda: np.zeros(3, np.int64))
+    """Bursts decided about, those of which several queries shared a graphlet, and snapshots."""
     seconds: float = 0.0
     """That the optimizer took."""
     parts: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
     last: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     """By Kleene and partition, how its last burst was run."""
-    _costs: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] = (np.zeros(0), np.zeros(0))
 
-    def costs(self, shared: npt.NDArray[np.float64], apart: npt.NDArray[np.float64]) -> None:
-        """What the optimizer thought of the bursts that `note` tells of next."""
-        self._costs = shared, apart
+    @property
+    def bursts(self) -> int:
+        return int(self.totals[0])
+
+    @property
+    def shared(self) -> int:
+        return int(self.totals[1])
+
+    @property
+    def snapshots(self) -> int:
+        return int(self.totals[2])
 
     def note(
-        self, bursts: Bursts, rows: Rows, choice: npt.NDArray[np.uint8], created: Ints, most: Ints, events: Events
+        self, bursts: Bursts, rows: Rows, choices: Choices, asked: Asked, created: Ints, most: Ints, events: Events
     ) -> None:
-        graphlet = (choice == SHARED) | ((choice == OWN) & (rows.queries > 1))
-        together = _any_lanes(rows.lanes * graphlet, bursts.row_at)
-        asked = np.flatnonzero((bursts.kleene >= 0) & (np.diff(bursts.row_at) > 0))
-        self.bursts += len(asked)
-        self.shared += int(np.count_nonzero(together[asked]))
-        self.snapshots += int(created[asked].sum())
-        if not self.recorded or not len(asked):
+        """Record bursts that are taken in."""
+        kept = np.flatnonzero(bursts.kleene[asked.burst] != HELD)
+        if not len(kept):
             return
-        first = bursts.first[asked]
-        alone = _any_lanes(rows.lanes * ~graphlet, bursts.row_at)
-        kleene, partition = bursts.kleene[asked], events.slot[first].astype(np.int64)
+        which = asked.burst[kept]
+        graphlet = (choices.choice == SHARED) | ((choices.choice == OWN) & (rows.queries > 1))
+        together = _any_lanes(rows.lanes * graphlet, asked.at)[kept]
+        alone = _any_lanes(rows.lanes * ~graphlet, asked.at)[kept]
+        first = bursts.first[which]
+        kleene, partition = bursts.kleene[which], events.slot[first].astype(np.int64)
         self.parts.append(
             {
                 "kleene": kleene,
                 "time": events.time[first],
-                "events": bursts.size[asked],
-                "events_in_window": bursts.window[asked],
-                "snapshots_created": created[asked],
-                "snapshots_propagated": most[asked],
-                "cost_shared": self._costs[0][asked],
-                "cost_apart": self._costs[1][asked],
-                "together": together[asked],
-                "alone": alone[asked],
-                "change": self._changes(kleene, partition, together[asked] != NOBODY),
+                "events": bursts.size[which],
+                "events_in_window": bursts.window[which],
+                "snapshots_created": created[which],
+                "snapshots_propagated": most[which],
+                "cost_shared": choices.shared[kept],
+                "cost_apart": choices.apart[kept],
+                "together": together,
+                "alone": alone,
+                "change": self._changes(kleene, partition, together != NOBODY),
             }
         )
 

@@ -28,6 +28,7 @@ from actors.hamlet_numba_fns import (
     COEFFICIENTS,
     HELD,
     NUMBERS,
+    Asked,
     Bursts,
     Cutting,
     Rows,
@@ -40,7 +41,7 @@ from actors.hamlet_numba_fns import (
 from actors.pane_graph import NEVER, PaneGraph
 from actors.share_tables import Columns, Merged, members_of, sharers_of, types_of, widths
 from planner import bursts as statistics
-from planner.bursts import Facts
+from planner.bursts import Choices, Facts, Floats
 from planner.optimizer import SharingOptimizer
 from planner.sharing import ShareSet
 
@@ -141,17 +142,19 @@ class HamletGraph:
             self.held = None
         segments, after, order = self._segments(events)
         events = _ordered(events, order)
-        bursts, rows = self._cut(events, after, segments)
+        bursts, rows, asked = self._cut(events, after, segments)
         if not complete:
             self._hold(segments[-1], bursts, events, order)
-        choice = self._decide(bursts, rows)
+        choices = self._decide(bursts, rows, asked)
+        choice = choices.choice
         created, most = np.empty((2, len(bursts.size)), np.int64)
         for segment in segments:
             time = int(events.time[segment.first])
             for graph, cells in zip(self.graphs, ready, strict=True):
                 cells += graph.reach(time // graph.windows.pane)
             self._run(segment, events, after, bursts, rows, choice, created, most)
-        self.decisions.note(bursts, rows, choice, created, most, events)
+        if self.decisions.recorded:
+            self.decisions.note(bursts, rows, choices, asked, created, most, events)
         return ready
 
     def _segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
@@ -170,11 +173,12 @@ class HamletGraph:
             lo = hi
         return segments, after, order
 
-    def _cut(self, events: Events, after: npt.NDArray[np.int32], segments: list[Segment]) -> tuple[Bursts, Rows]:
+    def _cut(self, events: Events, after: npt.NDArray[np.int32], segments: list[Segment]) -> tuple[Bursts, Rows, Asked]:
         count = len(events.time)
         self._make_seen(self.graphs[0].slots)
         bursts = Bursts(*(np.empty(count + 1, np.int64) for _ in Bursts._fields))
         rows = _rows(count + 64)
+        asked = Asked(*(np.empty(count + 1, np.int64) for _ in Asked._fields))
         cutting = Cutting(
             np.zeros(len(self.kinds), np.int64),
             np.empty(len(self.kinds), np.int64),
@@ -183,20 +187,21 @@ class HamletGraph:
         )
         assert self._laid_out
         _, sharers, types, _, _ = self._laid_out
-        b, r = 0, 0
-        bursts.row_at[0] = 0
+        b, r, a = 0, 0, 0
+        bursts.row_at[0] = asked.at[0] = 0
         for segment in segments:
             while True:
-                end, last = cut_bursts(
-                    events, after, segment.touched, segment.starts, sharers, types, bursts, rows, segment.burst_at,
-                    b, r, self.seen, cutting,
+                end, last, count = cut_bursts(
+                    events, after, segment.touched, segment.starts, sharers, types, bursts, rows, asked,
+                    segment.burst_at, b, r, a, self.seen, cutting,
                 )  # fmt: skip
                 if end >= 0:
                     break
                 rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in rows))
-            b, r = end, last
+            b, r, a = end, last, count
         whole = Bursts(*(column[:b] for column in bursts))._replace(row_at=bursts.row_at[: b + 1])
-        return whole, Rows(*(column[:r] for column in rows))
+        some = Asked(*(column[:a] for column in asked))._replace(at=asked.at[: a + 1])
+        return whole, Rows(*(column[:r] for column in rows)), some
 
     def _hold(self, segment: Segment, bursts: Bursts, events: Events, order: npt.NDArray[np.int64]) -> None:
         """Let the last burst of each partition wait, where events that come next may belong to it."""
@@ -231,33 +236,34 @@ class HamletGraph:
                 self.longest,
             )
 
-    def _decide(self, bursts: Bursts, rows: Rows) -> npt.NDArray[np.uint8]:
+    def _decide(self, bursts: Bursts, rows: Rows, asked: Asked) -> Choices:
         """How each row of each burst is run; one question for each Kleene."""
         begin = process_time()
-        choice = np.zeros(len(rows.queries), np.uint8)
-        shared = np.full(len(bursts.size), np.nan)
-        apart = np.full(len(bursts.size), np.nan)
-        sizes = np.diff(bursts.row_at)
-        for number, facts in enumerate(self.facts):
-            asked = np.flatnonzero((bursts.kleene == number) & (sizes > 0))
-            if not len(asked):
-                continue
-            at = np.concatenate([[0], np.cumsum(sizes[asked])])
-            which: npt.NDArray[np.int64] | slice = slice(None)
-            if at[-1] < len(choice):
-                which = np.repeat(bursts.row_at[asked] - at[:-1], sizes[asked]) + np.arange(at[-1])
-            found = self.optimizer.decide(
-                facts,
-                statistics.Bursts(
-                    bursts.size[asked], bursts.window[asked], at,
-                    rows.queries[which], rows.taken[which], rows.snapshots[which],
-                ),
-            )  # fmt: skip
-            choice[which] = found.choice
-            shared[asked], apart[asked] = found.shared, found.apart
-        self.decisions.costs(shared, apart)
+        told = statistics.Bursts(asked.size, asked.window, asked.at, rows.queries, rows.taken, rows.snapshots)
+        if len(self.facts) == 1:
+            choices = self.optimizer.decide(self.facts[0], told)
+        else:
+            choices = self._decide_apart(bursts.kleene[asked.burst], told)
         self.decisions.seconds += process_time() - begin
-        return choice
+        return choices
+
+    def _decide_apart(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Choices:
+        choice = np.zeros(len(told.queries), np.uint8)
+        parts: list[tuple[npt.NDArray[np.int64], Choices]] = []
+        for number, facts in enumerate(self.facts):
+            which = np.flatnonzero(kleene == number)
+            some, own = told.some(which)
+            found = self.optimizer.decide(facts, some)
+            choice[own] = found.choice
+            parts.append((which, found))
+
+        def costs() -> tuple[Floats, Floats]:
+            both = np.empty((2, len(kleene)))
+            for which, found in parts:
+                both[0, which], both[1, which] = found.shared, found.apart
+            return both[0], both[1]
+
+        return Choices(choice, costs)
 
     def _run(
         self,
@@ -277,6 +283,7 @@ class HamletGraph:
             assert self._merged
             done, stopped = run_bursts(
                 events, after, segment.touched, segment.burst_at, done, count, bursts, rows, choice, created, most,
+                self.decisions.totals,
                 members, sharers, types, self._merged.tables, room, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip

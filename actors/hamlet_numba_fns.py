@@ -53,6 +53,15 @@ class Bursts(NamedTuple):
     row_at: Any
 
 
+class Asked(NamedTuple):
+    """The bursts about which there is something to decide, side by side with their rows."""
+
+    burst: Any
+    size: Any
+    window: Any
+    at: Any  # their rows
+
+
 class Rows(NamedTuple):
     lanes: Any  # as bits
     queries: Any
@@ -198,8 +207,8 @@ def by_partition(slots, lo, hi, counts, order, after, touched, starts):
 
 
 @kernel
-def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, burst_at, b, r, seen, cutting):
-    """The bursts of the events of `touched` partitions. (bursts, rows), or (-1, -1) where room is short."""
+def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, asked, burst_at, b, r, a, seen, cutting):
+    """The bursts of the events of `touched` partitions. (bursts, rows, asked), or (-1, -1, -1) where room is short."""
     count = len(touched)
     for t in range(count):
         slot = touched[t]
@@ -207,7 +216,7 @@ def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, bur
         i = starts[t]
         while i >= 0:
             if b + 1 >= len(bursts.row_at) or r + 64 > len(rows.lanes):
-                return -1, -1
+                return -1, -1, -1
             own = types.of_kind[events.kind[i]]
             kleene = types.kleene[own]
             window = events.time[i] // seen.length
@@ -241,6 +250,11 @@ def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, bur
             bursts.window[b] = seen.count[slot]
             bursts.row_at[b] = r
             if kleene >= 0 and any_lane != NOBODY:
+                asked.burst[a] = b
+                asked.size[a] = size
+                asked.window[a] = seen.count[slot]
+                asked.at[a] = r
+                a += 1
                 if all_lanes == any_lane:
                     rows.lanes[r] = any_lane
                     rows.queries[r] = queries_of(any_lane, kleene, types)
@@ -249,10 +263,11 @@ def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, bur
                     r += 1
                 else:
                     r = tell_apart(events, after, first, i, kleene, any_lane, sharers, types, rows, r, cutting)
+                asked.at[a] = r
             b += 1
             bursts.row_at[b] = r
     burst_at[count] = b
-    return b, r
+    return b, r, a
 
 
 @part
@@ -286,13 +301,14 @@ def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
 
 @kernel
 def run_bursts(
-    events, after, touched, burst_at, first, count, bursts, rows, choice, created, most,
+    events, after, touched, burst_at, first, count, bursts, rows, choice, created, most, totals,
     members, sharers, types, tables, room, numbers, least, w, scratch,
 ):  # fmt: skip
     """Take in the bursts of partitions `touched[first:count]`, as `choice` says by row. (how many, why it stopped)
 
-    `created` gets the snapshots of each burst, `most` those of its graphlet with most. Where something does not fit,
-    that partition is put back as it was.
+    `created` gets the snapshots of each burst, `most` those of its graphlet with most; `totals` counts bursts that were
+    decided about, those that several queries shared, and snapshots. Where something does not fit, that partition is
+    put back as it was.
     """
     for t in range(first, count):
         slot = touched[t]
@@ -300,6 +316,7 @@ def run_bursts(
         flag = np.int64(0)
         wide = np.int64(0)
         full = False
+        decided, shared, made = 0, 0, 0
         for b in range(burst_at[t], burst_at[t + 1]):
             kleene = bursts.kleene[b]
             i, end = bursts.first[b], bursts.end[b]
@@ -312,10 +329,14 @@ def run_bursts(
                 continue
             own = types.of_kind[events.kind[i]]
             if kleene >= 0:
+                decided += bursts.row_at[b + 1] > bursts.row_at[b]
+                several = False
                 together = NOBODY
                 for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
                     if choice[r] == SHARED:
                         together |= rows.lanes[r]
+                    several |= choice[r] == SHARED or (choice[r] == OWN and rows.queries[r] > 1)
+                shared += several
                 for r in range(bursts.row_at[b] - 1, bursts.row_at[b + 1]):
                     mask = together
                     if r >= bursts.row_at[b]:
@@ -334,6 +355,7 @@ def run_bursts(
                         full = True
                         break
                     created[b] += snapshots
+                    made += snapshots
                     most[b] = max(most[b], snapshots)
                     flag = close_graphlet(
                         kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
@@ -360,6 +382,9 @@ def run_bursts(
             if full:
                 return t, SNAPSHOTS
             return t, NUMBERS if flag >> 62 else COEFFICIENTS
+        totals[0] += decided
+        totals[1] += shared
+        totals[2] += made
     return count, DONE
 
 

@@ -6,7 +6,9 @@ as bursts do.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -58,6 +60,14 @@ class Bursts:
         """The rows that are bases."""
         return self.at[:-1]
 
+    def some(self, which: Ints) -> tuple[Bursts, Ints]:
+        """A few of the bursts, and their rows."""
+        sizes = np.diff(self.at)[which]
+        at = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.repeat(self.at[which] - at[:-1], sizes) + np.arange(at[-1])
+        taken = (column[rows] for column in (self.queries, self.taken, self.snapshots))
+        return Bursts(self.size[which], self.window[which], at, *taken), rows
+
     @property
     def burst(self) -> Ints:
         """The burst of each row."""
@@ -73,7 +83,15 @@ class Bursts:
 class Choices:
     choice: npt.NDArray[np.uint8]
     """Per row APART, OWN or SHARED. The base is SHARED where another row joins it, and nowhere else."""
-    shared: Floats
-    """Per burst, what it costs with all rows in one graphlet, as the optimizer sees it; NaN where it did not look."""
-    apart: Floats
-    """The same with every query by itself."""
+    costs: Callable[[], tuple[Floats, Floats]]
+    """Tells `shared` and `apart`, for those who want to know: a decision does not need them."""
+
+    @cached_property
+    def shared(self) -> Floats:
+        """Per burst, what it costs with all rows in one graphlet, as the optimizer sees it; NaN where it sees none."""
+        return self.costs()[0]
+
+    @cached_property
+    def apart(self) -> Floats:
+        """The same with every query by itself."""
+        return self.costs()[1]

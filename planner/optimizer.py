@@ -35,10 +35,13 @@ class Dynamic:
         plans = Plans(self.model, facts, bursts)
         # As numbers, False and True are APART and OWN.
         choice = (plans.own < plans.apart).view(np.uint8)
-        if bursts.one_row_each:
-            return Choices(choice, plans.own, plans.apart)
-        choice[plans.chosen] = SHARED
-        return Choices(choice, plans.all_shared, plans.all_apart)
+        if not bursts.one_row_each:
+            # Few bursts have a row that could pay to share: only these are worth all the pruning.
+            worth = np.unique(bursts.burst[plans.could_join])
+            if len(worth):
+                some, rows = bursts.some(worth)
+                choice[rows[Plans(self.model, facts, some).chosen]] = SHARED
+        return Choices(choice, lambda: (plans.all_shared, plans.all_apart))
 
 
 class Plans:
@@ -51,6 +54,22 @@ class Plans:
         window = self._window if bursts.one_row_each else self._window[self._burst]
         self.own = model.graphlet(facts, taken, window, self._queries, 0.0)
         self.apart = model.apart(facts, taken, window, self._queries)
+
+    @property
+    def could_join(self) -> Ints:
+        """The rows, but for bases, that would pay to share if they were the only ones to join the base."""
+        bursts = self._bursts
+        others = np.ones(len(self.own), np.bool_)
+        others[bursts.first] = False
+        rows = np.flatnonzero(others)
+        burst = bursts.burst[rows]
+        base = bursts.first[burst]
+        snapshots = self._snapshots[rows]
+        taken = np.minimum(bursts.size[burst], bursts.taken[base] + snapshots)
+        queries = self._queries[base] + self._queries[rows]
+        joined = self._model.graphlet(self._facts, taken, self._window[burst], queries, snapshots)
+        alone = np.minimum(self.own, self.apart)
+        return rows[joined <= alone[base] + alone[rows]]
 
     @cached_property
     def introduce_none(self) -> Mask:
@@ -166,4 +185,5 @@ def _alike(bursts: Bursts, share: bool, shared: float, apart: float) -> Choices:
     choice = np.full(len(bursts.queries), SHARED if share else APART, np.uint8)
     if share:
         choice[bursts.first[np.diff(bursts.at) == 1]] = OWN
-    return Choices(choice, np.full(len(bursts.size), shared), np.full(len(bursts.size), apart))
+    count = len(bursts.size)
+    return Choices(choice, lambda: (np.full(count, shared), np.full(count, apart)))

@@ -52,7 +52,7 @@ class Drawn:
             elif choice[first] == SHARED:
                 choice[first] = OWN
         costs = np.full(len(bursts.size), np.nan)
-        return Choices(choice, costs, costs)
+        return Choices(choice, lambda: (costs, costs))
 
 
 @dataclass
@@ -112,7 +112,7 @@ def enumerated(how: settings, most: int) -> Tally:
 
 
 def test_rows_are_those_of_the_enumeration() -> None:
-    """And most cases are about something: queries share, not all events are alike to them, and bursts are cut in two."""
+    """And most cases are about something: queries share bursts, and not all of them take the same events."""
     tally = enumerated(QUICK, 12)
     assert tally.share("a share set") > 0.7
     assert tally.share("bursts shared: drawn") > 0.6

@@ -27,16 +27,17 @@ FEW = 2
 
 
 def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator[Path]:
-    """Measure what the figures need, a point that several show only once; then draw them into a folder."""
+    """Measure what the figures need, a point that several show only once, and draw them into a folder, one by one."""
     figures = [_known(name) for name in dict.fromkeys(names)]
     _require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
-    points = list(dict.fromkeys(point for figure in figures for point in figure.points(quick)))
     outcomes: dict[Point, Outcome] = {}
-    limits = [*((point, FIRST_LIMIT) for point in _first(points)), *((point, _limit(quick)) for point in points)]
-    for point, limit in track(limits, "measuring", console=Console(stderr=True), transient=True, disable=not shown):
-        outcomes[point] = outcome(point, limit)
     for figure in figures:
+        points = [point for point in dict.fromkeys(figure.points(quick)) if point not in outcomes]
+        limits = [*((point, FIRST_LIMIT) for point in _first(points)), *((point, _limit(quick)) for point in points)]
+        console = Console(stderr=True)
+        for point, limit in track(limits, figure.name, console=console, transient=True, disable=not shown):
+            outcomes[point] = outcome(point, limit)
         yield from _written(figure, outcomes, quick, out)
 
 
