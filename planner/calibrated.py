@@ -17,18 +17,21 @@ from planner.bursts import Facts, Floats
 class Costs:
     """Nanoseconds for one of each."""
 
-    query: float = 37.0
-    """Apart: a query's own graphlet, opened per row."""
-    step: float = 7.0
-    """Apart: a number of a query's counters takes in an event."""
-    graphlet: float = 100.0
+    query: float = 36.0
+    """Apart: a query's own graphlet, per row of its counters."""
+    query_lane: float = 15.0
+    """The same for each number behind the count."""
+    step: float = 7.3
+    """Apart: a query and row take in an event."""
+    step_lane: float = 16.0
+    graphlet: float = 86.0
     """A shared graphlet, whatever its events and queries."""
-    propagate: float = 8.5
-    """In a graphlet: a coefficient of a snapshot takes in an event, for all queries at once."""
-    snapshot: float = 35.0
-    """A query's value of a snapshot at graphlet level, per row."""
-    evaluate: float = 14.0
-    """A coefficient is multiplied with a query's value of its snapshot."""
+    propagate: float = 12.0
+    """In a graphlet: a snapshot takes in an event, for all queries at once."""
+    propagate_lane: float = 10.0
+    share: float = 56.0
+    """A query's value of the snapshot at graphlet level, and its evaluation, per row."""
+    share_lane: float = 18.0
 
     @classmethod
     def from_dict(cls, costs: Mapping[str, float]) -> Costs:
@@ -53,12 +56,15 @@ class CalibratedModel:
         """A snapshot at event level is propagated through the events behind it, half of the graphlet on average.
 
         Its value is an expression in all snapshots before it, evaluated per query, and so is the end of the graphlet:
-        1 + 2 + ... + (s + 1) evaluations with s of them.
+        1 + 2 + ... + (s + 1) evaluations with s of them. One of them, and its value, is what sharing costs at least.
         """
-        costs = self.costs
-        propagated = (snapshots * 0.5 + 1.0) * (costs.propagate * facts.lanes)
-        evaluated = (snapshots + 1.0) * (snapshots + 2.0) * (0.5 * costs.evaluate * facts.lanes * facts.rows)
-        return events * propagated + queries * (evaluated + costs.snapshot * facts.rows) + costs.graphlet
+        costs, more = self.costs, facts.lanes - 1.0
+        propagate = costs.propagate + costs.propagate_lane * more
+        share = (costs.share + costs.share_lane * more) * facts.rows
+        evaluations = (snapshots + 1.0) * (snapshots + 2.0) * 0.25 + 0.5
+        return events * ((snapshots * 0.5 + 1.0) * propagate) + queries * (evaluations * share) + costs.graphlet
 
     def apart(self, facts: Facts, events: Floats, window: Floats, queries: Floats) -> Floats:
-        return queries * (facts.rows * (events * (self.costs.step * facts.lanes) + self.costs.query))
+        costs, more = self.costs, facts.lanes - 1.0
+        step = (costs.step + costs.step_lane * more) * facts.rows
+        return queries * (events * step + (costs.query + costs.query_lane * more) * facts.rows)

@@ -142,7 +142,7 @@ def workloads(draw: st.DrawFn) -> tuple[Query, ...]:
     groups = draw(st.sampled_from(((), ("g",), ("g",), ("g", "h"))))
     equal = draw(st.sampled_from(((), (), ("h",), ("g",))))
     queries = []
-    for number in range(draw(st.sampled_from((2, 2, 3, 3, 4, 5, 8)))):
+    for number in range(draw(st.sampled_from((4, 3, 2, 6, 5, 8)))):
         pattern = draw(_patterns())
         odd = draw(RARELY)
         query = Query(

@@ -150,17 +150,19 @@ def test_no_model_shares_for_free(model: CostModel) -> None:
 def test_what_a_graphlet_costs_here() -> None:
     """Ten events, four queries with two windows each, three numbers a counter, two states before: by hand."""
     facts = replace(FACTS, rows=2.0, lanes=3.0)
-    model = CalibratedModel(Costs(query=7, step=1, graphlet=0.5, propagate=10, snapshot=100, evaluate=1000))
+    lanes = {"query_lane": 2, "step_lane": 3, "propagate_lane": 4, "share_lane": 5}
+    model = CalibratedModel(Costs(query=7, step=1, graphlet=0.5, propagate=10, share=100, **lanes))
     events, window, queries = (np.array([x], np.float64) for x in (10, 50, 4))
-    plain, numbers = model.graphlet(facts, events, window, queries, 0.0), 4 * 2 * 3
-    assert plain == 0.5 + 10 * 3 * 10 + 4 * 2 * 100 + numbers * 1000
-    assert model.graphlet(facts, events, window, queries, 2.0) - plain == 2 * 5 * 3 * 10 + numbers * (2 + 3) * 1000
-    assert model.apart(facts, events, window, queries) == numbers * 10 + 4 * 2 * 7
+    plain = model.graphlet(facts, events, window, queries, 0.0)
+    propagate, share = 10 + 2 * 4, 4 * 2 * (100 + 2 * 5)
+    assert plain == 0.5 + 10 * propagate + share
+    assert model.graphlet(facts, events, window, queries, 2.0) - plain == 10 * propagate + share * 5 / 2
+    assert model.apart(facts, events, window, queries) == 4 * 2 * (7 + 2 * 2 + 10 * (1 + 2 * 3))
 
 
 def test_costs_as_a_dict() -> None:
     costs = Costs(step=1.5, graphlet=80)
     assert Costs.from_dict(costs.to_dict()) == costs
     assert Costs.from_dict({"step": 2}) == Costs(step=2)
-    with pytest.raises(ValueError, match="there is no cost 'steps'; choose among query, step"):
+    with pytest.raises(ValueError, match="there is no cost 'steps'; choose among query, query_lane"):
         Costs.from_dict({"steps": 2})
