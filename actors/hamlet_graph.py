@@ -190,6 +190,7 @@ class HamletGraph:
         b, r, a = 0, 0, 0
         bursts.row_at[0] = asked.at[0] = 0
         for segment in segments:
+            known = self.seen.count[segment.touched], self.seen.window[segment.touched]
             while True:
                 end, last, count = cut_bursts(
                     events, after, segment.touched, segment.starts, sharers, types, bursts, rows, asked,
@@ -198,6 +199,7 @@ class HamletGraph:
                 if end >= 0:
                     break
                 rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in rows))
+                self.seen.count[segment.touched], self.seen.window[segment.touched] = known
             b, r, a = end, last, count
         whole = Bursts(*(column[:b] for column in bursts))._replace(row_at=bursts.row_at[: b + 1])
         some = Asked(*(column[:a] for column in asked))._replace(at=asked.at[: a + 1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +59,7 @@ class Result:
         if name not in self.columns:
             raise InputError(f"the workload has no query {name!r}; it has {', '.join(self.columns)}")
         answers = {name: self.answers[name]} if name in self.answers else {}
-        return Result(answers, {name: self.columns[name]}, self.clock, self.approximate, self.metrics, self.late)
+        return replace(self, answers=answers, columns={name: self.columns[name]})
 
     def to_arrow(self) -> pa.Table:
         """One table: query, window_start, window_end, and every column of any query, null where a query has none such.

@@ -7,7 +7,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from planner.bursts import Facts, Floats
+from planner.bursts import Facts
+from planner.deciding_numba_fns import Terms
 
 Number = TypeVar("Number", float, npt.NDArray[np.float64])
 
@@ -28,20 +29,14 @@ def benefit(b: Number, n: Number, s_p: Number, s_c: Number, k: Number, g: Number
 
 
 class CostModel(Protocol):
-    """What two ways to run a burst cost, in a unit of the model's own; element by element, over many bursts at once.
+    """What two ways to run a burst cost, in a unit of the model's own.
 
     Snapshots at event level are additive: a graphlet of several rows has as many as its rows introduce in all. An event
     on which two rows differ from the base is counted twice, so the cost of sharing is never told too low.
     """
 
-    def graphlet(
-        self, facts: Facts, events: Floats, window: Floats, queries: Floats, snapshots: Floats | float
-    ) -> Floats:
-        """One graphlet for some queries, with so many snapshots at event level."""
-        ...
-
-    def apart(self, facts: Facts, events: Floats, window: Floats, queries: Floats) -> Floats:
-        """The same events for each of the queries by itself."""
+    def terms(self, facts: Facts) -> Terms:
+        """What the parts of a burst of this Kleene sub-pattern cost."""
         ...
 
 
@@ -51,11 +46,14 @@ class BenefitModel:
     So g = b, and one snapshot at graphlet level is created and propagated with those at event level: s_c = s_p.
     """
 
-    def graphlet(
-        self, facts: Facts, events: Floats, window: Floats, queries: Floats, snapshots: Floats | float
-    ) -> Floats:
-        s = np.add(snapshots, 1.0)
-        return shared(events, window, s, s, queries, events, facts.types)
-
-    def apart(self, facts: Facts, events: Floats, window: Floats, queries: Floats) -> Floats:
-        return non_shared(queries, events, window)
+    def terms(self, facts: Facts) -> Terms:
+        return Terms(
+            graphlet=0.0,
+            event=0.0,
+            predecessor=1.0,
+            query=0.0,
+            query_event=float(facts.types),
+            apart=0.0,
+            apart_event=0.0,
+            apart_predecessor=1.0,
+        )

@@ -56,9 +56,18 @@ class Bursts:
     """Per row, the events on which it differs from the base: snapshots at event level, if shared. 0 for the base."""
 
     @property
+    def columns(self) -> tuple[Ints, ...]:
+        return self.size, self.window, self.at, self.queries, self.taken, self.snapshots
+
+    @property
     def first(self) -> Ints:
         """The rows that are bases."""
         return self.at[:-1]
+
+    @property
+    def burst(self) -> Ints:
+        """The burst of each row."""
+        return np.repeat(np.arange(len(self.size)), np.diff(self.at))
 
     def some(self, which: Ints) -> tuple[Bursts, Ints]:
         """A few of the bursts, and their rows."""
@@ -67,16 +76,6 @@ class Bursts:
         rows = np.repeat(self.at[which] - at[:-1], sizes) + np.arange(at[-1])
         taken = (column[rows] for column in (self.queries, self.taken, self.snapshots))
         return Bursts(self.size[which], self.window[which], at, *taken), rows
-
-    @property
-    def burst(self) -> Ints:
-        """The burst of each row."""
-        return np.repeat(np.arange(len(self.size)), np.diff(self.at))
-
-    @property
-    def one_row_each(self) -> bool:
-        """Do all queries take the same events, in every burst?"""
-        return len(self.queries) == len(self.size)
 
 
 @dataclass(frozen=True)

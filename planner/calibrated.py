@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
-from planner.bursts import Facts, Floats
+from planner.bursts import Facts
+from planner.deciding_numba_fns import Terms
 
 
 @dataclass(frozen=True)
@@ -50,21 +51,16 @@ class Costs:
 class CalibratedModel:
     costs: Costs = Costs()
 
-    def graphlet(
-        self, facts: Facts, events: Floats, window: Floats, queries: Floats, snapshots: Floats | float
-    ) -> Floats:
-        """A snapshot at event level is propagated through the events behind it, half of the graphlet on average.
-
-        Its value is an expression in all snapshots before it, evaluated per query, and so is the end of the graphlet:
-        1 + 2 + ... + (s + 1) evaluations with s of them. One of them, and its value, is what sharing costs at least.
-        """
+    def terms(self, facts: Facts) -> Terms:
+        """An event reads running sums, so what came before it costs nothing."""
         costs, more = self.costs, facts.lanes - 1.0
-        propagate = costs.propagate + costs.propagate_lane * more
-        share = (costs.share + costs.share_lane * more) * facts.rows
-        evaluations = (snapshots + 1.0) * (snapshots + 2.0) * 0.25 + 0.5
-        return events * ((snapshots * 0.5 + 1.0) * propagate) + queries * (evaluations * share) + costs.graphlet
-
-    def apart(self, facts: Facts, events: Floats, window: Floats, queries: Floats) -> Floats:
-        costs, more = self.costs, facts.lanes - 1.0
-        step = (costs.step + costs.step_lane * more) * facts.rows
-        return queries * (events * step + (costs.query + costs.query_lane * more) * facts.rows)
+        return Terms(
+            graphlet=costs.graphlet,
+            event=costs.propagate + costs.propagate_lane * more,
+            predecessor=0.0,
+            query=(costs.share + costs.share_lane * more) * facts.rows,
+            query_event=0.0,
+            apart=(costs.query + costs.query_lane * more) * facts.rows,
+            apart_event=(costs.step + costs.step_lane * more) * facts.rows,
+            apart_predecessor=0.0,
+        )

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from planner.benefit import BenefitModel, CostModel, benefit, non_shared, shared
 from planner.bursts import Facts
 from planner.calibrated import CalibratedModel, Costs
+from planner.deciding_numba_fns import apart, graphlet
 
 FACTS = Facts(queries=2, types=2, rows=1.0, lanes=1.0)
 
@@ -36,9 +37,9 @@ def test_the_same_over_columns() -> None:
 
 def test_the_model_is_the_definition_with_a_graphlet_per_burst() -> None:
     events, window, queries = (np.array(column, np.float64) for column in ([4, 4], [7, 15], [2, 2]))
-    assert BenefitModel().graphlet(FACTS, events, window, queries, 0.0).tolist() == [44, 76]
-    assert BenefitModel().graphlet(FACTS, events, window, queries, np.array([0.0, 2.0])).tolist() == [44, 3 * 76]
-    assert BenefitModel().apart(FACTS, events, window, queries).tolist() == [56, 120]
+    assert graphlet(BenefitModel().terms(FACTS), events, window, queries, 0.0).tolist() == [44, 76]
+    assert graphlet(BenefitModel().terms(FACTS), events, window, queries, np.array([0.0, 2.0])).tolist() == [44, 3 * 76]
+    assert apart(BenefitModel().terms(FACTS), events, window, queries).tolist() == [56, 120]
 
 
 @dataclass(frozen=True)
@@ -139,12 +140,12 @@ def subsets(queries: frozenset[int]) -> list[frozenset[int]]:
 def test_no_model_shares_for_free(model: CostModel) -> None:
     """A graphlet costs more with every event, query and snapshot; queries apart with every event and query."""
     events, window, queries, snapshots = (np.array([x], np.float64) for x in (10, 50, 4, 2))
-    least = model.graphlet(FACTS, events, window, queries, snapshots)
-    assert least < model.graphlet(FACTS, events + 1, window, queries, snapshots)
-    assert least < model.graphlet(FACTS, events, window, queries + 1, snapshots)
-    assert least < model.graphlet(FACTS, events, window, queries, snapshots + 1)
-    assert model.apart(FACTS, events, window, queries) < model.apart(FACTS, events + 1, window, queries)
-    assert model.apart(FACTS, events, window, queries) < model.apart(FACTS, events, window, queries + 1)
+    least = graphlet(model.terms(FACTS), events, window, queries, snapshots)
+    assert least < graphlet(model.terms(FACTS), events + 1, window, queries, snapshots)
+    assert least < graphlet(model.terms(FACTS), events, window, queries + 1, snapshots)
+    assert least < graphlet(model.terms(FACTS), events, window, queries, snapshots + 1)
+    assert apart(model.terms(FACTS), events, window, queries) < apart(model.terms(FACTS), events + 1, window, queries)
+    assert apart(model.terms(FACTS), events, window, queries) < apart(model.terms(FACTS), events, window, queries + 1)
 
 
 def test_what_a_graphlet_costs_here() -> None:
@@ -153,11 +154,11 @@ def test_what_a_graphlet_costs_here() -> None:
     lanes = {"query_lane": 2, "step_lane": 3, "propagate_lane": 4, "share_lane": 5}
     model = CalibratedModel(Costs(query=7, step=1, graphlet=0.5, propagate=10, share=100, **lanes))
     events, window, queries = (np.array([x], np.float64) for x in (10, 50, 4))
-    plain = model.graphlet(facts, events, window, queries, 0.0)
+    plain = graphlet(model.terms(facts), events, window, queries, 0.0)
     propagate, share = 10 + 2 * 4, 4 * 2 * (100 + 2 * 5)
     assert plain == 0.5 + 10 * propagate + share
-    assert model.graphlet(facts, events, window, queries, 2.0) - plain == 10 * propagate + share * 5 / 2
-    assert model.apart(facts, events, window, queries) == 4 * 2 * (7 + 2 * 2 + 10 * (1 + 2 * 3))
+    assert graphlet(model.terms(facts), events, window, queries, 2.0) - plain == 10 * propagate + share * 5 / 2
+    assert apart(model.terms(facts), events, window, queries) == 4 * 2 * (7 + 2 * 2 + 10 * (1 + 2 * 3))
 
 
 def test_costs_as_a_dict() -> None:

@@ -9,13 +9,14 @@ from itertools import chain, combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from planner.benefit import BenefitModel, CostModel
 from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
 from planner.calibrated import CalibratedModel, Costs
-from planner.optimizer import Always, Dynamic, Expected, Never, Plans, SharingOptimizer, Static
+from planner.deciding_numba_fns import TRIED, WORTH, apart, graphlet
+from planner.optimizer import Always, Dynamic, Expected, Never, SharingOptimizer, Static
 
 COSTS = Costs(query=0.0, step=4.0, graphlet=60.0, propagate=3.0, share=14.0)
 HERE, PAPER = CalibratedModel(COSTS), BenefitModel()
@@ -59,13 +60,14 @@ class Judge:
     def shared(self, rows: Set) -> float:
         queries = sum(self.burst.rows[row][0] for row in rows)
         snapshots = sum(self.burst.rows[row][1] for row in rows)
-        return float(self.model.graphlet(FACTS, *self._columns(queries), np.array([snapshots], np.float64))[0])
+        return self._graphlet(queries, snapshots)
 
     def own(self, row: int) -> float:
-        return float(self.model.graphlet(FACTS, *self._columns(self.burst.rows[row][0]), 0.0)[0])
+        return self._graphlet(self.burst.rows[row][0], 0)
 
     def apart(self, row: int) -> float:
-        return float(self.model.apart(FACTS, *self._columns(self.burst.rows[row][0]))[0])
+        queries = float(self.burst.rows[row][0])
+        return float(apart(self.model.terms(FACTS), float(self.burst.size), float(self.burst.window), queries))
 
     def alone(self, row: int) -> float:
         return min(self.own(row), self.apart(row))
@@ -84,9 +86,9 @@ class Judge:
     def best(self) -> float:
         return min(map(self.cost, self.plans()))
 
-    def _columns(self, queries: int) -> tuple[Column, Column, Column]:
-        size, window, k = (np.array([x], np.float64) for x in (self.burst.size, self.burst.window, queries))
-        return size, window, k
+    def _graphlet(self, queries: int, snapshots: int) -> float:
+        sizes = map(float, (self.burst.size, self.burst.window, queries, snapshots))
+        return float(graphlet(self.model.terms(FACTS), *sizes))
 
 
 def decided(optimizer: SharingOptimizer, *bursts: Burst) -> Choices:
@@ -114,14 +116,19 @@ def test_the_search_space_of_figure_7() -> None:
     assert [named(plan) for plan in FIGURE_7[:2]] == ["(1234)", "(123)(4)"]
 
 
-def four(step: float) -> tuple[Plans, Judge, CostModel]:
+def four(step: float) -> tuple[Judge, CostModel]:
     model = CalibratedModel(replace(COSTS, step=step))
-    return Plans(model, FACTS, columns([FOUR])), Judge(model, FOUR), model
+    return Judge(model, FOUR), model
+
+
+def marked(model: CostModel, burst: Burst, mark: int) -> Set:
+    """The rows that got as far as this."""
+    return frozenset(np.flatnonzero(Dynamic(model).pruned(FACTS, columns([burst]))[1] & mark).tolist())
 
 
 def test_example_4_4() -> None:
-    plans, judge, _ = four(step=3.0)
-    needed = frozenset(np.flatnonzero(plans.introduce_none).tolist())
+    judge, _ = four(step=3.0)
+    needed = frozenset(row for row, (_, snapshots) in enumerate(FOUR.rows) if not snapshots)
     left = [plan for plan in FIGURE_7 if needed <= plan]
     assert sorted(map(named, left)) == ["(123)(4)", "(1234)", "(13)(2)(4)", "(134)(2)"]
     assert all(judge.cost(plan | needed) < judge.cost(plan) for plan in FIGURE_7 if plan not in left)
@@ -129,8 +136,8 @@ def test_example_4_4() -> None:
 
 @pytest.mark.parametrize(("step", "alone"), [(3.0, APART), (4.0, OWN)])
 def test_example_4_6(step: float, alone: int) -> None:
-    plans, judge, model = four(step)
-    shared = frozenset(np.flatnonzero(plans.introduce_none | plans.worth_sharing).tolist())
+    judge, model = four(step)
+    shared = marked(model, FOUR, WORTH) | {0, 2}
     assert named(shared) == "(123)(4)"
     assert judge.cost(shared) == min(map(judge.cost, FIGURE_7))
     assert decided(Dynamic(model), FOUR).choice.tolist() == [SHARED, SHARED, SHARED, alone]
@@ -144,6 +151,7 @@ def bursts(draw: st.DrawFn) -> Burst:
     return Burst(size, size + draw(st.integers(0, 100)), tuple(zip(queries, introduced, strict=True)))
 
 
+@settings(deadline=None)
 @given(st.lists(bursts(), min_size=1, max_size=5))
 def test_what_the_paper_counts_is_least(several: list[Burst]) -> None:
     choices = decided(Dynamic(PAPER), *several)
@@ -152,6 +160,7 @@ def test_what_the_paper_counts_is_least(several: list[Burst]) -> None:
         assert judge.cost(frozenset(np.flatnonzero(choice == SHARED).tolist())) == judge.best()
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 3), min_size=3, max_size=3),
     st.integers(1, 30),
@@ -165,25 +174,29 @@ def test_four_queries_of_one_row_each(introduced: list[int], size: int, before: 
     assert judge.cost(sharing(decided(Dynamic(PAPER), judge.burst))) == min(map(judge.cost, FIGURE_7))
 
 
+@settings(deadline=None)
 @given(bursts())
 def test_what_is_worth_sharing_is_shared_by_a_cheapest_plan(burst: Burst) -> None:
     """Theorem 4.5 as far as it holds, by the costs of this engine."""
-    judge, plans = Judge(HERE, burst), Plans(HERE, FACTS, columns([burst]))
-    shared = frozenset(np.flatnonzero(plans.worth_sharing).tolist())
+    judge, shared = Judge(HERE, burst), marked(HERE, burst, WORTH)
+    assume(len(burst.rows) > 1)
     assert 0 in shared or not shared
     all_that_share = [plan for plan in judge.plans() if plan] or [frozenset({0})]
     least = min(map(judge.cost, all_that_share))
     assert min(judge.cost(plan) for plan in [*all_that_share, frozenset({0})] if shared <= plan) <= least + 1e-6
 
 
+@settings(deadline=None)
 @given(bursts())
 def test_a_row_not_worth_trying_is_in_no_cheapest_plan(burst: Burst) -> None:
-    judge, plans = Judge(HERE, burst), Plans(HERE, FACTS, columns([burst]))
-    hopeless = frozenset(np.flatnonzero(~plans.worth_trying).tolist())
+    judge = Judge(HERE, burst)
+    assume(len(burst.rows) > 1)
+    hopeless = judge.everybody - marked(HERE, burst, TRIED)
     assert min(judge.cost(plan - hopeless) for plan in judge.plans()) <= judge.best() + 1e-6
 
 
 @pytest.mark.parametrize("model", [HERE, PAPER])
+@settings(deadline=None)
 @given(burst=bursts())
 def test_sharing_never_costs_more_than_not_to(model: CostModel, burst: Burst) -> None:
     judge, choices = Judge(model, burst), decided(Dynamic(model), burst)
@@ -242,9 +255,9 @@ def test_no_bursts(optimizer: SharingOptimizer) -> None:
 def test_rows_that_take_few_events_are_charged_for_few() -> None:
     """A graphlet has the events of its rows, not of all the burst."""
     bursts = Bursts(*(np.array(column) for column in ([1000], [1000], [0, 3], [9, 9, 1], [10, 11, 1000], [0, 1, 990])))
-    plans = Plans(HERE, FACTS, bursts)
-    assert plans.own[0] == Judge(HERE, Burst(size=10, window=1000, rows=((9, 0),))).own(0)
-    assert plans.worth_trying.tolist() == [True, False, False]
+    choice, marks = Dynamic(HERE).pruned(FACTS, bursts)
+    assert choice[0] == OWN
+    assert (marks & TRIED).tolist() == [TRIED, 0, 0]
     large = Bursts(
         *(np.array(column) for column in ([9999], [9999], [0, 3], [3, 3, 1], [500, 501, 9999], [0, 1, 9499]))
     )
