@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.counters_numba_fns import Events
+from actors.burst_work import Work
 from actors.graphlets_numba_fns import NOBODY
-from actors.hamlet_numba_fns import HELD, OWN, SHARED, Asked, Bursts, Rows
-from planner.bursts import Choices
+from actors.hamlet_numba_fns import HELD, OWN, SHARED
 from planner.clock import Clock
 from planner.sharing import Kleene, ShareSet
 
@@ -68,10 +67,9 @@ class Decisions:
     def snapshots(self) -> int:
         return int(self.totals[2])
 
-    def note(
-        self, bursts: Bursts, rows: Rows, choices: Choices, asked: Asked, created: Ints, most: Ints, events: Events
-    ) -> None:
+    def note(self, work: Work) -> None:
         """Record bursts that are taken in."""
+        bursts, rows, asked, choices = work.bursts, work.rows, work.asked, work.choices
         kept = np.flatnonzero(bursts.kleene[asked.burst] != HELD)
         if not len(kept):
             return
@@ -80,15 +78,15 @@ class Decisions:
         together = _any_lanes(rows.lanes * graphlet, asked.at)[kept]
         alone = _any_lanes(rows.lanes * ~graphlet, asked.at)[kept]
         first = bursts.first[which]
-        kleene, partition = bursts.kleene[which], events.slot[first].astype(np.int64)
+        kleene, partition = bursts.kleene[which], work.events.slot[first].astype(np.int64)
         self.parts.append(
             {
                 "kleene": kleene,
-                "time": events.time[first],
+                "time": work.events.time[first],
                 "events": bursts.size[which],
                 "events_in_window": bursts.window[which],
-                "snapshots_created": created[which],
-                "snapshots_propagated": most[which],
+                "snapshots_created": work.created[which],
+                "snapshots_propagated": work.most[which],
                 "cost_shared": choices.shared[kept],
                 "cost_apart": choices.apart[kept],
                 "together": together,

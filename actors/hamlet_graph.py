@@ -9,7 +9,6 @@ the work on events.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 from time import process_time
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.blocks import number_type
+from actors.burst_work import Segment, Work
 from actors.cells import Cells
 from actors.counters_numba_fns import NONE, Events, Scratch
 from actors.decisions import Decisions
@@ -71,19 +71,6 @@ class MemberGraph(PaneGraph):
     def finish(self) -> Iterator[Cells]:
         self.share.flush()
         yield from super().finish()
-
-
-@dataclass(frozen=True)
-class Segment:
-    """Events of one pane of the share set, by partition, and their bursts."""
-
-    first: int
-    touched: npt.NDArray[np.int64]
-    """The partitions that have events."""
-    starts: npt.NDArray[np.int64]
-    """The first event of each."""
-    burst_at: npt.NDArray[np.int64]
-    """The first burst of each, and the end of the last one's."""
 
 
 class HamletGraph:
@@ -146,15 +133,15 @@ class HamletGraph:
         if not complete:
             self._hold(segments[-1], bursts, events, order)
         choices = self._decide(bursts, rows, asked)
-        choice = choices.choice
         created, most = np.empty((2, len(bursts.size)), np.int64)
+        work = Work(events, after, bursts, rows, asked, choices, created, most)
         for segment in segments:
             time = int(events.time[segment.first])
             for graph, cells in zip(self.graphs, ready, strict=True):
                 cells += graph.reach(time // graph.windows.pane)
-            self._run(segment, events, after, bursts, rows, choice, created, most)
+            self._run(segment, work)
         if self.decisions.recorded:
-            self.decisions.note(bursts, rows, choices, asked, created, most, events)
+            self.decisions.note(work)
         return ready
 
     def _segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
@@ -267,25 +254,16 @@ class HamletGraph:
 
         return Choices(choice, costs)
 
-    def _run(
-        self,
-        segment: Segment,
-        events: Events,
-        after: npt.NDArray[np.int32],
-        bursts: Bursts,
-        rows: Rows,
-        choice: npt.NDArray[np.uint8],
-        created: npt.NDArray[np.int64],
-        most: npt.NDArray[np.int64],
-    ) -> None:
+    def _run(self, segment: Segment, work: Work) -> None:
+        """Take in the bursts of a pane."""
         begin = process_time()
         done, count = 0, len(segment.touched)
         while done < count:
             members, sharers, types, room, scratch = self._lay_out()
             assert self._merged
             done, stopped = run_bursts(
-                events, after, segment.touched, segment.burst_at, done, count, bursts, rows, choice, created, most,
-                self.decisions.totals,
+                work.events, work.after, segment.touched, segment.burst_at, done, count,
+                work.bursts, work.rows, work.choices.choice, work.created, work.most, self.decisions.totals,
                 members, sharers, types, self._merged.tables, room, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip
@@ -303,7 +281,8 @@ class HamletGraph:
             graph.pane_of = pane_of[graph.windows.pane]
 
     def _make_room(self, stopped: int) -> None:
-        if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words > self.graphs[0].shape.words):
+        if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= self.graphs[0].shape.words):
+            # What does not fit a coefficient fits no number that it is multiplied with.
             self.widen()
         elif stopped == COEFFICIENTS:
             self.words *= 2

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from actors.burst_work import Segment, Work
 from actors.cells import integers
 from actors.counters_numba_fns import Events
-from actors.hamlet_graph import HamletGraph, Segment
-from actors.hamlet_numba_fns import HELD, OWN, SHARED, Bursts, Rows, trace_graphlet
+from actors.hamlet_graph import HamletGraph
+from actors.hamlet_numba_fns import HELD, OWN, SHARED, trace_graphlet
 from planner.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
 from planner.sharing import Sharer
 
@@ -34,40 +35,19 @@ class RecordingGraph(HamletGraph):
     def record(self) -> GraphRecord:
         return GraphRecord(tuple(self.graphlets), tuple(self.snapshots_made))
 
-    def _run(
-        self,
-        segment: Segment,
-        events: Events,
-        after: npt.NDArray[np.int32],
-        bursts: Bursts,
-        rows: Rows,
-        choice: npt.NDArray[np.uint8],
-        created: npt.NDArray[np.int64],
-        most: npt.NDArray[np.int64],
-    ) -> None:
+    def _run(self, segment: Segment, work: Work) -> None:
         for t, slot in enumerate(segment.touched):
             for b in range(segment.burst_at[t], segment.burst_at[t + 1]):
-                found = [int(bursts.first[b])]
-                while after[found[-1]] != bursts.end[b]:
-                    found.append(int(after[found[-1]]))
-                if bursts.kleene[b] != HELD:
-                    self._look(int(slot), b, found, events, after, bursts, rows, choice)
-                alone = Segment(
-                    segment.first, segment.touched[t : t + 1], segment.starts[t : t + 1], np.array([b, b + 1])
-                )
-                super()._run(alone, events, after, bursts, rows, choice, created, most)
+                if work.bursts.kleene[b] != HELD:
+                    self._look(int(slot), b, work)
+                touched, starts = segment.touched[t : t + 1], segment.starts[t : t + 1]
+                super()._run(Segment(segment.first, touched, starts, np.array([b, b + 1])), work)
 
-    def _look(
-        self,
-        slot: int,
-        b: int,
-        found: list[int],
-        events: Events,
-        after: npt.NDArray[np.int32],
-        bursts: Bursts,
-        rows: Rows,
-        choice: npt.NDArray[np.uint8],
-    ) -> None:
+    def _look(self, slot: int, b: int, work: Work) -> None:
+        events, after, bursts, rows, choice = work.events, work.after, work.bursts, work.rows, work.choices.choice
+        found = [int(bursts.first[b])]
+        while after[found[-1]] != bursts.end[b]:
+            found.append(int(after[found[-1]]))
         names = [self._named(self.kinds.types[self.kinds.type_of[events.kind[i]]]) for i in found]
         pane = int(events.time[found[0]] // self.pane)
         kleene = int(bursts.kleene[b])
