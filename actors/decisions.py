@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from actors.burst_work import Work
 from actors.graphlets_numba_fns import NOBODY
-from actors.hamlet_numba_fns import HELD, OWN, SHARED
+from actors.hamlet_numba_fns import HELD
+from planner.bursts import OWN, SHARED
 from planner.clock import Clock
 from planner.sharing import Kleene, ShareSet
 

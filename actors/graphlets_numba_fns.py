@@ -264,45 +264,31 @@ def propagate(events, after, first, end, kleene, mask, members, sharers, room, w
     i = first
     while i != end:
         time = events.time[i]
-        j = after[i]
-        if j < 0 or events.time[j] != time:
-            took = sharers.takes[events.kind[i]] & mask
-            if took == mask:
-                for snapshot in range(snapshots):
-                    wide = add_event(
-                        events, i, kleene, snapshot, sharers, room, room.coefficients, room.least,
-                        snapshot * room.lanes * c, snapshot * room.keys, wide,
-                    )  # fmt: skip
-            elif took != NOBODY:
-                if snapshots == room.capacity:
-                    return snapshots + 1, flag, wide
-                flag = add_snapshot(
-                    events, i, kleene, mask, took, snapshots, snapshots, members, sharers, room,
-                    room.coefficients, room.least, w, flag,
-                )  # fmt: skip
-                snapshots += 1
-            i = j
-            continue
-        copy(room.before, 0, room.coefficients, 0, snapshots * room.lanes * c)
-        copy(room.before_least, 0, room.least, 0, snapshots * room.keys)
         existing = snapshots
-        while i >= 0 and events.time[i] == time:
+        src, src_least = room.coefficients, room.least
+        tied = after[i] >= 0 and events.time[after[i]] == time
+        if tied:
+            src, src_least = room.before, room.before_least
+            copy(src, 0, room.coefficients, 0, snapshots * room.lanes * c)
+            copy(src_least, 0, room.least, 0, snapshots * room.keys)
+        while True:
             took = sharers.takes[events.kind[i]] & mask
             if took == mask:
                 for snapshot in range(existing):
                     wide = add_event(
-                        events, i, kleene, snapshot, sharers, room, room.before, room.before_least,
+                        events, i, kleene, snapshot, sharers, room, src, src_least,
                         snapshot * room.lanes * c, snapshot * room.keys, wide,
                     )  # fmt: skip
             elif took != NOBODY:
                 if snapshots == room.capacity:
                     return snapshots + 1, flag, wide
                 flag = add_snapshot(
-                    events, i, kleene, mask, took, snapshots, existing, members, sharers, room,
-                    room.before, room.before_least, w, flag,
-                )  # fmt: skip
+                    events, i, kleene, mask, took, snapshots, existing, members, sharers, room, src, src_least, w, flag
+                )
                 snapshots += 1
             i = after[i]
+            if not tied or i < 0 or events.time[i] != time:
+                break
     return snapshots, flag, wide
 
 

@@ -23,12 +23,12 @@ from actors.graphlets_numba_fns import (
     propagate,
 )
 from actors.numbers_numba_fns import clear, copy
+from planner.bursts import APART, OWN, SHARED
 
 SINGLE, MIXED, HELD = -1, -2, -3
 """In place of a Kleene: events of one type that no graphlet shares; events of several types at one time; a burst that
 is not complete, and waits."""
 
-APART, OWN, SHARED = 0, 1, 2
 DONE, NUMBERS, COEFFICIENTS, SNAPSHOTS = 0, 1, 2, 3
 """Why a run stopped: numbers, or coefficients, do not fit; there are more snapshots than room for them."""
 

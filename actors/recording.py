@@ -15,7 +15,8 @@ from actors.burst_work import Segment, Work
 from actors.cells import integers
 from actors.counters_numba_fns import Events
 from actors.hamlet_graph import HamletGraph
-from actors.hamlet_numba_fns import HELD, OWN, SHARED, trace_graphlet
+from actors.hamlet_numba_fns import HELD, trace_graphlet
+from planner.bursts import OWN, SHARED
 from planner.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
 from planner.sharing import Sharer
 
