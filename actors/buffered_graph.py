@@ -87,6 +87,42 @@ class BufferedGraph:
         self.buffer.load(state["buffer"])
 
 
+class OpenWindows:
+    """Windows of panes over the events of a buffer, which is rid of those that no later window needs."""
+
+    def __init__(self, windows: Windows, buffer: Buffer) -> None:
+        self.windows = windows
+        self.buffer = buffer
+        self.next: int | None = None
+
+    def until(self, time: int) -> Iterator[int]:
+        """Where windows start that end no later than this, each once, while all of its events are there."""
+        while len(self.buffer):
+            first = self._first(self.buffer.first_time)
+            self.next = first if self.next is None else max(self.next, first)
+            start = self.next * self.windows.slide
+            if start + self.windows.within > time:
+                return
+            yield start
+            self.next += 1
+            self.buffer.drop_before(start + self.windows.slide)
+
+    def rest(self) -> Iterator[int]:
+        """Where all windows start that have events and were not over."""
+        if len(self.buffer):
+            yield from self.until(int(self.buffer.events.time[-1]) + self.windows.within + self.windows.slide)
+
+    def _first(self, time: int) -> int:
+        """The first window that an event of this time is in."""
+        return -((self.windows.within - 1 - time) // self.windows.slide)
+
+    def events(self, start: int, slots: int) -> tuple[Events, Links, npt.NDArray[np.int64]] | None:
+        """Those of a window by partition, and where each partition begins; nothing where there are none."""
+        times = self.buffer.events.time
+        lo, hi = (int(np.searchsorted(times, bound)) for bound in (start, start + self.windows.within))
+        return self.buffer.by_slot(lo, hi, slots) if lo < hi else None
+
+
 class WindowGraph(BufferedGraph):
     """An event-grained graph with windows of panes: each window is evaluated from its first event on."""
 
@@ -97,40 +133,26 @@ class WindowGraph(BufferedGraph):
         self.single = single
         self.windows = windows
         self.comparable = comparable
-        self.next_window: int | None = None
+        self.open = OpenWindows(windows, self.buffer)
 
     def process(self, events: Events, links: Links, _: Moments | None) -> Iterator[Cells]:
-        if self.next_window is None:
-            self.next_window = self._first_window(int(events.time[0]))
         self.buffer.extend(events, links)
         yield from self.settle(int(events.time[-1]))
 
     def settle(self, time: int) -> Iterator[Cells]:
         """Windows that end no later than this."""
-        while len(self.buffer):
-            assert self.next_window is not None
-            self.next_window = max(self.next_window, self._first_window(self.buffer.first_time))
-            start = self.next_window * self.windows.slide
-            if start + self.windows.within > time:
-                return
+        for start in self.open.until(time):
             yield from self._evaluate(start)
-            self.next_window += 1
-            self.buffer.drop_before(start + self.windows.slide)
 
     def finish(self) -> Iterator[Cells]:
-        if len(self.buffer):
-            yield from self.settle(int(self.buffer.events.time[-1]) + self.windows.within + self.windows.slide)
-
-    def _first_window(self, time: int) -> int:
-        """The first window that an event of this time is in."""
-        return -((self.windows.within - 1 - time) // self.windows.slide)
+        for start in self.open.rest():
+            yield from self._evaluate(start)
 
     def _evaluate(self, start: int) -> Iterator[Cells]:
-        times = self.buffer.events.time
-        lo, hi = (int(np.searchsorted(times, bound)) for bound in (start, start + self.windows.within))
-        if lo == hi:
+        found = self.open.events(start, len(self.group_of))
+        if found is None:
             return
-        events, links, runs = self.buffer.by_slot(lo, hi, len(self.group_of))
+        events, links, runs = found
         links = self.comparable(links)
         out, group, rows = self.results(0), np.empty(self.groups, np.int32), 0
 
@@ -159,11 +181,11 @@ class WindowGraph(BufferedGraph):
         return rows, flag
 
     def save(self) -> dict[str, Any]:
-        return {**super().save(), "next_window": self.next_window}
+        return {**super().save(), "next_window": self.open.next}
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
-        self.next_window = state["next_window"]
+        self.open.next = state["next_window"]
 
 
 class MovingGraph(BufferedGraph):

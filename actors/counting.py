@@ -52,7 +52,7 @@ class Counting:
         self.takes_all = counter.machine.semantics == "contiguous"
         self.classifier = Classifier(counter.machine, plan.predicates, plan.query.name)
         self.columns = LaneColumns(counter.lanes, exact, plan.query.name)
-        self.links = LinkColumns(counter, plan.predicates, plan.query.name) if counter.event_grained else None
+        self.links = LinkColumns.of(counter, plan.predicates, plan.query.name) if counter.event_grained else None
         self.ends = np.array(counter.machine.ends, np.bool_)
         self.graph = self._graph(plan, clock)
 

@@ -11,16 +11,18 @@ import pyarrow as pa
 from actors.counting import Batch, Counting
 from actors.decisions import decisions_table
 from actors.hamlet_graph import HamletGraph
+from actors.linked_sharing import LinkedSharing
 from actors.partitions import Partitions
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
 from actors.rows import Rows
-from actors.sharing import Sharing
+from actors.sharing import SharedCounting, Sharing
 from actors.state import pack, unpack
 from planner.clock import Clock
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan, QueryPlan
+from planner.sharing import LinkedSet
 
 SLICE = 1 << 19
 """Events whose derived columns are in memory at once."""
@@ -59,8 +61,17 @@ class Engine:
         self.sharings = [
             Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
             for share_set in plan.share_sets
+            if not isinstance(share_set, LinkedSet)
         ]
-        shared = {place: counting for sharing in self.sharings for place, counting in sharing.members.items()}
+        self.linked = [
+            LinkedSharing(plan, share_set, clock, exact)
+            for share_set in plan.share_sets
+            if isinstance(share_set, LinkedSet)
+        ]
+        self._share_sets: tuple[Sharing | LinkedSharing, ...] = (*self.sharings, *self.linked)
+        shared: dict[tuple[int, int], SharedCounting] = {}
+        for sharing in self._share_sets:
+            shared |= sharing.members
         self._graphs = [
             QueryGraph(
                 query,
@@ -110,7 +121,7 @@ class Engine:
                 graphs = [graph for graph in self._graphs if graph.partitions is self._partitions[key]]
                 for graph in graphs:
                     graph.admit()
-                for sharing in self.sharings:
+                for sharing in self._share_sets:
                     if self._splits(sharing) is partitions:
                         sharing.process(batches)
                 for graph in graphs:
@@ -118,7 +129,7 @@ class Engine:
                     rows += graph.settle(int(batches.times[-1]))
         return rows
 
-    def _splits(self, sharing: Sharing) -> Partitions:
+    def _splits(self, sharing: Sharing | LinkedSharing) -> Partitions:
         return self._graphs[sharing.share_set.members[0].query].partitions
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -151,9 +162,9 @@ class Engine:
                 for graph in self._graphs:
                     if graph.partitions is partitions:
                         graph.keep(kept)
-                for sharing in self.sharings:
-                    if self._splits(sharing) is partitions:
-                        sharing.keep(kept)
+                for one in self._share_sets:
+                    if self._splits(one) is partitions:
+                        one.keep(kept)
 
     def decisions(self) -> pa.Table:
         """What was decided about every burst, where that was to be recorded."""
@@ -171,7 +182,7 @@ class Engine:
                 "reorder": self.reorder.save(),
                 "dropped": self.dropped,
                 "partitions": [partitions.save() for partitions in self._partitions.values()],
-                "sharings": [sharing.save() for sharing in self.sharings],
+                "sharings": [sharing.save() for sharing in self._share_sets],
                 "graphs": [graph.save() for graph in self._graphs],
             }
         )
@@ -187,7 +198,7 @@ class Engine:
         engine.dropped = state["dropped"]
         for partitions, saved in zip(engine._partitions.values(), state["partitions"], strict=True):
             partitions.load(saved)
-        for sharing, saved in zip(engine.sharings, state["sharings"], strict=True):
+        for sharing, saved in zip(engine._share_sets, state["sharings"], strict=True):
             sharing.load(saved)
         for graph, saved in zip(engine._graphs, state["graphs"], strict=True):
             graph.admit()

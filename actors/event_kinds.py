@@ -7,6 +7,7 @@ kind. Kinds are numbered as they are first seen; for each there is the class tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -98,6 +99,14 @@ class EventKinds:
         self.type_of.append(self.types.index(name))
         self.takes.append(self._lanes(name, classes))
         return len(self.classes) - 1
+
+    def save(self) -> list[Any]:
+        """Which kinds there are, in the order in which they were numbered."""
+        return [list(key) for key in self._numbers]
+
+    def load(self, state: list[Any]) -> None:
+        for name, mask in state:
+            self._number(name, mask)
 
     def _lanes(self, name: str, classes: list[int]) -> int:
         if name not in self.kleenes:

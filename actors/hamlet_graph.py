@@ -294,8 +294,6 @@ class HamletGraph:
         """Numbers of all members have the same words; coefficients are numbers of their kind."""
         for graph in self.graphs:
             PaneGraph.widen(graph)
-        if self.words == 1:
-            self.words = 2
 
     def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
         """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
@@ -304,6 +302,8 @@ class HamletGraph:
             self._laid_out = None
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self._in_one_buffer():
             self._join()
+            # Numbers of one word are of another kind than longer ones; restored ones may have grown elsewhere.
+            self.words = max(self.words, min(self.graphs[0].shape.words, 2))
             sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
             self._laid_out = (
                 members_of(self.graphs, self._merged, self.kinds),

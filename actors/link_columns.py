@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from actors.classify import Kinds
 from actors.event_numba_fns import Links
 from actors.expressions import EXACT_IN_FLOAT, Evaluator, Values
 from actors.keys import Texts
@@ -20,30 +19,39 @@ from planner.plan import Counter
 from planner.predicates import Link, Predicates, attributes
 
 Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 class LinkColumns:
     """Remembers, per link, what it compares: integers until a float comes along, floats, texts, or times."""
 
-    def __init__(self, counter: Counter, predicates: Predicates, query: str) -> None:
-        self.links = predicates.links
-        self.query = query
+    def __init__(self, links: Sequence[Link], queries: Sequence[str], readers: Sequence[tuple[Mask, Mask]]) -> None:
+        """By link: the query that errors are about, and by class, whether it is read from such an event."""
+        self.links = links
+        self.queries = queries
         self.kinds: list[str | None] = [None for _ in self.links]
         self.texts = [Texts() for _ in self.links]
         sides = [side for link in self.links for side in (link.left, link.right)]
         self.reads = {attribute.name for side in sides for attribute in attributes(side)}
-        self.readers = [(_readers(counter, link.before), _readers(counter, link.after)) for link in self.links]
+        self.readers = readers
 
-    def encode(self, columns: Mapping[str, pa.Array], kinds: Kinds) -> tuple[Links, list[int]]:
+    @classmethod
+    def of(cls, counter: Counter, predicates: Predicates, query: str) -> LinkColumns:
+        """Those of one query."""
+        links = predicates.links
+        readers = [(_readers(counter, link.before), _readers(counter, link.after)) for link in links]
+        return cls(links, [query] * len(links), readers)
+
+    def encode(self, columns: Mapping[str, pa.Array], kinds: npt.NDArray[np.integer[Any]]) -> tuple[Links, list[int]]:
         """Both sides of all links; and the links that compared integers until now and compare floats from here on."""
-        evaluate = Evaluator(columns, len(kinds), self.query)
         left, right, promoted = [], [], []
         for k, link in enumerate(self.links):
+            evaluate = Evaluator(columns, len(kinds), self.queries[k])
             sides = [evaluate.values(link.left), evaluate.values(link.right)]
             readers = self.readers[k]
             sides = [Values(side.data, side.valid & reads[kinds]) for side, reads in zip(sides, readers, strict=True)]
             before = self.kinds[k]
-            self.kinds[k] = self._kind(before, sides, link)
+            self.kinds[k] = self._kind(k, sides)
             if before == "int" and self.kinds[k] == "float":
                 promoted.append(k)
             left.append((self._integers(k, sides[0]), sides[0].valid))
@@ -71,13 +79,13 @@ class LinkColumns:
                 right[k] = rank[np.where(links.right_known[k], right[k], -1)]
         return links._replace(left=left, right=right)
 
-    def _kind(self, known: str | None, sides: list[Values], link: Link) -> str | None:
-        found = {known} | {_kind_of(side) for side in sides if side.valid.any()}
+    def _kind(self, k: int, sides: list[Values]) -> str | None:
+        found = {self.kinds[k]} | {_kind_of(side) for side in sides if side.valid.any()}
         found.discard(None)
         if found <= {"int", "float"}:
             return "float" if "float" in found else "int" if found else None
         if len(found) > 1:
-            raise self._wrong(link, f"{link} compares {' with '.join(sorted(map(str, found)))} values")
+            raise self._wrong(k, f"{self.links[k]} compares {' with '.join(sorted(map(str, found)))} values")
         return found.pop()
 
     def _integers(self, k: int, side: Values) -> Ints:
@@ -97,16 +105,17 @@ class LinkColumns:
     def as_floats(self, k: int, data: npt.NDArray[Any]) -> Ints:
         """What is compared with floats, floats or integers themselves."""
         if data.dtype.kind != "f" and len(data) and max(abs(int(data.min())), abs(int(data.max()))) > EXACT_IN_FLOAT:
-            raise self._wrong(self.links[k], f"{self.links[k]} compares floats with integers beyond 2**53")
+            raise self._wrong(k, f"{self.links[k]} compares floats with integers beyond 2**53")
         return float_keys(data.astype(np.float64))
 
     def _whole(self, k: int, data: npt.NDArray[Any]) -> Ints:
         if data.dtype.kind == "O" and not all(-(2**63) <= value < 2**63 for value in data.tolist()):
-            raise self._wrong(self.links[k], f"a value of {self.links[k]} does not fit 64 bits")
+            raise self._wrong(k, f"a value of {self.links[k]} does not fit 64 bits")
         return data.astype(np.int64)
 
-    def _wrong(self, link: Link, message: str) -> WorkloadError:
-        return WorkloadError([Problem(message, "compare values of one kind", link.left.place, self.query)])
+    def _wrong(self, k: int, message: str) -> WorkloadError:
+        place, query = self.links[k].left.place, self.queries[k]
+        return WorkloadError([Problem(message, "compare values of one kind", place, query)])
 
     def save(self) -> dict[str, Any]:
         return {"kinds": self.kinds, "texts": [texts.save() for texts in self.texts]}
@@ -116,7 +125,7 @@ class LinkColumns:
         self.texts = [Texts.load(texts) for texts in state["texts"]]
 
 
-def _readers(counter: Counter, variable: str) -> npt.NDArray[np.bool_]:
+def _readers(counter: Counter, variable: str) -> Mask:
     """By class: may its events be bound to the variable?"""
 
     def binds(taken: Any) -> bool:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from actors.counters_numba_fns import Tables
+from actors.blocks import Blocks
+from actors.counters_numba_fns import Shape, Tables
 from actors.event_kinds import EventKinds
 from actors.graphlets_numba_fns import Members, Sharers
 from actors.hamlet_numba_fns import SINGLE, Types
-from actors.pane_graph import PaneGraph
 from actors.tables import column, pointers
 from planner.sharing import Kleene, Sharer
 
@@ -25,6 +25,16 @@ POINTERS = {
     "advance_at": "advance_from",
 }
 """Columns of pointers, and one of the columns that each points into."""
+
+
+class Counted(Protocol):
+    """A member of a share set, as far as it matters where its counters lie."""
+
+    @property
+    def own(self) -> Blocks: ...
+
+    @property
+    def shape(self) -> Shape: ...
 
 
 class Merged:
@@ -78,7 +88,7 @@ def _starts(sizes: Iterable[int]) -> list[int]:
     return [int(end) for end in ends[:-1]]
 
 
-def members_of(graphs: Sequence[PaneGraph], merged: Merged, kinds: EventKinds) -> Members:
+def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> Members:
     """Where the members' counters lie, and what kinds of events are to them."""
     shapes = [graph.shape for graph in graphs]
     classes = np.array(kinds.classes, np.int32).T + np.array(merged.classes, np.int32)[:, None]
@@ -106,7 +116,7 @@ class Columns:
 
 
 def sharers_of(
-    kleenes: Sequence[Kleene], columns: Sequence[Columns], graphs: Sequence[PaneGraph], kinds: EventKinds
+    kleenes: Sequence[Kleene], columns: Sequence[Columns], graphs: Sequence[Counted], kinds: EventKinds
 ) -> Sharers:
     """Who shares what, and what each of a graphlet's lanes is to each sharer."""
     sharers = [sharer for kleene in kleenes for sharer in kleene.sharers]
@@ -151,7 +161,7 @@ def _places(sharer: Sharer, own: list[tuple[str, int]], needed: list[int], first
     return [first + needed.index(number) if name in sharer.bound else none for name, number in own]
 
 
-def _room(kleenes: Sequence[Kleene], graphs: Sequence[PaneGraph], size: Callable[[Any], int]) -> list[int]:
+def _room(kleenes: Sequence[Kleene], graphs: Sequence[Counted], size: Callable[[Any], int]) -> list[int]:
     """Where each sharer's values lie in a snapshot of its Kleene."""
     return [
         start
@@ -162,7 +172,7 @@ def _room(kleenes: Sequence[Kleene], graphs: Sequence[PaneGraph], size: Callable
     ]
 
 
-def widths(kleenes: Sequence[Kleene], graphs: Sequence[PaneGraph]) -> tuple[int, int]:
+def widths(kleenes: Sequence[Kleene], graphs: Sequence[Counted]) -> tuple[int, int]:
     """Room for a snapshot of any Kleene: numbers, minima."""
 
     def most(size: Callable[[Any], int]) -> int:

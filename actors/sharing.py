@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from actors.buffered_graph import Moments
@@ -61,9 +62,6 @@ class SharedColumns:
 class SharedCounting(Counting):
     """A counter whose events are taken in by its share set."""
 
-    pane_graph = MemberGraph
-    graph: MemberGraph
-
     def __init__(self, shared: SharedColumns, plan: QueryPlan, counter: Counter, clock: Clock, exact: bool) -> None:
         self.shared = shared
         self.ready: list[Cells] = []
@@ -104,6 +102,13 @@ class SharedCounting(Counting):
         return made._replace(least_column=numbers[made.least_key])
 
 
+class HamletCounting(SharedCounting):
+    """A type-grained one, whose events are taken in by graphlets."""
+
+    pane_graph = MemberGraph
+    graph: MemberGraph
+
+
 class Sharing:
     """The counters of a share set, and the graph that they share."""
 
@@ -122,7 +127,7 @@ class Sharing:
         plans = [(query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)]
         self.shared = SharedColumns(plans, exact)
         self.kinds = EventKinds(plans, share_set.kleenes)
-        self.countings = [SharedCounting(self.shared, query, counter, clock, exact) for query, counter in plans]
+        self.countings = [HamletCounting(self.shared, query, counter, clock, exact) for query, counter in plans]
         self.graph = graph(
             share_set,
             [counting.graph for counting in self.countings],
@@ -148,14 +153,7 @@ class Sharing:
             counting.ready += cells
 
     def _take(self, batch: Batch) -> Events:
-        kinds = self.kinds.of(batch.types, batch.columns)
-        wanted = (batch.slots >= 0) & (kinds > 0)
-        columns, slots, times = batch.columns, batch.slots, batch.times
-        if not wanted.all():
-            rows = np.flatnonzero(wanted)
-            slots, times, kinds = slots[rows], times[rows], kinds[rows]
-            indices = pa.array(rows)
-            columns = {name: columns[name].take(indices) for name in self.shared.reads}
+        columns, slots, times, kinds = taken(batch, self.kinds.of(batch.types, batch.columns), self.shared.reads)
         if self.shared.learn(columns) or self.changed:
             # What waits has columns as they were.
             self.graph.flush()
@@ -181,6 +179,19 @@ class Sharing:
         """What was learned of columns; the counters load their own."""
         self.shared.columns.load(state)
         self.changed = True
+
+
+def taken(
+    batch: Batch, kinds: npt.NDArray[np.int32], reads: Iterable[str]
+) -> tuple[Mapping[str, pa.Array], npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """What is read of the events that any member takes: columns, partitions, times and kinds."""
+    wanted = (batch.slots >= 0) & (kinds > 0)
+    if wanted.all():
+        return batch.columns, batch.slots, batch.times, kinds
+    rows = np.flatnonzero(wanted)
+    indices = pa.array(rows)
+    columns = {name: batch.columns[name].take(indices) for name in reads}
+    return columns, batch.slots[rows], batch.times[rows], kinds[rows]
 
 
 NO_EVENTS = Events(

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from planner.plan import Plan
 from planner.query_names import listed
-from planner.sharing import Kleene, ShareSet
+from planner.sharing import Kleene, LinkedSet, ShareSet
 from planner.spans import common, show_length
 from planner.template import Template, template_of_set
 
@@ -15,7 +15,8 @@ from planner.template import Template, template_of_set
 def explain_sharing(plan: Plan) -> Iterator[list[str]]:
     """Trees: a heading and its nodes."""
     for number, share_set in enumerate(plan.share_sets, 1):
-        yield [f"share set {number}: one HAMLET graph for {_members(plan, share_set)}", *_nodes(plan, share_set)]
+        graph = "event-grained graph" if isinstance(share_set, LinkedSet) else "HAMLET graph"
+        yield [f"share set {number}: one {graph} for {_members(plan, share_set)}", *_nodes(plan, share_set)]
     if plan.reasons:
         yield ["queries apart", *(f"{name}: {reason}" for name, reason in plan.reasons)]
 
@@ -30,10 +31,15 @@ def counters_in_sets(plan: Plan) -> dict[tuple[int, int], int]:
 
 
 def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
-    yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
-    for kleene in share_set.kleenes:
+    if isinstance(share_set, LinkedSet):
+        yield "windows one by one: the events of each are kept for all queries, and evaluated when it is over"
+    else:
+        yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
+    for number, kleene in enumerate(share_set.kleenes):
         yield f"share {kleene.type}+: {_sharers(plan, share_set, kleene, range(len(kleene.sharers)))}"
         yield from _lanes(plan, share_set, kleene)
+        if isinstance(share_set, LinkedSet):
+            yield from _link_lanes(plan, share_set, number)
     yield from _template(template_of_set(plan, share_set))
 
 
@@ -45,6 +51,17 @@ def _lanes(plan: Plan, share_set: ShareSet, kleene: Kleene) -> Iterator[str]:
         ways = kleene.sharers[lane[0]].predicates
         taken = f"those with {' OR '.join(sorted(ways))}" if ways else "every event"
         yield f"lane {kleene.type}+: {_sharers(plan, share_set, kleene, lane)}; {taken}"
+
+
+def _link_lanes(plan: Plan, share_set: LinkedSet, number: int) -> Iterator[str]:
+    kleene, first = share_set.kleenes[number], 0
+    for lane in share_set.lanes[number]:
+        compared = [share_set.links[link] for link in lane.links]
+        links = [plan.queries[share_set.members[one.member].query].predicates.links[one.link] for one in compared]
+        names = _sharers(plan, share_set, kleene, range(first, first + lane.sharers))
+        neighbours = f"if {' AND '.join(map(str, links))}" if links else "all of them"
+        yield f"neighbours in {kleene.type}+: {names}; {neighbours}"
+        first += lane.sharers
 
 
 def _template(template: Template) -> Iterator[str]:

@@ -70,6 +70,11 @@ def attributes(expression: Expression) -> Iterator[Attribute]:
     return (node for node in nodes(expression) if isinstance(node, Attribute))
 
 
+def anonymous(expression: Expression) -> str:
+    """What an expression over one event says, whatever the event's variable is called."""
+    return str(map_attributes(expression, lambda attribute: replace(attribute, variable="event")))
+
+
 def _link(predicate: Comparison, neighbours: set[tuple[str, str]]) -> Link:
     """The side of the earlier event comes first: `NEXT` says which it is, or else what can follow what."""
     left, right = _reader(predicate.left), _reader(predicate.right)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.lanes import Lane
+from planner.linked_sets import linked_set, linked_sharers, why_links_apart
 from planner.machine import EventClass, Machine
-from planner.sharing import Kleene, Member, Sharer, ShareSet
+from planner.predicates import anonymous
+from planner.sharing import Kleene, LinkedSet, Member, Sharer, ShareSet
 from planner.syntax import Expression
-from planner.walk import map_attributes
 
 if TYPE_CHECKING:
     from planner.plan import Counter, QueryPlan
@@ -36,9 +37,14 @@ class Candidate:
 
     @property
     def split(self) -> tuple[object, ...]:
-        """Queries that differ in this cannot be shared: grouping, and extremes, which only those of the same have."""
+        """Queries that differ in this cannot be shared: grouping, and extremes, which only those of the same have.
+
+        Where events are kept until a window is over, the windows have to be the same.
+        """
         query = self.plan.query
-        return query.partition, len(query.groups), frozenset(map(self._extreme, self.counter.lanes)) - {None}
+        windows = (query.within.seconds, query.slide and query.slide.seconds) if self.counter.event_grained else None
+        extremes = frozenset(map(self._extreme, self.counter.lanes)) - {None}
+        return query.partition, len(query.groups), extremes, windows
 
     def _extreme(self, lane: Lane) -> tuple[str, str, str | None] | None:
         if lane.kind not in ("min", "max"):
@@ -56,6 +62,7 @@ def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tu
         if (sharers := sharable(plan, plan.counters[c]))
     ]
     sets = [made for some in _connected(candidates) for made in _share_set(some)]
+    sets.sort(key=lambda one: isinstance(one, LinkedSet))
     shared = {member.query for one in sets for member in one.members}
     possible = {candidate.member.query: candidate for candidate in candidates}
     reasons = [
@@ -87,7 +94,9 @@ def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
     rest = [candidate for candidate in candidates if candidate not in taken]
     kleenes = tuple(_kleenes(taken))
     if len(taken) > 1 and kleenes:
-        yield ShareSet(tuple(candidate.member for candidate in taken), kleenes)
+        made = ShareSet(tuple(candidate.member for candidate in taken), kleenes)
+        plans = [(candidate.plan, candidate.counter) for candidate in taken]
+        yield linked_set(made, plans) if taken[0].counter.event_grained else made
     if rest and len(rest) < len(candidates):
         yield from _share_set(rest)
 
@@ -103,27 +112,28 @@ def _fits(candidates: list[Candidate]) -> bool:
 
 
 def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
-    """Definition 3.1: those that more than one member has."""
+    """Definition 3.1: those that more than one member has. With links, those of a single member too: the graph has to
+    see their events one by one."""
     for name in dict.fromkeys(name for one in candidates for name in one.sharers):
         sharers = tuple(
             replace(sharer, member=number)
             for number, one in enumerate(candidates)
             for sharer in one.sharers.get(name, ())
         )
-        if len({sharer.member for sharer in sharers}) > 1:
+        if len({sharer.member for sharer in sharers}) > 1 or candidates[0].counter.event_grained:
             yield Kleene(name, sharers)
 
 
 def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]:
     """By type, how a counter's events of it could be taken in by shared graphlets; only types where all of them can."""
     machine = counter.machine
-    if machine.semantics != "any" or counter.event_grained or plan.per_event:
+    if machine.semantics != "any" or plan.per_event:
         return {}
     found = {}
     for name in dict.fromkeys(event_class.type for event_class in machine.classes):
         if sharers := _sharers(plan, machine, name):
             found[name] = sharers
-    return found
+    return linked_sharers(plan, counter, found) if counter.event_grained else found
 
 
 def _sharers(plan: QueryPlan, machine: Machine, name: str) -> tuple[Sharer, ...] | None:
@@ -167,10 +177,6 @@ def condition(plan: QueryPlan, variable: str) -> Condition:
     return frozenset(map(anonymous, plan.predicates.local[variable]))
 
 
-def anonymous(predicate: Expression) -> str:
-    return str(map_attributes(predicate, lambda attribute: replace(attribute, variable="event")))
-
-
 def _shown(one: Condition) -> str:
     return " AND ".join(sorted(one))
 
@@ -178,8 +184,7 @@ def _shown(one: Condition) -> str:
 def why_apart(plan: QueryPlan) -> str:
     """Why no Kleene sub-pattern of a query could be shared with any other query."""
     if any(counter.event_grained for counter in plan.counters):
-        compared = ", ".join(map(str, plan.predicates.links))
-        return f"{compared}: which events are neighbours differs from event to event, no snapshot stands for them"
+        return why_links_apart(plan)
     if plan.per_event:
         return "its windows move with every event; share sets have panes"
     if plan.query.semantics != "any":
@@ -189,6 +194,8 @@ def why_apart(plan: QueryPlan) -> str:
 
 def _alone(candidate: Candidate) -> str:
     names = " or ".join(f"{name}+" for name in candidate.sharers)
+    if candidate.counter.event_grained:
+        return f"no other query compares neighbours in {names} with the same grouping, windows, MIN and MAX"
     return f"no other query has {names} with the same grouping and the same MIN and MAX"
 
 

@@ -53,3 +53,31 @@ class ShareSet:
 
     members: tuple[Member, ...]
     kleenes: tuple[Kleene, ...]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A predicate on neighbours: a link of a member's query, both by number."""
+
+    member: int
+    link: int
+
+
+@dataclass(frozen=True)
+class LinkLane:
+    """Sharers of a Kleene, one behind the other, that all compare neighbours alike."""
+
+    links: tuple[int, ...]
+    """Numbers in the set; all of them must hold."""
+    sharers: int
+    """How many they are."""
+
+
+@dataclass(frozen=True)
+class LinkedSet(ShareSet):
+    """Sharable queries with predicates on neighbours; what they share is one event-grained graph."""
+
+    links: tuple[Compared, ...]
+    """Each once, as one of the members has it."""
+    lanes: tuple[tuple[LinkLane, ...], ...]
+    """By Kleene."""

@@ -46,7 +46,7 @@ class Drawn:
     def decide(self, facts: Facts, bursts: Bursts) -> Choices:
         told = crc32(b"".join(column.tobytes() for column in (bursts.size, bursts.window, bursts.at, bursts.taken)))
         rnd = np.random.default_rng([self.seed, told])
-        choice = rnd.choice(np.array([APART, OWN, SHARED], np.uint8), len(bursts.queries), p=[0.2, 0.2, 0.6])
+        choice = rnd.choice(np.array([APART, OWN, SHARED], np.uint8), len(bursts.queries), p=[0.1, 0.15, 0.75])
         for first, end in zip(bursts.at[:-1], bursts.at[1:], strict=True):
             if (choice[first + 1 : end] == SHARED).any():
                 choice[first] = SHARED
@@ -105,7 +105,7 @@ def enumerated(how: settings, most: int) -> Tally:
     tally = Tally()
 
     @how
-    @given(cases(most), st.integers(0, 1000), NUMERIC)
+    @given(cases(most), st.integers(0, 2**32), NUMERIC)
     def every_case(case: Case, seed: int, numeric: Numeric) -> None:
         agree(case, seed, numeric, tally)
 
@@ -115,20 +115,23 @@ def enumerated(how: settings, most: int) -> Tally:
 
 def test_rows_are_those_of_the_enumeration() -> None:
     """And most cases are about something: queries share bursts, and not all of them take the same events."""
-    tally = enumerated(QUICK, 12)
+    tally = enumerated(settings(QUICK, max_examples=90), 12)
     assert tally.share("a share set") > 0.7
-    assert tally.share("bursts shared: drawn") > 0.6
-    assert tally.share("snapshots at event level: drawn") > 0.2
-    assert tally.share("bursts partly shared: drawn") > 0.2
+    assert tally.share("bursts shared: drawn") > 0.5
+    assert tally.found["snapshots at event level: static"] > 2
+    assert tally.found["snapshots at event level: drawn"] > 0
 
 
 @pytest.mark.long
 @pytest.mark.skipif(not ALL, reason="ELSINORE_TEST=all asks for it")
 def test_rows_are_those_of_the_enumeration_at_length() -> None:
-    enumerated(settings(LONG, max_examples=2000), 14)
+    tally = enumerated(settings(LONG, max_examples=2000), 14)
+    assert tally.share("snapshots at event level: static") > 0.2
+    assert tally.share("snapshots at event level: drawn") > 0.1
+    assert tally.share("bursts partly shared: drawn") > 0.05
 
 
-@settings(QUICK, max_examples=40)
+@settings(QUICK, max_examples=30)
 @given(cases(12, whole=True), st.randoms(use_true_random=False), st.booleans())
 def test_batches_and_snapshots_never_show(case: Case, random: Random, saved: bool) -> None:
     queries, events = case

@@ -125,17 +125,22 @@ def test_approximate_numbers(name: str, decider: str) -> None:
     rows = fed(engine(WORKLOADS[name], DECIDERS[decider], numeric="approximate"), [EVENTS])
     exact = apart(WORKLOADS[name])
     assert len(rows) == len(exact)
-    for row, right in zip(rows, exact, strict=True):
+    for row, right in zip(by_place(rows), by_place(exact), strict=True):
         assert row.keys() == right.keys()
         for item, value in row.items():
             assert near(value, right[item]), (item, row, right)
+
+
+def by_place(rows: list[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: (row["query"], row["start"], row["g"]))
 
 
 def near(value: Any, right: Any) -> bool:
     """As near as approximate numbers are; a sum of numbers of both signs may be nearly nothing."""
     if value is None or isinstance(value, str):
         return bool(value == right)
-    return abs(Fraction(value) - Fraction(right)) <= max(abs(Fraction(right)), 1) / 10**6
+    allowed = max(abs(Fraction(right)), Fraction(1)) / 10**6
+    return abs(Fraction(value) - Fraction(right)) <= allowed
 
 
 @pytest.mark.parametrize("size", [1, 77, 333, 4999])
@@ -192,7 +197,7 @@ def test_a_burst_of_thousands_of_events() -> None:
 
 
 def test_a_long_burst_of_which_one_query_leaves_out_some() -> None:
-    """A hundred snapshots at event level, of numbers of several words, from room for a few."""
+    """Dozens of snapshots at event level, of numbers of several words; panes are as long as the shortest slide."""
     types = ["A", "C", *["B"] * 600]
     events = batch(types, range(len(types)), v=range(len(types)), k=[1] * len(types), g=["p"] * len(types))
     texts = [
@@ -202,7 +207,7 @@ def test_a_long_burst_of_which_one_query_leaves_out_some() -> None:
     ]
     one = engine(texts, Always())
     assert fed(one, [events]) == apart(texts, events)
-    assert most_snapshots(one) > 50
+    assert most_snapshots(one) > 40
 
 
 def short_lived(length: int) -> pa.RecordBatch:
@@ -222,7 +227,8 @@ def short_lived(length: int) -> pa.RecordBatch:
 
 
 @pytest.mark.parametrize("decider", DECIDERS)
-def test_partitions_that_come_and_go(decider: str) -> None:
+def test_partitions_that_come_and_go(decider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actors.partitions.KEEP_ALL_BELOW", 20)
     events = short_lived(LENGTH)
     texts = [
         text.replace("WITHIN 600 seconds", "WITHIN 300 seconds").replace("SLIDE 600", "SLIDE 300") for text in SUMS
@@ -231,7 +237,7 @@ def test_partitions_that_come_and_go(decider: str) -> None:
     found = []
     for part in cut(events, 211):
         found += one.feed(part)
-        assert all(graph.slots < 60 for sharing in one.sharings for graph in sharing.graph.graphs)
+        assert all(graph.slots < 80 for sharing in one.sharings for graph in sharing.graph.graphs)
     assert shown(one, [*found, *one.finish()]) == apart(texts, events)
 
 

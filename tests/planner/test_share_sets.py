@@ -168,14 +168,17 @@ def test_all_the_reasons() -> None:
         query("SEQ(A, B+)", window=f"SEMANTICS contiguous {WINDOW}"),
         "SEQ(A, B)",
         "SEQ(A+, B+)",
+        query("SEQ(A, B+)", where="A.v < B.v"),
     )
     assert made.share_sets == ()
+    elsewhere = "neighbours are compared elsewhere than within one E+ over a single event type that nothing interrupts"
     assert why(made) == {
-        "q1": "B.v < NEXT(B).v: which events are neighbours differs from event to event, no snapshot stands for them",
+        "q1": "no other query compares neighbours in B+ with the same grouping, windows, MIN and MAX",
         "q2": "its windows move with every event; share sets have panes",
         "q3": "only under skip-till-any-match do trends fork within a burst; here an event lengthens them once",
         "q4": "no Kleene sub-pattern E+ over a single event type",
         "q5": "no other query has A+ or B+ with the same grouping and the same MIN and MAX",
+        "q6": f"A.v < B.v: {elsewhere}",
     }
 
 

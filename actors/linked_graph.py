@@ -1,0 +1,200 @@
+"""The event-grained graph of a share set: one buffer of events, one search for predecessors, many queries.
+
+Windows are evaluated when they are over, as those of a query by itself (`buffered_graph`): one after another, for all
+queries at once. What a window's evaluation does is in `linked_numba_fns`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.blocks import Blocks
+from actors.buffer import Buffer
+from actors.buffered_graph import OpenWindows, WindowGraph, cells
+from actors.buffered_numba_fns import sort_runs
+from actors.cells import Cells
+from actors.counters_numba_fns import NONE, Events, Tables
+from actors.event_kinds import EventKinds
+from actors.event_numba_fns import Links
+from actors.graphlets_numba_fns import Members, Sharers
+from actors.hamlet_numba_fns import Types
+from actors.linked_numba_fns import INDEX, Lanes, Results, Window, run_linked
+from actors.linked_tables import lanes_of, most_at_once, result_of, results, room, scratch_of, trees_of
+from actors.share_tables import Columns, Merged, members_of, sharers_of, types_of
+from planner.sharing import LinkedSet
+from planner.syntax import ComparisonOperator
+from planner.windows import Windows
+
+
+class LinkedMember(WindowGraph):
+    """The counters of one query; its windows are evaluated by its share set."""
+
+    share: LinkedGraph
+
+    def __init__(self, *rest: Any) -> None:
+        super().__init__(*rest)
+        self.ready: list[Cells] = []
+
+    @property
+    def own(self) -> Blocks:
+        """Its counters, as for one partition."""
+        return Blocks.empty(self.shape, self.exact, 1)
+
+    def settle(self, time: int) -> Iterator[Cells]:
+        self.share.settle(time)
+        yield from self.hand_out()
+
+    def finish(self) -> Iterator[Cells]:
+        self.share.finish()
+        yield from self.hand_out()
+
+    def hand_out(self) -> list[Cells]:
+        """What the share set has found."""
+        ready, self.ready = self.ready, []
+        return ready
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A share set as the kernel reads it."""
+
+    kinds: int
+    """How many kinds of events there were."""
+    blocks: list[Blocks]
+    members: Members
+    sharers: Sharers
+    types: Types
+    tables: Tables
+    lanes: Lanes
+
+
+class LinkedGraph:
+    """`columns` tells what the lanes of each member add up; `operators` and `comparable` are about links."""
+
+    def __init__(
+        self,
+        share_set: LinkedSet,
+        graphs: Sequence[LinkedMember],
+        kinds: EventKinds,
+        columns: Callable[[], list[Columns]],
+        operators: Sequence[ComparisonOperator],
+        comparable: Callable[[Links], Links],
+        windows: Windows,
+        buffer: Buffer,
+    ) -> None:
+        self.share_set = share_set
+        self.graphs = graphs
+        self.kinds = kinds
+        self.columns = columns
+        self.operators = operators
+        self.comparable = comparable
+        self.buffer = buffer
+        self.open = OpenWindows(windows, buffer)
+        self._layout: Layout | None = None
+        for graph in graphs:
+            graph.share = self
+
+    def process(self, events: Events, links: Links) -> None:
+        """Take in events, sorted by time, none older than those before; what is due by them waits with each member."""
+        if len(events.time):
+            self.buffer.extend(events, links)
+            self.settle(int(events.time[-1]))
+
+    def settle(self, time: int) -> None:
+        """Windows that end no later than this."""
+        for start in self.open.until(time):
+            self._evaluate(start)
+
+    def finish(self) -> None:
+        for start in self.open.rest():
+            self._evaluate(start)
+
+    def renew(self) -> None:
+        """Members have other lanes, or columns stand elsewhere."""
+        self._layout = None
+
+    def _evaluate(self, start: int) -> None:
+        window = self.open.events(start, len(self.graphs[0].group_of))
+        if window is None:
+            return
+        events, links, runs = window
+        links = self.comparable(links)
+        while True:
+            found, flag = self._run(events, links, runs)
+            if not flag >> 62:
+                break
+            self._widen()
+        end = start + self.open.windows.within
+        for member, graph in enumerate(self.graphs):
+            rows = np.flatnonzero(found.found[member])
+            if len(rows):
+                out = result_of(member, found, graph.own)
+                graph.ready.append(cells(out, rows, np.full(len(rows), start), np.full(len(rows), end), rows))
+
+    def _run(self, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> tuple[Results, int]:
+        """One window. (results, flag)"""
+        made = self._lay_out()
+        blocks, lanes, shape = made.blocks, made.lanes, made.blocks[0].shape
+        window = _window(links, runs, lanes)
+        found = results(
+            [graph.counter.machine for graph in self.graphs], blocks, self.graphs[0].group_of, self.graphs[0].groups
+        )
+        flag = run_linked(
+            events, window, made.members, made.sharers, made.types, made.tables, lanes, links,
+            room(
+                lanes, trees_of(lanes, self.operators), most_at_once(events, runs, lanes.scanned),
+                int(window.counts.max(initial=0)) + 2, shape.words, blocks[0].exact,
+            ),
+            scratch_of(blocks), np.zeros(sum(len(one.numbers) for one in blocks), blocks[0].numbers.dtype),
+            np.full(sum(len(one.least) for one in blocks), NONE, np.int64), shape.words, found,
+        )  # fmt: skip
+        return found, int(flag)
+
+    def _lay_out(self) -> Layout:
+        """Anew where members have other lanes, numbers are wider, or there are other kinds of events."""
+        if self._layout is None or self._layout.kinds != len(self.kinds):
+            merged = Merged([graph.tables for graph in self.graphs])
+            blocks = [graph.own for graph in self.graphs]
+            kleenes = self.share_set.kleenes
+            self._layout = Layout(
+                len(self.kinds),
+                blocks,
+                members_of(self.graphs, merged, self.kinds),
+                sharers_of(kleenes, self.columns(), self.graphs, self.kinds),
+                types_of(kleenes, self.kinds),
+                merged.tables,
+                lanes_of(self.share_set, blocks, self.operators),
+            )
+        return self._layout
+
+    def _widen(self) -> None:
+        """Numbers of all members have the same words."""
+        for graph in self.graphs:
+            graph.shape = graph.shape._replace(words=2 * graph.shape.words)
+        self.renew()
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+        known = max(int(column.max(initial=-1)) for column in (slots, self.buffer.events.slot)) + 1
+        self.buffer.keep(slots, known)
+
+    def save(self) -> dict[str, Any]:
+        return {"buffer": self.buffer.save(), "next_window": self.open.next}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.buffer.load(state["buffer"])
+        self.open.next = state["next_window"]
+
+
+def _window(links: Links, runs: npt.NDArray[np.int64], lanes: Lanes) -> Window:
+    """The next event of each event's partition, and in order what trees stand over."""
+    after = np.arange(1, runs[-1] + 1)
+    after[runs[1:][np.diff(runs) > 0] - 1] = -1
+    indexed = lanes.link[lanes.link_at[:-1][lanes.mode == INDEX]]
+    order, counts = sort_runs(links, np.isin(np.arange(len(links.left)), indexed), runs)
+    return Window(runs, after, order, counts)
