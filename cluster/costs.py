@@ -6,6 +6,7 @@ import json
 import os
 from pathlib import Path
 
+from connectors.errors import InputError
 from planner.calibrated import CalibratedModel, Costs
 
 
@@ -17,4 +18,10 @@ def costs_file() -> Path:
 def cost_model() -> CalibratedModel:
     """With this machine's costs, or those that Elsinore comes with."""
     path = costs_file()
-    return CalibratedModel(Costs.from_dict(json.loads(path.read_text()))) if path.exists() else CalibratedModel()
+    if not path.exists():
+        return CalibratedModel()
+    try:
+        return CalibratedModel(Costs.from_dict(json.loads(path.read_text())))
+    except (ValueError, TypeError, AttributeError) as error:
+        hint = "remove it, or measure anew with python -m benchmarks.calibrate"
+        raise InputError(f"{path} does not hold costs of bursts ({error}); {hint}") from None

@@ -41,6 +41,8 @@ DECISIONS = (".parquet", ".jsonl")
 def check_decisions(path: Path) -> None:
     if path.suffix.lower() not in DECISIONS:
         raise InputError(f"{path}: decisions are written to {' and '.join(DECISIONS)} by name.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: there is no folder {path.parent}")
 
 
 def write_decisions(job: Job, path: Path) -> None:

@@ -66,7 +66,7 @@ def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tu
     shared = {member.query for one in sets for member in one.members}
     possible = {candidate.member.query: candidate for candidate in candidates}
     reasons = [
-        (plan.query.name, _alone(possible[q]) if q in possible else why_apart(plan))
+        (plan.query.name, _alone(possible[q], candidates) if q in possible else why_apart(plan))
         for q, plan in enumerate(queries)
         if q not in shared
     ]
@@ -79,10 +79,14 @@ def _connected(candidates: list[Candidate]) -> Iterator[list[Candidate]]:
     while left:
         found = [left.pop(0)]
         for one in found:
-            near = [other for other in left if other.split == one.split and other.sharers.keys() & one.sharers.keys()]
+            near = [other for other in left if _near(one, other)]
             found += near
             left = [other for other in left if other not in near]
         yield sorted(found, key=lambda one: (one.member.query, one.member.counter))
+
+
+def _near(one: Candidate, other: Candidate) -> bool:
+    return one.split == other.split and bool(one.sharers.keys() & other.sharers.keys())
 
 
 def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
@@ -192,7 +196,9 @@ def why_apart(plan: QueryPlan) -> str:
     return "no Kleene sub-pattern E+ over a single event type"
 
 
-def _alone(candidate: Candidate) -> str:
+def _alone(candidate: Candidate, candidates: list[Candidate]) -> str:
+    if any(other.member != candidate.member and _near(candidate, other) for other in candidates):
+        return f"its share set is full: queries of one tell at most {MAX_LANES} sets of predicates on a type apart"
     names = " or ".join(f"{name}+" for name in candidate.sharers)
     if candidate.counter.event_grained:
         return f"no other query compares neighbours in {names} with the same grouping, windows, MIN and MAX"
