@@ -324,6 +324,11 @@ def count_alone(kleene, s, mask, slot, events, after, first, end, members, share
         least_base = members.least_base[m] + slot * members.least_block[m] + state * keys
         dst = base + sharers.target[s] * width
         dst_key = least_base + sharers.target[s] * keys
+        alive = not is_zero(numbers, dst, w)
+        for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
+            alive |= not is_zero(numbers, base + sharers.input[k] * width, w)
+        if not alive:
+            continue
         clear(room.values, 0, width)
         for key in range(keys):
             room.value_least[key] = NONE
@@ -334,8 +339,6 @@ def count_alone(kleene, s, mask, slot, events, after, first, end, members, share
             for key in range(keys):
                 best = least[least_base + sharers.input[k] * keys + key]
                 room.value_least[key] = min(room.value_least[key], best)
-        if is_zero(room.values, 0, w) and is_zero(numbers, dst, w):
-            continue
         i = first
         while i != end:
             time = events.time[i]
