@@ -79,6 +79,7 @@ class Room(NamedTuple):
     capacity: Any  # snapshots
     values: Any  # the table of snapshots
     value_least: Any
+    lonely: Any  # by sharer: nobody else in its graphlet has trends for the burst to lengthen
     value_width: Any  # of one snapshot
     least_width: Any
 
@@ -90,8 +91,12 @@ def in_lanes(mask, lane):
 
 @part
 def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
-    """The snapshot at graphlet level (Definition 3.9): all trends that an event of the burst lengthens. (any, flag)"""
-    alive = False
+    """The snapshot at graphlet level (Definition 3.9): all trends that an event of the burst lengthens.
+
+    Of how many sharers there are any, the last of these, and the flag.
+    """
+    alive = 0
+    last = -1
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -100,6 +105,7 @@ def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w,
         keys = members.keys[m]
         base = members.base[m] + slot * members.block[m]
         least_base = members.least_base[m] + slot * members.least_block[m]
+        any_trends = False
         for row in range(members.rows[m]):
             dst = sharers.value_at[s] + row * width
             dst_key = sharers.least_at[s] + row * keys
@@ -116,12 +122,15 @@ def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w,
                 for key in range(keys):
                     best = least[least_base + state * keys + key]
                     room.value_least[dst_key + key] = min(room.value_least[dst_key + key], best)
-            alive |= not is_zero(room.values, dst, w)
+            any_trends |= not is_zero(room.values, dst, w)
+        if any_trends:
+            alive += 1
+            last = s
     c = room.words
     clear(room.coefficients, 0, room.lanes * c)
     for key in range(room.keys):
         room.least[key] = NONE
-    return alive, flag
+    return alive, last, flag
 
 
 @part
@@ -311,7 +320,7 @@ def close_graphlet(kleene, mask, slot, snapshots, members, sharers, room, number
 
 
 @part
-def count_alone(kleene, s, mask, slot, events, after, first, end, members, sharers, room, numbers, least, w, flag):
+def count_alone(kleene, s, slot, events, after, first, end, members, sharers, room, numbers, least, w, flag):
     """A graphlet that is not shared: one query's own, whose trends are lengthened event by event."""
     m = sharers.member[s]
     width = members.lanes[m] * w

@@ -349,6 +349,7 @@ class HamletGraph:
             capacity=count,
             values=np.zeros(count * width, self.numbers.dtype),
             value_least=np.full(count * least_width, NONE, np.int64),
+            lonely=np.zeros(len(sharers.member), np.bool_),
             value_width=width,
             least_width=least_width,
         )

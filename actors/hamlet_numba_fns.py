@@ -345,8 +345,13 @@ def run_bursts(
                         mask = rows.lanes[r]
                     if mask == NOBODY:
                         continue
-                    alive, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
-                    if not alive:
+                    alive, last, flag = open_graphlet(
+                        kleene, mask, slot, members, sharers, room, numbers, least, w, flag
+                    )
+                    if alive < 2:
+                        # What is one query's alone is cheaper as numbers than as coefficients.
+                        if alive == 1:
+                            room.lonely[last] = True
                         continue
                     snapshots, flag, wide = propagate(
                         events, after, i, end, kleene, mask, members, sharers, room, w, flag, wide
@@ -360,15 +365,17 @@ def run_bursts(
                     flag = close_graphlet(
                         kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
                     )
+                alone = NOBODY
                 for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
-                    if choice[r] != APART:
-                        continue
-                    for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
-                        if in_lanes(rows.lanes[r], sharers.lane[s]):
-                            flag = count_alone(
-                                kleene, s, rows.lanes[r], slot, events, after, i, end,
-                                members, sharers, room, numbers, least, w, flag,
-                            )  # fmt: skip
+                    if choice[r] == APART:
+                        alone |= rows.lanes[r]
+                for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
+                    if room.lonely[s] or in_lanes(alone, sharers.lane[s]):
+                        room.lonely[s] = False
+                        flag = count_alone(
+                            kleene, s, slot, events, after, i, end,
+                            members, sharers, room, numbers, least, w, flag,
+                        )  # fmt: skip
             for k in range(types.care_at[own], types.care_at[own + 1]):
                 m = types.care[k]
                 flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
@@ -391,7 +398,7 @@ def run_bursts(
 @kernel
 def trace_graphlet(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
     """A graphlet as far as event `end`, and nothing kept of it but what stands in its room. How many snapshots."""
-    _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
+    _, _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
     snapshots, _, _ = propagate(
         events, after, first, end, kleene, mask, members, sharers, room, w, flag, np.int64(0)
     )  # fmt: skip
