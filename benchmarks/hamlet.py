@@ -19,6 +19,10 @@ WINDOW = 20_000
 
 NUMERICS: tuple[Numeric, ...] = ("approximate", "exact")
 WARM = 2_000
+LINKED_RATE = 20_000
+LINKED_PARTITIONS = 10
+"""2,000 events of each in a window of a minute."""
+
 MINUTES = "WHERE [partition] WITHIN 1 minute SLIDE 1 minute"
 HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"
 
@@ -26,6 +30,7 @@ HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"
 def hamlet(events: int) -> Iterator[Figure]:
     yield from _against_others(events)
     yield from _many_queries(events)
+    yield from _neighbours()
     yield from diverse_workload(events)
     yield from grid(events)
 
@@ -59,6 +64,17 @@ def _many_queries(events: int) -> Iterator[Figure]:
     detail = f"{many:.3f} s, Y {y:.4f} s"
     yield Figure("hamlet-y", f"{QUERIES} queries COUNT(*), 30 minutes, approximate", many / y, 25, "Y", detail)
     yield _decisions(table)
+
+
+def _neighbours() -> Iterator[Figure]:
+    """Predicates between neighbours: the search for predecessors is what can be shared."""
+    table = shared_bursts(3 * LINKED_RATE, LINKED_RATE, LINKED_PARTITIONS)
+    workload = shared_kleene(QUERIES, MINUTES.replace(" WITHIN", " AND T.speed < NEXT(T).speed WITHIN"))
+    for numeric in NUMERICS:
+        shared, apart = (_seconds(workload, table, strategy, numeric) for strategy in ("hamlet", "cogra"))
+        what = f"{QUERIES} queries, neighbours compared, cogra to hamlet, {numeric}"
+        detail = f"{apart:.3f} s to {shared:.3f} s"
+        yield Figure(f"hamlet-linked-{numeric}", what, apart / shared, 1, "times", detail, at_least=True)
 
 
 def _decisions(table: pa.Table) -> Figure:
