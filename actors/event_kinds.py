@@ -20,6 +20,9 @@ from planner.share_sets import Condition, class_of, conditions
 from planner.sharing import Kleene
 from planner.syntax import Expression
 
+ANY_OTHER = "*"
+"""In place of the types that no query names: under contiguous their events end trends all the same."""
+
 FEW = 12
 """Conditions on one type up to which all their combinations stand in a table."""
 
@@ -29,7 +32,10 @@ class EventKinds:
         self.members = members
         self.kleenes = {kleene.type: kleene for kleene in kleenes}
         self.conditions = conditions(members)
+        self.semantics = members[0][0].query.semantics
         self.types = list(dict.fromkeys(one.type for _, counter in members for one in counter.machine.classes))
+        if self.semantics == "contiguous":
+            self.types.append(ANY_OTHER)
         self.classes: list[list[int]] = [[0] * len(members)]
         """By kind: the class of each member's machine. Kind 0 is every event that nobody takes."""
         self.type_of = [-1]
@@ -45,13 +51,16 @@ class EventKinds:
         names = types.dictionary.to_pylist()
         codes = types.indices.to_numpy(zero_copy_only=False)
         tested = [name for name in names if self.conditions.get(name)]
-        plain = [self._number(name, 0) if name in self.types and name not in tested else 0 for name in names]
+        plain = [self._number(self._known(name), 0) if name not in tested else 0 for name in names]
         kinds = np.array(plain, np.int32)[codes] if names else np.zeros(len(codes), np.int32)
         for name in tested:
             rows = np.flatnonzero(codes == names.index(name))
             if len(rows):
                 kinds[rows] = self._tested(name, rows, columns)
         return kinds
+
+    def _known(self, name: str) -> str:
+        return name if name in self.types else ANY_OTHER
 
     def _tested(self, name: str, rows: npt.NDArray[np.int64], columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
         asked = self.conditions[name]

@@ -26,6 +26,9 @@ from actors.numbers_numba_fns import add, add_coefficient, add_times, clear, cop
 ONE = np.uint64(1)
 NOBODY = np.uint64(0)
 
+NOTHING, TAKEN, EVERYTHING = 0, 1, 2
+"""What events consume under the three semantics: any, next, contiguous."""
+
 
 class Members(NamedTuple):
     """Machines whose counters lie in one buffer: member by member, and there by partition."""
@@ -52,6 +55,10 @@ class Sharers(NamedTuple):
     lane: Any  # the sharers that always take the same events are one lane of their Kleene
     input_at: Any
     input: Any
+    input_consumed: Any  # by input: does an event that the sharer takes end its trends?
+    consumed_at: Any
+    consumed: Any  # the states that such an event empties
+    end: Any  # the state of trends that end for good, or -1
     value_at: Any  # in the table of snapshots
     least_at: Any
     sum_at: Any  # by lane of the member behind the count: the graphlet's lane, 0 where events add nothing
@@ -63,6 +70,9 @@ class Sharers(NamedTuple):
     column_key_at: Any  # by Kleene: the columns that its keys compare
     column_key: Any
     takes: Any  # by kind of event: the lanes of its type's Kleene that take it
+    ends: Any  # by Kleene: has any sharer trends that end for good?
+    begins: Any  # by Kleene: has any sharer trends before it that no event consumes?
+    consumes: Any  # NOTHING, what is TAKEN along, or, by any event, EVERYTHING
 
 
 class Room(NamedTuple):
@@ -72,6 +82,8 @@ class Room(NamedTuple):
     least: Any
     before: Any  # coefficients as they were before the events of one time
     before_least: Any
+    ended: Any  # coefficients of trends that ended for good, where events consume
+    ended_least: Any
     one: Any  # the number 1
     words: Any
     lanes: Any  # of the widest graphlet, as `keys`
@@ -87,6 +99,25 @@ class Room(NamedTuple):
 @part
 def in_lanes(mask, lane):
     return (mask >> np.uint64(lane)) & ONE != NOBODY
+
+
+@part
+def add_trends(out, o, out_least, o_least, numbers, place, least, least_place, width, keys, w, flag):
+    """All numbers of some trends to those of others. The flag."""
+    if is_zero(numbers, place, w):
+        return flag
+    for lane in range(0, width, w):
+        flag = add(out, o + lane, numbers, place + lane, w, flag)
+    for key in range(keys):
+        out_least[o_least + key] = min(out_least[o_least + key], least[least_place + key])
+    return flag
+
+
+@part
+def clear_trends(numbers, place, least, least_place, width, keys):
+    clear(numbers, place, width)
+    for key in range(least_place, least_place + keys):
+        least[key] = NONE
 
 
 @part
@@ -114,14 +145,10 @@ def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w,
             copy(room.value_least, dst_key, least, least_base + state * keys, keys)
             for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
                 state = row * members.states[m] + sharers.input[k]
-                src = base + state * width
-                if is_zero(numbers, src, w):
-                    continue
-                for lane in range(0, width, w):
-                    flag = add(room.values, dst + lane, numbers, src + lane, w, flag)
-                for key in range(keys):
-                    best = least[least_base + state * keys + key]
-                    room.value_least[dst_key + key] = min(room.value_least[dst_key + key], best)
+                flag = add_trends(
+                    room.values, dst, room.value_least, dst_key,
+                    numbers, base + state * width, least, least_base + state * keys, width, keys, w, flag,
+                )  # fmt: skip
             any_trends |= not is_zero(room.values, dst, w)
         if any_trends:
             alive += 1
@@ -183,10 +210,9 @@ def evaluate(
             continue
         value_key = snapshot * room.least_width + sharers.least_at[s] + row * keys
         if unit and snapshot == 0:
-            for lane in range(0, lanes * w, w):
-                flag = add(out, o + lane, room.values, value + lane, w, flag)
-            for key in range(keys):
-                out_least[o_least + key] = min(out_least[o_least + key], room.value_least[value_key + key])
+            flag = add_trends(
+                out, o, out_least, o_least, room.values, value, room.value_least, value_key, lanes * w, keys, w, flag
+            )
         count = snapshot * room.lanes * c
         if is_zero(src, count, c):
             continue
@@ -219,9 +245,7 @@ def add_snapshot(events, i, kleene, mask, took, snapshots, existing, members, sh
         for row in range(members.rows[m]):
             dst = snapshots * room.value_width + sharers.value_at[s] + row * lanes * w
             dst_key = snapshots * room.least_width + sharers.least_at[s] + row * keys
-            clear(room.values, dst, lanes * w)
-            for key in range(dst_key, dst_key + keys):
-                room.value_least[key] = NONE
+            clear_trends(room.values, dst, room.value_least, dst_key, lanes * w, keys)
             if not in_lanes(took, sharers.lane[s]):
                 continue
             flag = evaluate(
@@ -338,16 +362,12 @@ def count_alone(kleene, s, slot, events, after, first, end, members, sharers, ro
             alive |= not is_zero(numbers, base + sharers.input[k] * width, w)
         if not alive:
             continue
-        clear(room.values, 0, width)
-        for key in range(keys):
-            room.value_least[key] = NONE
+        clear_trends(room.values, 0, room.value_least, 0, width, keys)
         for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
-            src = base + sharers.input[k] * width
-            for lane in range(0, width, w):
-                flag = add(room.values, lane, numbers, src + lane, w, flag)
-            for key in range(keys):
-                best = least[least_base + sharers.input[k] * keys + key]
-                room.value_least[key] = min(room.value_least[key], best)
+            flag = add_trends(
+                room.values, 0, room.value_least, 0, numbers, base + sharers.input[k] * width,
+                least, least_base + sharers.input[k] * keys, width, keys, w, flag,
+            )  # fmt: skip
         i = first
         while i != end:
             time = events.time[i]

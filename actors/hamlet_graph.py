@@ -342,6 +342,8 @@ class HamletGraph:
             least=np.full(count * keys, NONE, np.int64),
             before=np.zeros(count * lanes * self.words, kind),
             before_least=np.full(count * keys, NONE, np.int64),
+            ended=np.zeros(2 * lanes * self.words, kind),
+            ended_least=np.full(2 * keys, NONE, np.int64),
             one=one,
             words=self.words,
             lanes=lanes,

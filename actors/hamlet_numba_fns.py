@@ -12,9 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from actors.compiled import kernel, part
+from actors.consuming_numba_fns import open_consuming, propagate_consuming, share_consuming
 from actors.counters_numba_fns import Member, Shape, advance
 from actors.graphlets_numba_fns import (
+    EVERYTHING,
     NOBODY,
+    NOTHING,
     ONE,
     close_graphlet,
     count_alone,
@@ -40,6 +43,8 @@ class Types(NamedTuple):
     kleene: Any  # by type, or SINGLE
     care_at: Any  # by type: the members that its events go through one by one
     care: Any
+    cut_short_at: Any  # by type: the members whose trends its events end and nothing else, as the first of them does
+    cut_short: Any
     lane_at: Any  # by Kleene
     lane_queries: Any  # how many queries a lane has
 
@@ -282,6 +287,12 @@ def one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, 
     return flag
 
 
+@kernel
+def all_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch):
+    """The same, as a kernel of its own: what is seldom done should not be compiled into others."""
+    return one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, np.int64(0))
+
+
 @part
 def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
     """Copy a partition's counters away, or `back`."""
@@ -328,6 +339,7 @@ def run_bursts(
                     flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
                 continue
             own = types.of_kind[events.kind[i]]
+            after_first, _, _ = same_time(events, after, i, types)
             if kleene >= 0:
                 decided += bursts.row_at[b + 1] > bursts.row_at[b]
                 several = False
@@ -345,40 +357,65 @@ def run_bursts(
                         mask = rows.lanes[r]
                     if mask == NOBODY:
                         continue
-                    alive, last, flag = open_graphlet(
-                        kleene, mask, slot, members, sharers, room, numbers, least, w, flag
-                    )
-                    if alive < 2:
+                    if sharers.consumes == NOTHING:
+                        alive, last, flag = open_graphlet(
+                            kleene, mask, slot, members, sharers, room, numbers, least, w, flag
+                        )
+                        snapshots = 0
+                        if alive > 1:
+                            snapshots, flag, wide = propagate(
+                                events, after, i, end, kleene, mask, members, sharers, room, w, flag, wide
+                            )
+                            if snapshots > room.capacity:
+                                full = True
+                                break
+                            flag = close_graphlet(
+                                kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
+                            )
+                    else:
+                        alive, last, snapshots, overflow, wide_overflow = share_consuming(
+                            events, after, i, end, kleene, mask, slot, members, sharers, room, numbers, least, w
+                        )
+                        flag |= overflow
+                        wide |= wide_overflow
+                    if snapshots == 0:
                         # What is one query's alone is cheaper as numbers than as coefficients.
                         if alive == 1:
                             room.lonely[last] = True
                         continue
-                    snapshots, flag, wide = propagate(
-                        events, after, i, end, kleene, mask, members, sharers, room, w, flag, wide
-                    )
-                    if snapshots > room.capacity:
-                        full = True
-                        break
                     created[b] += snapshots
                     made += snapshots
                     most[b] = max(most[b], snapshots)
-                    flag = close_graphlet(
-                        kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
-                    )
                 alone = NOBODY
                 for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
                     if choice[r] == APART:
                         alone |= rows.lanes[r]
+                taken = NOBODY
+                for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
+                    taken |= rows.lanes[r]
                 for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
                     if room.lonely[s] or in_lanes(alone, sharers.lane[s]):
                         room.lonely[s] = False
-                        flag = count_alone(
-                            kleene, s, slot, events, after, i, end,
-                            members, sharers, room, numbers, least, w, flag,
-                        )  # fmt: skip
+                        if sharers.consumes == NOTHING:
+                            flag = count_alone(
+                                kleene, s, slot, events, after, i, end,
+                                members, sharers, room, numbers, least, w, flag,
+                            )  # fmt: skip
+                            continue
+                        until = end
+                    elif sharers.consumes == EVERYTHING and not in_lanes(taken, sharers.lane[s]):
+                        until = after_first
+                    else:
+                        continue
+                    flag |= all_by_one(
+                        events, after, i, until, sharers.member[s], members, tables, slot, numbers, least, w, scratch
+                    )
             for k in range(types.care_at[own], types.care_at[own + 1]):
                 m = types.care[k]
                 flag = one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag)
+            for k in range(types.cut_short_at[own], types.cut_short_at[own + 1]):
+                m = types.cut_short[k]
+                flag |= all_by_one(events, after, i, after_first, m, members, tables, slot, numbers, least, w, scratch)
             if full or (flag | wide) >> 62:
                 break
         if full or (flag | wide) >> 62:
@@ -397,7 +434,16 @@ def run_bursts(
 
 @kernel
 def trace_graphlet(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
-    """A graphlet as far as event `end`, and nothing kept of it but what stands in its room. How many snapshots."""
+    """A graphlet as far as event `end`, and nothing kept of it but what stands in its room. How many snapshots.
+
+    The counters that it gets are copies.
+    """
+    if sharers.consumes != NOTHING:
+        _, _, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
+        snapshots, _, _ = propagate_consuming(
+            events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w, flag, np.int64(0)
+        )
+        return snapshots
     _, _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
     snapshots, _, _ = propagate(
         events, after, first, end, kleene, mask, members, sharers, room, w, flag, np.int64(0)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from actors.burst_work import Segment, Work
 from actors.cells import integers
+from actors.consuming_numba_fns import CONSUMED, KEPT
 from actors.counters_numba_fns import Events
 from actors.hamlet_graph import HamletGraph
 from actors.hamlet_numba_fns import HELD, trace_graphlet
@@ -89,6 +90,27 @@ class RecordingGraph(HamletGraph):
         sharers = [s for s, one in enumerate(self.kleenes[kleene].sharers) if mask >> self._lane(kleene, s) & 1]
         queries = self._queries([self.kleenes[kleene].sharers[s] for s in sharers])
         name = f"{self.kleenes[kleene].type}{len(self.graphlets) + 1}"
+        tell = self._forking if self.kinds.semantics == "any" else self._consuming
+        own, drawn = tell(slot, kleene, mask, sharers, name, found, names, events, after)
+        self._last[kleene, slot] = (own[0], len(self.graphlets))
+        shown = DrawnGraphlet(
+            name, self.kleenes[kleene].type, queries, len(queries) > 1, str(slot), pane, tuple(drawn), tuple(own)
+        )
+        self.graphlets.append(shown)
+
+    def _forking(
+        self,
+        slot: int,
+        kleene: int,
+        mask: int,
+        sharers: list[int],
+        name: str,
+        found: list[int],
+        names: list[str],
+        events: Events,
+        after: npt.NDArray[np.int32],
+    ) -> tuple[list[str], list[DrawnEvent]]:
+        """Snapshots and events where trends go on beside longer ones: what an event adds to the graphlet."""
         own: list[str] = []
         drawn: list[DrawnEvent] = []
         before: list[int] = []
@@ -101,11 +123,46 @@ class RecordingGraph(HamletGraph):
             terms = [now - then for now, then in zip(coefficients, before + [0] * count, strict=False)]
             drawn.append(DrawnEvent(event, str(events.time[i]), own[-1] if new else _expression(terms, own)))
             before = coefficients
-        self._note_snapshots(slot, kleene, sharers, own, name)
-        shown = DrawnGraphlet(
-            name, self.kleenes[kleene].type, queries, len(queries) > 1, str(slot), pane, tuple(drawn), tuple(own)
-        )
-        self.graphlets.append(shown)
+        for level, snapshot in enumerate(own):
+            self._note_snapshot(slot, kleene, sharers, snapshot, name, level, level)
+        return own, drawn
+
+    def _consuming(
+        self,
+        slot: int,
+        kleene: int,
+        mask: int,
+        sharers: list[int],
+        name: str,
+        found: list[int],
+        names: list[str],
+        events: Events,
+        after: npt.NDArray[np.int32],
+    ) -> tuple[list[str], list[DrawnEvent]]:
+        """Snapshots and events where each takes along what was before it: all that the graphlet holds then."""
+        self._trace(slot, kleene, mask, found[0], found[0], events, after)
+        own: list[str] = []
+        drawn: list[DrawnEvent] = []
+        for place in (KEPT, CONSUMED) if self._begins(kleene) else (CONSUMED,):
+            own.append(self._snapshot_name(0))
+            self._note_snapshot(slot, kleene, sharers, own[-1], name, place, 0)
+        shown = own if len(own) > 1 else ["", *own]
+        made = 1
+        for i, event in zip(found, names, strict=True):
+            # Events of one time take trends along together.
+            last = max(j for j in found if events.time[j] == events.time[i])
+            count = self._trace(slot, kleene, mask, found[0], int(after[last]), events, after)
+            if count > made:
+                made = count
+                own.append(self._snapshot_name(0))
+                shown = [shown[KEPT], own[-1]]
+                self._note_snapshot(slot, kleene, sharers, own[-1], name, CONSUMED, 1)
+            coefficients = self._coefficients(2) if shown[KEPT] else [0, self._coefficients(2)[CONSUMED]]
+            drawn.append(DrawnEvent(event, str(events.time[i]), _expression(coefficients, shown)))
+        return own, drawn
+
+    def _begins(self, kleene: int) -> bool:
+        return any(set(one.inputs) - set(one.consumed) for one in self.kleenes[kleene].sharers)
 
     def _lane(self, kleene: int, sharer: int) -> int:
         return next(n for n, lane in enumerate(self.kleenes[kleene].lanes) if sharer in lane)
@@ -122,7 +179,7 @@ class RecordingGraph(HamletGraph):
             members, sharers, _, room, _ = self._lay_out()
             count: int = trace_graphlet(
                 events, after, first, end, kleene, np.uint64(mask), slot, members, sharers, room,
-                self.numbers, self.least, self.graphs[0].shape.words,
+                self.numbers.copy(), self.least.copy(), self.graphs[0].shape.words,
             )  # fmt: skip
             if count <= room.capacity:
                 return count
@@ -134,22 +191,21 @@ class RecordingGraph(HamletGraph):
         whole = room.coefficients[: count * room.lanes * room.words].reshape(count, room.lanes, room.words)
         return [int(one) for one in integers(whole)[:, 0]]
 
-    def _note_snapshots(self, slot: int, kleene: int, numbers: list[int], own: list[str], graphlet: str) -> None:
-        key = (kleene, slot)
-        for level, name in enumerate(own):
-            values = tuple(
-                (self._queries([self.kleenes[kleene].sharers[s]])[0], self._value(kleene, s, level)) for s in numbers
-            )
-            sources = () if level else tuple(self._sources(kleene, slot))
-            self.snapshots_made.append(DrawnSnapshot(name, "event" if level else "graphlet", graphlet, values, sources))
-        self._last[key] = (own[0], len(self.graphlets))
+    def _note_snapshot(
+        self, slot: int, kleene: int, sharers: list[int], snapshot: str, graphlet: str, place: int, level: int
+    ) -> None:
+        values = tuple(
+            (self._queries([self.kleenes[kleene].sharers[s]])[0], self._value(kleene, s, place)) for s in sharers
+        )
+        sources = () if level else tuple(self._sources(kleene, slot))
+        self.snapshots_made.append(DrawnSnapshot(snapshot, "event" if level else "graphlet", graphlet, values, sources))
 
-    def _value(self, kleene: int, sharer: int, level: int) -> str:
+    def _value(self, kleene: int, sharer: int, place: int) -> str:
         """Of a snapshot and a sharer: a number for each row of its counters."""
         _, sharers, _, room, _ = self._lay_out()
         number = sum(len(one.sharers) for one in self.kleenes[:kleene]) + sharer
         shape = self.graphs[self.kleenes[kleene].sharers[sharer].member].shape
-        start = level * room.value_width + int(sharers.value_at[number])
+        start = place * room.value_width + int(sharers.value_at[number])
         block = room.values[start : start + shape.rows * shape.lanes * shape.words]
         counts = integers(block.reshape(shape.rows, shape.lanes, shape.words))[:, 0]
         return " | ".join(str(int(count)) for count in counts)

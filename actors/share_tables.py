@@ -11,10 +11,13 @@ import numpy.typing as npt
 from actors.blocks import Blocks
 from actors.counters_numba_fns import Shape, Tables
 from actors.event_kinds import EventKinds
-from actors.graphlets_numba_fns import Members, Sharers
+from actors.graphlets_numba_fns import EVERYTHING, NOTHING, TAKEN, Members, Sharers
 from actors.hamlet_numba_fns import SINGLE, Types
 from actors.tables import column, pointers
 from planner.sharing import Kleene, Sharer
+from planner.syntax import Semantics
+
+CONSUMES: dict[Semantics, int] = {"any": NOTHING, "next": TAKEN, "contiguous": EVERYTHING}
 
 POINTERS = {
     "append_at": "append_from",
@@ -134,6 +137,10 @@ def sharers_of(
         lane=column(lane[id(sharer)] for sharer in sharers),
         input_at=pointers([sharer.inputs for sharer in sharers]),
         input=column(state for sharer in sharers for state in sharer.inputs),
+        input_consumed=column(state in sharer.consumed for sharer in sharers for state in sharer.inputs),
+        consumed_at=pointers([sharer.consumed for sharer in sharers]),
+        consumed=column(state for sharer in sharers for state in sharer.consumed),
+        end=column(-1 if sharer.end is None else sharer.end for sharer in sharers),
         value_at=_long(value_at),
         least_at=_long(least_at),
         sum_at=pointers(own_sums),
@@ -145,6 +152,9 @@ def sharers_of(
         column_key_at=pointers(minima),
         column_key=column(number for one in minima for number in one),
         takes=np.array(kinds.takes, np.uint64),
+        ends=column(any(one.end is not None for one in kleene.sharers) for kleene in kleenes),
+        begins=column(any(set(one.inputs) - set(one.consumed) for one in kleene.sharers) for kleene in kleenes),
+        consumes=CONSUMES[kinds.semantics],
     )
 
 
@@ -187,16 +197,19 @@ def types_of(kleenes: Sequence[Kleene], kinds: EventKinds) -> Types:
     number = {kleene.type: n for n, kleene in enumerate(kleenes)}
     sharing = {kleene.type: {sharer.member for sharer in kleene.sharers} for kleene in kleenes}
     naming = [{one.type for one in counter.machine.classes} for _, counter in kinds.members]
-    care = [
-        [m for m, names in enumerate(naming) if name in names and m not in sharing.get(name, ())]
-        for name in kinds.types
-    ]
+    care, cut_short = [], []
+    for name in kinds.types:
+        others = [m for m in range(len(naming)) if m not in sharing.get(name, ())]
+        care.append([m for m in others if name in naming[m]])
+        cut_short.append([m for m in others if name not in naming[m] and kinds.semantics == "contiguous"])
     queries = [[len(lane) for lane in kleene.lanes] for kleene in kleenes]
     return Types(
         of_kind=column(kinds.type_of),
         kleene=column(number.get(name, SINGLE) for name in kinds.types),
         care_at=pointers(care),
         care=column(m for one in care for m in one),
+        cut_short_at=pointers(cut_short),
+        cut_short=column(m for one in cut_short for m in one),
         lane_at=pointers(queries),
         lane_queries=column(count for one in queries for count in one),
     )

@@ -84,7 +84,7 @@ def linked_set(share_set: ShareSet, members: Sequence[tuple[QueryPlan, Counter]]
         sharers = [_with_own_trends(sharer, bool(own)) for own, some in by_links.items() for sharer in some]
         kleenes.append(Kleene(kleene.type, tuple(sharers)))
         lanes.append(tuple(LinkLane(own, len(some)) for own, some in by_links.items()))
-    return LinkedSet(share_set.members, tuple(kleenes), tuple(links), tuple(lanes))
+    return LinkedSet(share_set.members, tuple(kleenes), share_set.semantics, tuple(links), tuple(lanes))
 
 
 def _with_own_trends(sharer: Sharer, linked: bool) -> Sharer:

@@ -37,14 +37,15 @@ class Candidate:
 
     @property
     def split(self) -> tuple[object, ...]:
-        """Queries that differ in this cannot be shared: grouping, and extremes, which only those of the same have.
+        """Queries that differ in this cannot be shared: semantics, grouping, and extremes, which only those of the same
+        have.
 
         Where events are kept until a window is over, the windows have to be the same.
         """
         query = self.plan.query
         windows = (query.within.seconds, query.slide and query.slide.seconds) if self.counter.event_grained else None
         extremes = frozenset(map(self._extreme, self.counter.lanes)) - {None}
-        return query.partition, len(query.groups), extremes, windows
+        return query.semantics, query.partition, len(query.groups), extremes, windows
 
     def _extreme(self, lane: Lane) -> tuple[str, str, str | None] | None:
         if lane.kind not in ("min", "max"):
@@ -98,7 +99,7 @@ def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
     rest = [candidate for candidate in candidates if candidate not in taken]
     kleenes = tuple(_kleenes(taken))
     if len(taken) > 1 and kleenes:
-        made = ShareSet(tuple(candidate.member for candidate in taken), kleenes)
+        made = ShareSet(tuple(candidate.member for candidate in taken), kleenes, taken[0].plan.query.semantics)
         plans = [(candidate.plan, candidate.counter) for candidate in taken]
         yield linked_set(made, plans) if taken[0].counter.event_grained else made
     if rest and len(rest) < len(candidates):
@@ -130,12 +131,11 @@ def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
 
 def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]:
     """By type, how a counter's events of it could be taken in by shared graphlets; only types where all of them can."""
-    machine = counter.machine
-    if machine.semantics != "any" or plan.per_event:
+    if plan.per_event or (counter.event_grained and plan.query.semantics != "any"):
         return {}
     found = {}
-    for name in dict.fromkeys(event_class.type for event_class in machine.classes):
-        if sharers := _sharers(plan, machine, name):
+    for name in dict.fromkeys(event_class.type for event_class in counter.machine.classes):
+        if sharers := _sharers(plan, counter.machine, name):
             found[name] = sharers
     return linked_sharers(plan, counter, found) if counter.event_grained else found
 
@@ -143,22 +143,69 @@ def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]
 def _sharers(plan: QueryPlan, machine: Machine, name: str) -> tuple[Sharer, ...] | None:
     """E+ wherever it stands in a pattern; None where events of E do anything else than go on in E+."""
     classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == name]
-    if any(machine.symbols[c] or machine.consumes[c] for c in classes):
+    if any(machine.symbols[c] for c in classes):
         return None
-    targets = dict.fromkeys(append.target for c in classes for append in machine.appends[c])
+    ways = _ways(machine, classes)
+    ends = [target for target in ways if machine.semantics != "any" and target in machine.accepting]
+    targets = ways.keys() - set(ends)
     sharers = []
-    for target in targets:
+    for target, way in ways.items():
+        if target in ends:
+            continue
+        own_ends = [end for end in ends if ways[end] == way]
+        chained = way and way.sources & (targets - {target})
+        if way is None or target not in way.sources or chained or len(own_ends) != len(ends):
+            return None
+        consumed = _consumed(machine, classes, way.accepts)
+        if consumed is None or (machine.semantics != "any" and len(targets) > 1):
+            return None
+        inputs = tuple(sorted(way.sources - {target}))
+        told = _predicates(plan, machine, classes, way.accepts)
+        sharers.append(Sharer(0, target, inputs, consumed, next(iter(ends), None), way.bound, way.accepts, told))
+    return tuple(sharers)
+
+
+@dataclass(frozen=True)
+class _Way:
+    """How events lengthen the trends of one state, all alike."""
+
+    sources: frozenset[int]
+    accepts: frozenset[int]
+    bound: tuple[str, ...]
+
+
+def _ways(machine: Machine, classes: list[int]) -> dict[int, _Way | None]:
+    """By target; None where not all classes that are taken lengthen the same trends."""
+    found: dict[int, _Way | None] = {}
+    for target in dict.fromkeys(append.target for c in classes for append in machine.appends[c]):
         by_class = {c: [append for append in machine.appends[c] if append.target == target] for c in classes}
         taken = {c: frozenset(append.source for append in appends) for c, appends in by_class.items() if appends}
         bounds = {append.bound for appends in by_class.values() for append in appends}
-        sources = next(iter(taken.values()))
-        chained = sources & (targets.keys() - {target})
-        if len(set(taken.values())) > 1 or len(bounds) > 1 or target not in sources or chained:
-            return None
-        inputs = tuple(sorted(sources - {target}))
-        accepts = frozenset(taken)
-        sharers.append(Sharer(0, target, inputs, bounds.pop(), accepts, _predicates(plan, machine, classes, accepts)))
-    return tuple(sharers)
+        alike = len(set(taken.values())) == 1 and len(bounds) == 1
+        found[target] = _Way(next(iter(taken.values())), frozenset(taken), bounds.pop()) if alike else None
+    return found
+
+
+def _consumed(machine: Machine, classes: list[int], accepts: frozenset[int]) -> tuple[int, ...] | None:
+    """The states that an event empties which is taken; None where it does less or more than E+ says.
+
+    Under skip-till-next-match what is not taken empties nothing, and what is taken all started trends that it
+    lengthens; under contiguous every event empties whatever can go on.
+    """
+    if machine.semantics == "any":
+        return ()
+    by_class = {c: machine.consumes[c] for c in classes if c in accepts or machine.semantics == "contiguous"}
+    if any(machine.consumes[c] for c in classes if c not in by_class):
+        return None
+    emptied = {frozenset(consume.source for consume in consumes) for consumes in by_class.values()}
+    if len(emptied) > 1 or any(consume.target != -1 for consumes in by_class.values() for consume in consumes):
+        return None
+    lengthened = {append.source for c in accepts for append in machine.appends[c]}
+    started = {state for state in lengthened if machine.states[state].started}
+    states = emptied.pop()
+    if machine.semantics == "next" and states != started:
+        return None
+    return tuple(sorted(states)) if states >= started else None
 
 
 def _predicates(plan: QueryPlan, machine: Machine, classes: list[int], accepts: frozenset[int]) -> frozenset[str]:
@@ -192,7 +239,7 @@ def why_apart(plan: QueryPlan) -> str:
     if plan.per_event:
         return "its windows move with every event; share sets have panes"
     if plan.query.semantics != "any":
-        return "only under skip-till-any-match do trends fork within a burst; here an event lengthens them once"
+        return "no Kleene sub-pattern E+ over a single event type that stands at one place of the pattern only"
     return "no Kleene sub-pattern E+ over a single event type"
 
 
@@ -202,7 +249,7 @@ def _alone(candidate: Candidate, candidates: list[Candidate]) -> str:
     names = " or ".join(f"{name}+" for name in candidate.sharers)
     if candidate.counter.event_grained:
         return f"no other query compares neighbours in {names} with the same grouping, windows, MIN and MAX"
-    return f"no other query has {names} with the same grouping and the same MIN and MAX"
+    return f"no other query has {names} with the same semantics, grouping, MIN and MAX"
 
 
 def conditions(plans: Iterable[tuple[QueryPlan, Counter]]) -> dict[str, dict[Condition, tuple[Expression, ...]]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.syntax import Semantics
+
 
 @dataclass(frozen=True)
 class Sharer:
@@ -15,6 +17,10 @@ class Sharer:
     """The state of the member's machine whose trends end with an event of E."""
     inputs: tuple[int, ...]
     """The states before it: what a snapshot at graphlet level is the sum of, with the target's own trends."""
+    consumed: tuple[int, ...]
+    """The states whose trends an event of E ends or takes along: none where trends go on beside longer ones."""
+    end: int | None
+    """The state of trends that end with an event of E for good, where the target's are taken along by the next."""
     bound: tuple[str, ...]
     """The named variables that bind the event."""
     accepts: frozenset[int]
@@ -53,6 +59,8 @@ class ShareSet:
 
     members: tuple[Member, ...]
     kleenes: tuple[Kleene, ...]
+    semantics: Semantics
+    """Of all its queries."""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from planner.optimizers import optimizer_of
 from planner.plan import plan
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
+from tests.oracle.enumerate import ANY, CONTIGUOUS, NEXT
 from tests.oracle.query import Query, text_of
 from tests.oracle.sharing import cases
 from tests.test_batches import cut, fed, shown
@@ -101,11 +102,11 @@ def agree(case: Case, seed: int, numeric: Numeric, tally: Tally) -> None:
         tally.note(f"bursts partly shared: {name}", "partly" in result.decisions["choice"].to_pylist())
 
 
-def enumerated(how: settings, most: int) -> Tally:
+def enumerated(how: settings, most: int, semantics: str = ANY) -> Tally:
     tally = Tally()
 
     @how
-    @given(cases(most), st.integers(0, 2**32), NUMERIC)
+    @given(cases(most, semantics=semantics), st.integers(0, 2**32), NUMERIC)
     def every_case(case: Case, seed: int, numeric: Numeric) -> None:
         agree(case, seed, numeric, tally)
 
@@ -122,6 +123,22 @@ def test_rows_are_those_of_the_enumeration() -> None:
     assert tally.found["snapshots at event level: drawn"] > 0
 
 
+@pytest.mark.parametrize("semantics", [NEXT, CONTIGUOUS])
+def test_trends_that_are_consumed(semantics: str) -> None:
+    tally = enumerated(settings(QUICK, max_examples=60), 12, semantics)
+    assert tally.share("a share set") > 0.7
+    assert tally.share("bursts shared: drawn") > 0.5
+    assert tally.found["snapshots at event level: drawn"] > 0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not ALL, reason="ELSINORE_TEST=all asks for it")
+@pytest.mark.parametrize("semantics", [NEXT, CONTIGUOUS])
+def test_trends_that_are_consumed_at_length(semantics: str) -> None:
+    tally = enumerated(settings(LONG, max_examples=1000), 14, semantics)
+    assert tally.share("snapshots at event level: drawn") > 0.1
+
+
 @pytest.mark.long
 @pytest.mark.skipif(not ALL, reason="ELSINORE_TEST=all asks for it")
 def test_rows_are_those_of_the_enumeration_at_length() -> None:
@@ -131,8 +148,12 @@ def test_rows_are_those_of_the_enumeration_at_length() -> None:
     assert tally.share("bursts partly shared: drawn") > 0.05
 
 
-@settings(QUICK, max_examples=30)
-@given(cases(12, whole=True), st.randoms(use_true_random=False), st.booleans())
+@settings(QUICK, max_examples=40)
+@given(
+    st.sampled_from((ANY, NEXT, CONTIGUOUS)).flatmap(lambda own: cases(12, True, own)),
+    st.randoms(use_true_random=False),
+    st.booleans(),
+)
 def test_batches_and_snapshots_never_show(case: Case, random: Random, saved: bool) -> None:
     queries, events = case
     batches = list(cut(events, random))

@@ -10,6 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.oracle.ambiguity import ambiguous
+from tests.oracle.enumerate import ANY
 from tests.oracle.expressions import Attribute, Binary, Expression, Literal
 from tests.oracle.grow import variables
 from tests.oracle.query import Absent, Aggregate, And, One, Or, Pattern, Query, Repeat, Seq, leaves, negations
@@ -135,7 +136,7 @@ def _aggregates(draw: st.DrawFn, pattern: Pattern, extremes: Extremes) -> tuple[
 
 
 @st.composite
-def workloads(draw: st.DrawFn) -> tuple[Query, ...]:
+def workloads(draw: st.DrawFn, semantics: str = ANY) -> tuple[Query, ...]:
     """Two queries to eight, most of which share Kleene over A, and some over B."""
     pool = draw(st.lists(THRESHOLDS, min_size=2, max_size=5, unique_by=lambda threshold: str(threshold("A"))))
     extremes: Extremes = draw(st.sampled_from(((), (), (), (("MIN", "v"),), (("MAX", "v"), ("MIN", "w")))))
@@ -153,6 +154,7 @@ def workloads(draw: st.DrawFn) -> tuple[Query, ...]:
             predicates=draw(_predicates(pattern, pool)),
             groups=() if odd else groups,
             equivalence=equal,
+            semantics=ANY if draw(RARELY) else semantics,
         )
         if not draw(RARELY) or edged(query):
             query = replace(query, slide=query.within * draw(st.sampled_from(PARTS)))
@@ -203,7 +205,9 @@ def streams(draw: st.DrawFn, most: int, whole: bool = False) -> list[dict[str, A
 
 
 @st.composite
-def cases(draw: st.DrawFn, most: int, whole: bool = False) -> tuple[tuple[Query, ...], list[dict[str, Any]]]:
-    workload = draw(workloads())
+def cases(
+    draw: st.DrawFn, most: int, whole: bool = False, semantics: str = ANY
+) -> tuple[tuple[Query, ...], list[dict[str, Any]]]:
+    workload = draw(workloads(semantics))
     pairs = any(isinstance(query.pattern, And) for query in workload)
     return workload, draw(streams(min(most, 9) if pairs else most, whole))

@@ -114,7 +114,47 @@ def test_both_places_with_predicates_of_their_own() -> None:
 def test_a_query_never_shares_with_itself_alone() -> None:
     made = planned("SEQ(A, B X+, C, B Y+)", "SEQ(A, C)")
     assert made.share_sets == ()
-    assert why(made)["q1"] == "no other query has B+ with the same grouping and the same MIN and MAX"
+    assert why(made)["q1"] == "no other query has B+ with the same semantics, grouping, MIN and MAX"
+
+
+# Trends that are consumed
+
+CONSUMING = ["skip-till-next-match", "contiguous"]
+
+
+def consuming(semantics: str, *patterns: str) -> Plan:
+    return planned(*(query(pattern, window=f"SEMANTICS {semantics} {WINDOW}") for pattern in patterns))
+
+
+@pytest.mark.parametrize("semantics", CONSUMING)
+def test_kleene_whose_events_consume_what_they_lengthen(semantics: str) -> None:
+    """q1 ends with B+: such trends have a state of their own, for the next event takes the others along."""
+    made = consuming(semantics, "SEQ(A, B+)", "SEQ(C, B+, D)", "B+", "SEQ(NOT C, B+, D)")
+    assert sets(made) == [["q1", "q2", "q3", "q4"]]
+    for sharer in made.share_sets[0].kleenes[0].sharers:
+        machine = made.queries[sharer.member].counters[0].machine
+        assert sharer.target in sharer.consumed
+        assert {state for state in sharer.inputs if machine.states[state].started} <= set(sharer.consumed)
+        assert all(machine.states[state].started for state in sharer.consumed)
+    ends = [sharer.end is not None for sharer in made.share_sets[0].kleenes[0].sharers]
+    assert ends == [True, False, True, False]
+
+
+@pytest.mark.parametrize("semantics", CONSUMING)
+@pytest.mark.parametrize("pattern", ["SEQ(A, B X+, C, B Y+)", "SEQ(A, B{2,}, C)", "SEQ(A, NOT B, B+)"])
+def test_consumed_at_one_place_only(semantics: str, pattern: str) -> None:
+    made = consuming(semantics, "SEQ(A, B+)", "SEQ(C, B+)", pattern)
+    assert sets(made) == [["q1", "q2"]]
+    assert why(made) == {
+        "q3": "no Kleene sub-pattern E+ over a single event type that stands at one place of the pattern only"
+    }
+
+
+def test_queries_of_one_semantics_share() -> None:
+    windows = [f"SEMANTICS {semantics} {WINDOW}" for semantics in ("any", "next", "contiguous")]
+    made = planned(*(query(pattern, window=window) for pattern in ("SEQ(A, B+)", "SEQ(C, B+)") for window in windows))
+    assert sets(made) == [["q1", "q4"], ["q2", "q5"], ["q3", "q6"]]
+    assert [one.semantics for one in made.share_sets] == ["any", "next", "contiguous"]
 
 
 # Definition 3.2: who may share
@@ -131,7 +171,7 @@ def test_windows_may_differ_grouping_and_equivalence_may_not() -> None:
         "SEQ(A, B+)",
     )
     assert sets(made) == [["q1", "q2"], ["q3", "q4"]]
-    alone = "no other query has B+ with the same grouping and the same MIN and MAX"
+    alone = "no other query has B+ with the same semantics, grouping, MIN and MAX"
     assert why(made) == dict.fromkeys(("q5", "q6", "q7"), alone)
 
 
@@ -154,7 +194,7 @@ def test_min_and_max_share_with_the_same_only() -> None:
         query("SEQ(A, B+)", items="MIN(A.v)"),
     )
     assert sets(made) == [["q1", "q2"], ["q5", "q6"], ["q7", "q8"]]
-    alone = "no other query has B+ with the same grouping and the same MIN and MAX"
+    alone = "no other query has B+ with the same semantics, grouping, MIN and MAX"
     assert why(made) == dict.fromkeys(("q3", "q4", "q9"), alone)
 
 
@@ -175,9 +215,9 @@ def test_all_the_reasons() -> None:
     assert why(made) == {
         "q1": "no other query compares neighbours in B+ with the same grouping, windows, MIN and MAX",
         "q2": "its windows move with every event; share sets have panes",
-        "q3": "only under skip-till-any-match do trends fork within a burst; here an event lengthens them once",
+        "q3": "no other query has B+ with the same semantics, grouping, MIN and MAX",
         "q4": "no Kleene sub-pattern E+ over a single event type",
-        "q5": "no other query has A+ or B+ with the same grouping and the same MIN and MAX",
+        "q5": "no other query has A+ or B+ with the same semantics, grouping, MIN and MAX",
         "q6": f"A.v < B.v: {elsewhere}",
     }
 
@@ -250,7 +290,7 @@ def test_both_sides_of_and_are_members_and_so_is_what_matches_both() -> None:
     (share_set,) = made.share_sets
     assert [(member.query, member.counter) for member in share_set.members] == [(0, 0), (0, 1), (1, 0)]
     assert len(made.queries[0].counters) == 2
-    assert why(made) == {"q3": "no other query has A+ with the same grouping and the same MIN and MAX"}
+    assert why(made) == {"q3": "no other query has A+ with the same semantics, grouping, MIN and MAX"}
 
 
 def test_trends_that_match_both_sides_are_counted_with_the_others() -> None:
