@@ -17,6 +17,7 @@ from actors.counters_numba_fns import NONE
 from actors.graphlets_numba_fns import (
     EVERYTHING,
     NOBODY,
+    ONE,
     add_event,
     add_trends,
     clear_trends,
@@ -45,9 +46,9 @@ def start_again(room):
 
 @part
 def open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
-    """Both snapshots at graphlet level. Of how many sharers there are any trends, the last of these, and the flag."""
+    """Both snapshots at graphlet level. Of how many sharers there are any trends, the lanes of these, and the flag."""
     alive = 0
-    last = -1
+    lanes = NOBODY
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -75,11 +76,12 @@ def open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w
                     width, keys, w, flag,
                 )  # fmt: skip
             any_trends |= not (is_zero(room.values, dst, w) and is_zero(room.values, place, w))
+        room.alive[s] = any_trends
         if any_trends:
             alive += 1
-            last = s
+            lanes |= ONE << np.uint64(sharers.lane[s])
     start_again(room)
-    return alive, last, flag
+    return alive, lanes, flag
 
 
 @part
@@ -244,18 +246,11 @@ def close_consuming(kleene, mask, slot, members, sharers, room, numbers, least, 
 
 
 @kernel
-def share_consuming(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
-    """A graphlet from beginning to end. (sharers with trends, the last of these, snapshots, and both flags)
-
-    Nothing is shared of what only one sharer has trends for, where what it has not need not be consumed.
-    """
-    flag = np.int64(0)
-    wide = np.int64(0)
-    alive, last, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
-    if alive < 2 and sharers.consumes != EVERYTHING:
-        return alive, last, 0, flag, wide
+def take_along_all(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
+    """A burst through a graphlet that is open, to its end. (snapshots, both flags)"""
     snapshots, flag, wide = propagate_consuming(
-        events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w, flag, wide
-    )
+        events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w,
+        np.int64(0), np.int64(0),
+    )  # fmt: skip
     flag = close_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
-    return alive, last, snapshots, flag, wide
+    return snapshots, flag, wide

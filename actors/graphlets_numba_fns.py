@@ -91,7 +91,7 @@ class Room(NamedTuple):
     capacity: Any  # snapshots
     values: Any  # the table of snapshots
     value_least: Any
-    lonely: Any  # by sharer: nobody else in its graphlet has trends for the burst to lengthen
+    alive: Any  # by sharer: it has trends for the burst to lengthen, and no graphlet that is worth it
     value_width: Any  # of one snapshot
     least_width: Any
 
@@ -124,10 +124,10 @@ def clear_trends(numbers, place, least, least_place, width, keys):
 def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
     """The snapshot at graphlet level (Definition 3.9): all trends that an event of the burst lengthens.
 
-    Of how many sharers there are any, the last of these, and the flag.
+    Of how many sharers there are any, the lanes of these, and the flag.
     """
     alive = 0
-    last = -1
+    lanes = NOBODY
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -150,14 +150,23 @@ def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w,
                     numbers, base + state * width, least, least_base + state * keys, width, keys, w, flag,
                 )  # fmt: skip
             any_trends |= not is_zero(room.values, dst, w)
+        room.alive[s] = any_trends
         if any_trends:
             alive += 1
-            last = s
+            lanes |= ONE << np.uint64(sharers.lane[s])
     c = room.words
     clear(room.coefficients, 0, room.lanes * c)
     for key in range(room.keys):
         room.least[key] = NONE
-    return alive, last, flag
+    return alive, lanes, flag
+
+
+@part
+def settle(kleene, mask, sharers, room):
+    """These sharers have their graphlet."""
+    for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
+        if in_lanes(mask, sharers.lane[s]):
+            room.alive[s] = False
 
 
 @part

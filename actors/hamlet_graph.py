@@ -31,6 +31,7 @@ from actors.hamlet_numba_fns import (
     Asked,
     Bursts,
     Cutting,
+    Needed,
     Rows,
     Seen,
     Types,
@@ -238,12 +239,13 @@ class HamletGraph:
 
     def _decide_apart(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Choices:
         choice = np.zeros(len(told.queries), np.uint8)
+        together, alone = np.zeros((2, len(told.queries)), np.int64)
         parts: list[tuple[npt.NDArray[np.int64], Choices]] = []
         for number, facts in enumerate(self.facts):
             which = np.flatnonzero(kleene == number)
             some, own = told.some(which)
             found = self.optimizer.decide(facts, some)
-            choice[own] = found.choice
+            choice[own], together[own], alone[own] = found.choice, found.together, found.alone
             parts.append((which, found))
 
         def costs() -> tuple[Floats, Floats]:
@@ -252,7 +254,7 @@ class HamletGraph:
                 both[0, which], both[1, which] = found.shared, found.apart
             return both[0], both[1]
 
-        return Choices(choice, costs)
+        return Choices(choice, together, alone, costs)
 
     def _run(self, segment: Segment, work: Work) -> None:
         """Take in the bursts of a pane."""
@@ -261,9 +263,10 @@ class HamletGraph:
         while done < count:
             members, sharers, types, room, scratch = self._lay_out()
             assert self._merged
+            needed = Needed(work.choices.together, work.choices.alone)
             done, stopped = run_bursts(
                 work.events, work.after, segment.touched, segment.burst_at, done, count,
-                work.bursts, work.rows, work.choices.choice, work.created, work.most, self.decisions.totals,
+                work.bursts, work.rows, work.choices.choice, needed, work.created, work.most, self.decisions.totals,
                 members, sharers, types, self._merged.tables, room, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip
@@ -351,7 +354,7 @@ class HamletGraph:
             capacity=count,
             values=np.zeros(count * width, self.numbers.dtype),
             value_least=np.full(count * least_width, NONE, np.int64),
-            lonely=np.zeros(len(sharers.member), np.bool_),
+            alive=np.zeros(len(sharers.member), np.bool_),
             value_width=width,
             least_width=least_width,
         )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from actors.compiled import kernel, part
-from actors.consuming_numba_fns import open_consuming, propagate_consuming, share_consuming
+from actors.consuming_numba_fns import open_consuming, propagate_consuming, take_along_all
 from actors.counters_numba_fns import Member, Shape, advance
 from actors.graphlets_numba_fns import (
     EVERYTHING,
@@ -24,6 +24,7 @@ from actors.graphlets_numba_fns import (
     in_lanes,
     open_graphlet,
     propagate,
+    settle,
 )
 from actors.numbers_numba_fns import clear, copy
 from planner.bursts import APART, OWN, SHARED
@@ -72,6 +73,13 @@ class Rows(NamedTuple):
     queries: Any
     taken: Any  # events of the burst that these queries take
     snapshots: Any  # those on which they differ from the row of most queries, which comes first
+
+
+class Needed(NamedTuple):
+    """How many queries a graphlet must have with trends that the burst lengthens."""
+
+    together: Any  # by burst, at its first row: where several rows share
+    alone: Any  # by row: where these are of one
 
 
 class Seen(NamedTuple):
@@ -294,6 +302,46 @@ def all_by_one(events, after, i, end, m, members, tables, slot, numbers, least, 
 
 
 @part
+def worth_it(alive, lanes, first, last, rows, needed):
+    """Are there enough queries with trends for a graphlet? Those of one row need fewer: they agree on all events."""
+    least = needed.together[first]
+    for r in range(first, last):
+        if lanes & ~rows.lanes[r] == NOBODY:
+            least = needed.alone[r]
+    return alive >= least
+
+
+@part
+def share(
+    events, after, i, end, kleene, mask, first, last, rows, needed, slot,
+    members, sharers, room, numbers, least, w, flag, wide,
+):  # fmt: skip
+    """One graphlet. (its snapshots, and both flags)
+
+    None where too few sharers have trends that the burst lengthens; these are left `room.alive`.
+    """
+    if sharers.consumes == NOTHING:
+        alive, lanes, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+    else:
+        alive, lanes, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+    if sharers.consumes == EVERYTHING:
+        # Those without trends to lengthen have others that are ended.
+        lanes = mask
+    elif not worth_it(alive, lanes, first, last, rows, needed):
+        return 0, flag, wide
+    settle(kleene, mask, sharers, room)
+    if sharers.consumes != NOTHING:
+        snapshots, overflow, wide_overflow = take_along_all(
+            events, after, i, end, kleene, lanes, slot, members, sharers, room, numbers, least, w
+        )
+        return snapshots, flag | overflow, wide | wide_overflow
+    snapshots, flag, wide = propagate(events, after, i, end, kleene, lanes, members, sharers, room, w, flag, wide)
+    if snapshots <= room.capacity:
+        flag = close_graphlet(kleene, lanes, slot, snapshots, members, sharers, room, numbers, least, w, flag)
+    return snapshots, flag, wide
+
+
+@part
 def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
     """Copy a partition's counters away, or `back`."""
     at, key_at = 0, 0
@@ -312,10 +360,11 @@ def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
 
 @kernel
 def run_bursts(
-    events, after, touched, burst_at, first, count, bursts, rows, choice, created, most, totals,
+    events, after, touched, burst_at, first, count, bursts, rows, choice, needed, created, most, totals,
     members, sharers, types, tables, room, numbers, least, w, scratch,
 ):  # fmt: skip
-    """Take in the bursts of partitions `touched[first:count]`, as `choice` says by row. (how many, why it stopped)
+    """Take in the bursts of partitions `touched[first:count]`, as `choice` says by row, where as many queries have
+    trends as are `needed`. (how many, why it stopped)
 
     `created` gets the snapshots of each burst, `most` those of its graphlet with most; `totals` counts bursts that were
     decided about, those that several queries shared, and snapshots. Where something does not fit, that partition is
@@ -343,10 +392,13 @@ def run_bursts(
             if kleene >= 0:
                 decided += bursts.row_at[b + 1] > bursts.row_at[b]
                 several = False
-                together = NOBODY
+                together, alone, taken = NOBODY, NOBODY, NOBODY
                 for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
+                    taken |= rows.lanes[r]
                     if choice[r] == SHARED:
                         together |= rows.lanes[r]
+                    if choice[r] == APART:
+                        alone |= rows.lanes[r]
                     several |= choice[r] == SHARED or (choice[r] == OWN and rows.queries[r] > 1)
                 shared += several
                 for r in range(bursts.row_at[b] - 1, bursts.row_at[b + 1]):
@@ -357,45 +409,19 @@ def run_bursts(
                         mask = rows.lanes[r]
                     if mask == NOBODY:
                         continue
-                    if sharers.consumes == NOTHING:
-                        alive, last, flag = open_graphlet(
-                            kleene, mask, slot, members, sharers, room, numbers, least, w, flag
-                        )
-                        snapshots = 0
-                        if alive > 1:
-                            snapshots, flag, wide = propagate(
-                                events, after, i, end, kleene, mask, members, sharers, room, w, flag, wide
-                            )
-                            if snapshots > room.capacity:
-                                full = True
-                                break
-                            flag = close_graphlet(
-                                kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag
-                            )
-                    else:
-                        alive, last, snapshots, overflow, wide_overflow = share_consuming(
-                            events, after, i, end, kleene, mask, slot, members, sharers, room, numbers, least, w
-                        )
-                        flag |= overflow
-                        wide |= wide_overflow
-                    if snapshots == 0:
-                        # What is one query's alone is cheaper as numbers than as coefficients.
-                        if alive == 1:
-                            room.lonely[last] = True
-                        continue
+                    snapshots, flag, wide = share(
+                        events, after, i, end, kleene, mask, bursts.row_at[b], bursts.row_at[b + 1], rows, needed, slot,
+                        members, sharers, room, numbers, least, w, flag, wide,
+                    )  # fmt: skip
+                    if snapshots > room.capacity:
+                        full = True
+                        break
                     created[b] += snapshots
                     made += snapshots
                     most[b] = max(most[b], snapshots)
-                alone = NOBODY
-                for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
-                    if choice[r] == APART:
-                        alone |= rows.lanes[r]
-                taken = NOBODY
-                for r in range(bursts.row_at[b], bursts.row_at[b + 1]):
-                    taken |= rows.lanes[r]
                 for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
-                    if room.lonely[s] or in_lanes(alone, sharers.lane[s]):
-                        room.lonely[s] = False
+                    if room.alive[s] or in_lanes(alone, sharers.lane[s]):
+                        room.alive[s] = False
                         if sharers.consumes == NOTHING:
                             flag = count_alone(
                                 kleene, s, slot, events, after, i, end,
@@ -438,14 +464,16 @@ def trace_graphlet(events, after, first, end, kleene, mask, slot, members, share
 
     The counters that it gets are copies.
     """
+    flag = np.int64(0)
     if sharers.consumes != NOTHING:
-        _, _, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
+        _, _, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
         snapshots, _, _ = propagate_consuming(
             events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w, flag, np.int64(0)
         )
-        return snapshots
-    _, _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, np.int64(0))
-    snapshots, _, _ = propagate(
-        events, after, first, end, kleene, mask, members, sharers, room, w, flag, np.int64(0)
-    )  # fmt: skip
+    else:
+        _, _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+        snapshots, _, _ = propagate(
+            events, after, first, end, kleene, mask, members, sharers, room, w, flag, np.int64(0)
+        )  # fmt: skip
+    settle(kleene, mask, sharers, room)
     return snapshots

@@ -19,6 +19,9 @@ Floats = npt.NDArray[np.float64]
 APART, OWN, SHARED = 0, 1, 2
 """A row's queries one by one, event by event; in a graphlet of their own; in the base's graphlet."""
 
+FEWEST = 2
+"""A graphlet of fewer queries shares nothing."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -82,6 +85,11 @@ class Bursts:
 class Choices:
     choice: npt.NDArray[np.uint8]
     """Per row APART, OWN or SHARED. The base is SHARED where another row joins it, and nowhere else."""
+    together: Ints
+    """Per burst, said at its base: how many queries of several rows must have trends that it lengthens, for a graphlet
+    to pay. Whether they have shows only when the burst begins; where they are fewer, they are run apart after all."""
+    alone: Ints
+    """The same per row, where only queries of this row have any: they agree on all events."""
     costs: Callable[[], tuple[Floats, Floats]]
     """Tells `shared` and `apart`, for those who want to know: a decision does not need them."""
 

@@ -5,11 +5,12 @@ Rows and bursts as in `planner.bursts`. Costs are sums of the `Terms` that a cos
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numba
 
-from planner.bursts import APART, OWN, SHARED
+from planner.bursts import APART, FEWEST, OWN, SHARED
 
 compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
 
@@ -45,12 +46,20 @@ def apart(terms, events, window, queries):
 
 
 @compiled
+def fewest(terms, events, window, snapshots, query_apart):
+    """From how many queries on a graphlet costs no more than these by themselves, each at `query_apart`."""
+    whole = graphlet(terms, events, window, 0.0, snapshots)
+    saved = query_apart - (graphlet(terms, events, window, 1.0, snapshots) - whole)
+    return max(FEWEST, math.ceil(whole / saved)) if saved > 0.0 else FEWEST
+
+
+@compiled
 def alone(terms, events, window, queries):
     return min(graphlet(terms, events, window, queries, 0.0), apart(terms, events, window, queries))
 
 
 @compiled
-def choose(terms, size, window, at, queries, taken, snapshots, choice, marks):
+def choose(terms, size, window, at, queries, taken, snapshots, choice, together, own, marks):
     """The cheapest plan for each burst that is left by the pruning principles, in time linear in its rows.
 
     Theorem 4.3: rows without snapshots share. Theorem 4.5 from below: a row that does not pay where nothing else
@@ -63,6 +72,7 @@ def choose(terms, size, window, at, queries, taken, snapshots, choice, marks):
         for r in range(first, end):
             e, k = float(taken[r]), float(queries[r])
             choice[r] = OWN if graphlet(terms, e, n, k, 0.0) < apart(terms, e, n, k) else APART
+            own[r] = together[r] = fewest(terms, e, n, 0.0, apart(terms, e, n, 1.0))
             marks[r] = 0
         if end - first == 1:
             continue
@@ -83,20 +93,23 @@ def choose(terms, size, window, at, queries, taken, snapshots, choice, marks):
                     marks[r] = TRIED
                     k += queries[r]
                     s += snapshots[r]
-        together = graphlet(terms, min(most_events, least_events + s), n, k, s)
-        chosen_k, chosen_s, by_themselves = 0.0, 0.0, 0.0
+        whole = graphlet(terms, min(most_events, least_events + s), n, k, s)
+        chosen_k, chosen_s, by_themselves, all_apart = 0.0, 0.0, 0.0, 0.0
         for r in range(first, end):
             if marks[r] == TRIED:
                 single = alone(terms, float(taken[r]), n, float(queries[r]))
                 events = min(most_events, least_events + s - snapshots[r])
-                if together <= graphlet(terms, events, n, k - queries[r], s - snapshots[r]) + single:
+                if whole <= graphlet(terms, events, n, k - queries[r], s - snapshots[r]) + single:
                     marks[r] |= WORTH
                 if marks[r] & WORTH or snapshots[r] == 0:
                     chosen_k += queries[r]
                     chosen_s += snapshots[r]
                     by_themselves += single
+                    all_apart += apart(terms, float(taken[r]), n, float(queries[r]))
         # Where nobody joins the base this is false: its graphlet costs then what it costs by itself.
-        if graphlet(terms, min(most_events, least_events + chosen_s), n, chosen_k, chosen_s) < by_themselves:
+        events = min(most_events, least_events + chosen_s)
+        if graphlet(terms, events, n, chosen_k, chosen_s) < by_themselves:
+            together[first] = fewest(terms, events, n, chosen_s, all_apart / chosen_k)
             for r in range(first, end):
                 if marks[r] & WORTH or (marks[r] and snapshots[r] == 0):
                     choice[r] = SHARED

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.benefit import CostModel
-from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts, Floats
+from planner.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts, Floats, Ints
 from planner.deciding_numba_fns import apart as query_by_query
 from planner.deciding_numba_fns import choose, graphlet, whole_costs
 
@@ -33,13 +33,15 @@ class Dynamic:
     model: CostModel
 
     def decide(self, facts: Facts, bursts: Bursts) -> Choices:
-        return Choices(self.pruned(facts, bursts)[0], lambda: self._costs(facts, bursts))
+        choice, together, own, _ = self.pruned(facts, bursts)
+        return Choices(choice, together, own, lambda: self._costs(facts, bursts))
 
-    def pruned(self, facts: Facts, bursts: Bursts) -> tuple[Marks, Marks]:
-        """What is chosen for each row, and how far it got: TRIED, WORTH."""
+    def pruned(self, facts: Facts, bursts: Bursts) -> tuple[Marks, Ints, Ints, Marks]:
+        """What is chosen for each row, how many queries that needs, and how far the row got: TRIED, WORTH."""
         choice, marks = np.empty((2, len(bursts.queries)), np.uint8)
-        choose(self.model.terms(facts), *bursts.columns, choice, marks)
-        return choice, marks
+        together, own = np.empty((2, len(bursts.queries)), np.int64)
+        choose(self.model.terms(facts), *bursts.columns, choice, together, own, marks)
+        return choice, together, own, marks
 
     def _costs(self, facts: Facts, bursts: Bursts) -> tuple[Floats, Floats]:
         shared, apart = np.empty((2, len(bursts.size)))
@@ -91,4 +93,5 @@ def _alike(bursts: Bursts, share: bool, shared: float, apart: float) -> Choices:
     if share:
         choice[bursts.first[np.diff(bursts.at) == 1]] = OWN
     count = len(bursts.size)
-    return Choices(choice, lambda: (np.full(count, shared), np.full(count, apart)))
+    needed = np.full(len(choice), FEWEST, np.int64)
+    return Choices(choice, needed, needed, lambda: (np.full(count, shared), np.full(count, apart)))

@@ -19,7 +19,7 @@ from cluster.local import LocalRun
 from connectors.sources import open_events
 from elsinore.result import Result
 from elsinore.tables import answers, columns_of
-from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
+from planner.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from planner.check import check_text
 from planner.clock import Clock
 from planner.optimizer import SharingOptimizer
@@ -34,6 +34,8 @@ from tests.test_batches import cut, fed, shown
 from tests.test_enumerator import LONG, NUMERIC, QUICK
 
 ALL = os.environ.get("ELSINORE_TEST") == "all"
+
+SEMANTICS = st.sampled_from((ANY, NEXT, CONTIGUOUS))
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 
@@ -54,7 +56,8 @@ class Drawn:
             elif choice[first] == SHARED:
                 choice[first] = OWN
         costs = np.full(len(bursts.size), np.nan)
-        return Choices(choice, lambda: (costs, costs))
+        together, alone = rnd.choice([FEWEST, FEWEST, 3, 5], (2, len(bursts.queries)))
+        return Choices(choice, together, alone, lambda: (costs, costs))
 
 
 @dataclass

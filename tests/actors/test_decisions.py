@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from actors.engine import Engine
-from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
+from planner.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from planner.check import check_text
 from planner.clock import Clock
 from planner.optimizer import Always, Never, SharingOptimizer
@@ -34,7 +34,8 @@ class SharesLong:
         partners = np.add.reduceat(joins.astype(int), bursts.first)[bursts.burst]
         choice = np.where(joins, np.where(partners > 1, SHARED, OWN), self.rest)
         costs = bursts.size.astype(np.float64)
-        return Choices(choice.astype(np.uint8), lambda: (costs, 2 * costs))
+        needed = np.full(len(choice), FEWEST)
+        return Choices(choice.astype(np.uint8), needed, needed, lambda: (costs, 2 * costs))
 
 
 def query(pattern: str, where: str = "", window: str = WINDOW) -> str:

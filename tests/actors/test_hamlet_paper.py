@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pyarrow as pa
 
@@ -84,9 +85,7 @@ def test_table_5_with_a_predicate_between_neighbours() -> None:
         engine = Engine(made, Clock.of(pa.int64(), "s", made.spans))
         rows = fed(engine, [batch(stream[:length], range(length), v=speeds[:length])])
         counted.append({"q1": 0, "q2": 0} | {row["query"]: row["COUNT(*)"] for row in rows})
-    b3, b4, b5, b6 = (
-        {name: now[name] - then[name] for name in now} for then, now in zip(counted, counted[1:], strict=False)
-    )
+    b3, b4, b5, b6 = ({name: now[name] - then[name] for name in now} for then, now in pairwise(counted))
     assert (b3, b4) == ({"q1": 2, "q2": 1}, {"q1": 4, "q2": 2}), "x and 2x, where x is 2 and 1"
     assert b5 == {"q1": 8, "q2": 2}, "z"
     assert b6 == {"q1": 4 * 2 + 8, "q2": 4 * 1 + 2}, "4x + z"

@@ -123,7 +123,7 @@ def four(step: float) -> tuple[Judge, CostModel]:
 
 def marked(model: CostModel, burst: Burst, mark: int) -> Set:
     """The rows that got as far as this."""
-    return frozenset(np.flatnonzero(Dynamic(model).pruned(FACTS, columns([burst]))[1] & mark).tolist())
+    return frozenset(np.flatnonzero(Dynamic(model).pruned(FACTS, columns([burst]))[-1] & mark).tolist())
 
 
 def test_example_4_4() -> None:
@@ -255,13 +255,32 @@ def test_no_bursts(optimizer: SharingOptimizer) -> None:
 def test_rows_that_take_few_events_are_charged_for_few() -> None:
     """A graphlet has the events of its rows, not of all the burst."""
     bursts = Bursts(*(np.array(column) for column in ([1000], [1000], [0, 3], [9, 9, 1], [10, 11, 1000], [0, 1, 990])))
-    choice, marks = Dynamic(HERE).pruned(FACTS, bursts)
+    choice, _, _, marks = Dynamic(HERE).pruned(FACTS, bursts)
     assert choice[0] == OWN
     assert (marks & TRIED).tolist() == [TRIED, 0, 0]
     large = Bursts(
         *(np.array(column) for column in ([9999], [9999], [0, 3], [3, 3, 1], [500, 501, 9999], [0, 1, 9499]))
     )
     assert Dynamic(HERE).decide(FACTS, large).choice.tolist() == [SHARED, SHARED, OWN]
+
+
+@pytest.mark.parametrize("model", [HERE, CalibratedModel()])
+@pytest.mark.parametrize("snapshots", [0, 1])
+def test_how_few_queries_with_trends_a_graphlet_still_pays_for(model: CostModel, snapshots: int) -> None:
+    burst = Burst(100, 500, ((4, 0), *[(3, 1)] * snapshots))
+    choices = decided(Dynamic(model), burst)
+    assert set(choices.choice) == {SHARED if snapshots else OWN}
+    needed, terms = int(choices.together[0]), model.terms(FACTS)
+
+    def saved(queries: int) -> float:
+        return apart(terms, 100.0, 500.0, float(queries)) - graphlet(
+            terms, 100.0, 500.0, float(queries), float(snapshots)
+        )
+
+    assert 2 <= needed <= 4 + 3 * snapshots
+    assert saved(needed) >= 0
+    assert needed == 2 or saved(needed - 1) < 0
+    assert 2 <= choices.alone[0] <= needed, "queries of one row make no snapshots"
 
 
 SEVERAL = [Burst(100, 500, ((3, 0), (1, 2))), Burst(2, 2, ((4, 0),)), Burst(100, 500, ((2, 0), (1, 90), (1, 4)))]
