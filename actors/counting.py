@@ -125,9 +125,7 @@ class Counting:
 
     def _links(self, columns: Mapping[str, pa.Array], kinds: Kinds) -> Links:
         if self.links is None:
-            nothing = np.zeros((0, len(kinds)), np.int64)
-            known = np.zeros((0, len(kinds)), np.bool_)
-            return Links(nothing, nothing, known, known)
+            return no_links(len(kinds))
         links, promoted = self.links.encode(columns, kinds)
         assert not isinstance(self.graph, PaneGraph)
         for link in promoted:
@@ -148,6 +146,13 @@ class Counting:
         if self.links:
             self.links.load(state["links"])
         self.graph.load(state["graph"])
+
+
+def no_links(events: int) -> Links:
+    """So many events, of which nothing is compared."""
+    nothing = np.zeros((0, events), np.int64)
+    known = np.zeros((0, events), np.bool_)
+    return Links(nothing, nothing, known, known)
 
 
 def _as_they_are(links: Links) -> Links:

@@ -12,6 +12,7 @@ from actors.counting import Batch, Counting
 from actors.decisions import decisions_table
 from actors.hamlet_graph import HamletGraph
 from actors.linked_sharing import LinkedSharing
+from actors.moving_sharing import MovingSharing
 from actors.partitions import Partitions
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
@@ -22,7 +23,7 @@ from planner.clock import Clock
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan, QueryPlan
-from planner.sharing import LinkedSet
+from planner.sharing import LinkedSet, MovingSet
 
 SLICE = 1 << 19
 """Events whose derived columns are in memory at once."""
@@ -61,14 +62,23 @@ class Engine:
         self.sharings = [
             Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
             for share_set in plan.share_sets
-            if not isinstance(share_set, LinkedSet)
+            if not isinstance(share_set, LinkedSet | MovingSet)
         ]
         self.linked = [
             LinkedSharing(plan, share_set, clock, exact)
             for share_set in plan.share_sets
             if isinstance(share_set, LinkedSet)
         ]
-        self._share_sets: tuple[Sharing | LinkedSharing, ...] = (*self.sharings, *self.linked)
+        self.moving = [
+            MovingSharing(plan, share_set, clock, exact)
+            for share_set in plan.share_sets
+            if isinstance(share_set, MovingSet)
+        ]
+        self._share_sets: tuple[Sharing | LinkedSharing | MovingSharing, ...] = (
+            *self.sharings,
+            *self.linked,
+            *self.moving,
+        )
         shared: dict[tuple[int, int], SharedCounting] = {}
         for sharing in self._share_sets:
             shared |= sharing.members
@@ -129,7 +139,7 @@ class Engine:
                     rows += graph.settle(int(batches.times[-1]))
         return rows
 
-    def _splits(self, sharing: Sharing | LinkedSharing) -> Partitions:
+    def _splits(self, sharing: Sharing | LinkedSharing | MovingSharing) -> Partitions:
         return self._graphs[sharing.share_set.members[0].query].partitions
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:

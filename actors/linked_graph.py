@@ -178,11 +178,6 @@ class LinkedGraph:
             graph.shape = graph.shape._replace(words=2 * graph.shape.words)
         self.renew()
 
-    def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Only these partitions go on, in this order."""
-        known = max(int(column.max(initial=-1)) for column in (slots, self.buffer.events.slot)) + 1
-        self.buffer.keep(slots, known)
-
     def save(self) -> dict[str, Any]:
         return {"buffer": self.buffer.save(), "next_window": self.open.next}
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
-from actors.buffer import Buffer
 from actors.buffered_graph import MovingGraph
+from actors.buffered_sharing import BufferedSharing
 from actors.counters_numba_fns import Events, Tables
 from actors.counting import Batch
-from actors.event_kinds import EventKinds
 from actors.link_columns import LinkColumns, Mask
 from actors.linked_graph import LinkedGraph, LinkedMember
-from actors.sharing import SharedColumns, SharedCounting, taken
+from actors.sharing import SharedCounting, taken
 from planner.clock import Clock
 from planner.linked_sets import without_linked
 from planner.plan import Counter, Plan, QueryPlan
@@ -46,21 +43,18 @@ class LinkedCounting(SharedCounting):
         self.follow()
 
 
-class LinkedSharing:
+class LinkedSharing(BufferedSharing[LinkedCounting, LinkedGraph]):
     """The counters of a share set, and the graph that they share."""
 
+    share_set: LinkedSet
+
     def __init__(self, plan: Plan, share_set: LinkedSet, clock: Clock, exact: bool) -> None:
-        self.share_set = share_set
-        queries = [plan.queries[member.query] for member in share_set.members]
-        plans = [(query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)]
-        self.shared = SharedColumns(plans, exact)
-        self.kinds = EventKinds(plans, share_set.kleenes)
+        super().__init__(plan, share_set, exact)
         self.countings = [
             LinkedCounting(_shared_types(share_set, number), self.shared, query, counter, clock, exact)
-            for number, (query, counter) in enumerate(plans)
+            for number, (query, counter) in enumerate(self.plans)
         ]
-        self.links = _link_columns(share_set, plans)
-        columns = self.shared.columns
+        self.links = _link_columns(share_set, self.plans)
         self.graph = LinkedGraph(
             share_set,
             [counting.graph for counting in self.countings],
@@ -68,20 +62,15 @@ class LinkedSharing:
             lambda: [counting.layout() for counting in self.countings],
             [link.operator for link in self.links.links],
             self.links.comparable,
-            Windows.of(queries[0].query, clock),
-            Buffer(columns.width, len(columns.minima), len(self.links.links), np.int64 if exact else np.float64),
+            Windows.of(self.plans[0][0].query, clock),
+            self.new_buffer(len(self.links.links)),
         )
-
-    @property
-    def members(self) -> dict[tuple[int, int], LinkedCounting]:
-        """By query and counter."""
-        return {(m.query, m.counter): c for m, c in zip(self.share_set.members, self.countings, strict=True)}
 
     def process(self, batch: Batch) -> None:
         """Take in a batch; what is due by it waits with each counter."""
         found = self.kinds.of(batch.types, batch.columns)
         columns, slots, times, kinds = taken(batch, found, self.shared.reads | self.links.reads)
-        self._learn(columns)
+        self.learn(columns)
         values, keys = self.shared.columns.values(columns, len(times)), self.shared.columns.keys(columns, len(times))
         self.links.readers = [(reads, reads) for reads in self._readers()]
         links, promoted = self.links.encode(columns, kinds)
@@ -90,21 +79,6 @@ class LinkedSharing:
         self.graph.process(Events(slots, times, kinds, values, keys), links)
         for counting in self.countings:
             counting.ready += counting.graph.hand_out()
-
-    def _learn(self, columns: Mapping[str, pa.Array]) -> None:
-        """Make room for what these values need, in the buffer and with each counter."""
-        shared, buffer = self.shared.columns, self.graph.buffer
-        types, whole = dict(shared.types), shared.whole_keys
-        added = shared.learn(columns)
-        if not added and types == shared.types:
-            return
-        for _, count, column in added:
-            buffer.add_values(column, count)
-        for key in whole - shared.whole_keys:
-            buffer.events.keys[key] = shared.as_floats(key, buffer.events.keys[key])
-        for counting in self.countings:
-            counting.follow()
-        self.graph.renew()
 
     def _readers(self) -> list[Mask]:
         """By link and kind of events: does anybody who asks for the link take them?"""
@@ -121,23 +95,12 @@ class LinkedSharing:
                         found[link][kind] = True
         return found
 
-    def keep(self, slots: Any) -> None:
-        self.graph.keep(slots)
-
     def save(self) -> dict[str, Any]:
-        return {
-            "columns": self.shared.columns.save(),
-            "kinds": self.kinds.save(),
-            "links": self.links.save(),
-            "graph": self.graph.save(),
-        }
+        return {**super().save(), "links": self.links.save()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """The counters load their own."""
-        self.shared.columns.load(state["columns"])
-        self.kinds.load(state["kinds"])
+        super().load(state)
         self.links.load(state["links"])
-        self.graph.load(state["graph"])
 
 
 def _shared_types(share_set: LinkedSet, member: int) -> frozenset[str]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from planner.plan import Plan
 from planner.query_names import listed
-from planner.sharing import Kleene, LinkedSet, ShareSet
+from planner.sharing import Kleene, LinkedSet, MovingSet, ShareSet
 from planner.spans import common, show_length
 from planner.template import Template, template_of_set
 
@@ -15,10 +15,19 @@ from planner.template import Template, template_of_set
 def explain_sharing(plan: Plan) -> Iterator[list[str]]:
     """Trees: a heading and its nodes."""
     for number, share_set in enumerate(plan.share_sets, 1):
-        graph = "event-grained graph" if isinstance(share_set, LinkedSet) else "HAMLET graph"
-        yield [f"share set {number}: one {graph} for {_members(plan, share_set)}", *_nodes(plan, share_set)]
+        yield [f"share set {number}: one {_graph(share_set)} for {_members(plan, share_set)}", *_nodes(plan, share_set)]
     if plan.reasons:
         yield ["queries apart", *(f"{name}: {reason}" for name, reason in plan.reasons)]
+
+
+def _graph(share_set: ShareSet) -> str:
+    match share_set:
+        case LinkedSet():
+            return "event-grained graph"
+        case MovingSet():
+            return "graph of moving windows"
+        case _:
+            return "HAMLET graph"
 
 
 def counters_in_sets(plan: Plan) -> dict[tuple[int, int], int]:
@@ -33,6 +42,8 @@ def counters_in_sets(plan: Plan) -> dict[tuple[int, int], int]:
 def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
     if isinstance(share_set, LinkedSet):
         yield "windows one by one: the events of each are kept for all queries, and evaluated when it is over"
+    elif isinstance(share_set, MovingSet):
+        yield "windows that move with every event: what a burst does to trends is found once for all queries"
     else:
         yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
     for number, kleene in enumerate(share_set.kleenes):

@@ -46,7 +46,7 @@ def _own(machine: Machine, sharers: Mapping[str, tuple[Sharer, ...]]) -> set[tup
 def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
     """What rules out that a counter with links shares anything, before one looks at its Kleene sub-patterns."""
     if plan.per_event:
-        return "its windows move with every event; share sets have panes"
+        return "its windows move with every event; those that compare neighbours are shared where they have a SLIDE"
     if plan.query.semantics != "any":
         return "only under skip-till-any-match do trends fork within a burst; here an event lengthens them once"
     if counter.machine.closes:

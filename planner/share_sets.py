@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from planner.lanes import Lane
 from planner.linked_sets import linked_set, linked_sharers, why_links_apart
 from planner.machine import EventClass, Machine
+from planner.moving_sets import why_not_moving
 from planner.predicates import anonymous
-from planner.sharing import Kleene, LinkedSet, Member, Sharer, ShareSet
+from planner.sharing import Kleene, LinkedSet, Member, MovingSet, Sharer, ShareSet
 from planner.syntax import Expression
 
 if TYPE_CHECKING:
@@ -37,15 +38,15 @@ class Candidate:
 
     @property
     def split(self) -> tuple[object, ...]:
-        """Queries that differ in this cannot be shared: semantics, grouping, and extremes, which only those of the same
-        have.
+        """Queries that differ in this cannot be shared: semantics, grouping, whether windows move with every event, and
+        extremes, which only those of the same have.
 
         Where events are kept until a window is over, the windows have to be the same.
         """
         query = self.plan.query
         windows = (query.within.seconds, query.slide and query.slide.seconds) if self.counter.event_grained else None
         extremes = frozenset(map(self._extreme, self.counter.lanes)) - {None}
-        return query.semantics, query.partition, len(query.groups), extremes, windows
+        return query.semantics, query.partition, len(query.groups), extremes, self.plan.per_event, windows
 
     def _extreme(self, lane: Lane) -> tuple[str, str, str | None] | None:
         if lane.kind not in ("min", "max"):
@@ -63,7 +64,7 @@ def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tu
         if (sharers := sharable(plan, plan.counters[c]))
     ]
     sets = [made for some in _connected(candidates) for made in _share_set(some)]
-    sets.sort(key=lambda one: isinstance(one, LinkedSet))
+    sets.sort(key=lambda one: (isinstance(one, MovingSet), isinstance(one, LinkedSet)))
     shared = {member.query for one in sets for member in one.members}
     possible = {candidate.member.query: candidate for candidate in candidates}
     reasons = [
@@ -99,7 +100,8 @@ def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
     rest = [candidate for candidate in candidates if candidate not in taken]
     kleenes = tuple(_kleenes(taken))
     if len(taken) > 1 and kleenes:
-        made = ShareSet(tuple(candidate.member for candidate in taken), kleenes, taken[0].plan.query.semantics)
+        kind = MovingSet if taken[0].plan.per_event else ShareSet
+        made = kind(tuple(candidate.member for candidate in taken), kleenes, taken[0].plan.query.semantics)
         plans = [(candidate.plan, candidate.counter) for candidate in taken]
         yield linked_set(made, plans) if taken[0].counter.event_grained else made
     if rest and len(rest) < len(candidates):
@@ -118,20 +120,23 @@ def _fits(candidates: list[Candidate]) -> bool:
 
 def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
     """Definition 3.1: those that more than one member has. With links, those of a single member too: the graph has to
-    see their events one by one."""
+    see their events one by one. Where windows move with every event as well: bursts save work even for one."""
+    alone = candidates[0].counter.event_grained or candidates[0].plan.per_event
     for name in dict.fromkeys(name for one in candidates for name in one.sharers):
         sharers = tuple(
             replace(sharer, member=number)
             for number, one in enumerate(candidates)
             for sharer in one.sharers.get(name, ())
         )
-        if len({sharer.member for sharer in sharers}) > 1 or candidates[0].counter.event_grained:
+        if alone or len({sharer.member for sharer in sharers}) > 1:
             yield Kleene(name, sharers)
 
 
 def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]:
     """By type, how a counter's events of it could be taken in by shared graphlets; only types where all of them can."""
-    if plan.per_event or (counter.event_grained and plan.query.semantics != "any"):
+    if plan.per_event and why_not_moving(plan):
+        return {}
+    if counter.event_grained and plan.query.semantics != "any":
         return {}
     found = {}
     for name in dict.fromkeys(event_class.type for event_class in counter.machine.classes):
@@ -236,8 +241,8 @@ def why_apart(plan: QueryPlan) -> str:
     """Why no Kleene sub-pattern of a query could be shared with any other query."""
     if any(counter.event_grained for counter in plan.counters):
         return why_links_apart(plan)
-    if plan.per_event:
-        return "its windows move with every event; share sets have panes"
+    if plan.per_event and (why := why_not_moving(plan)):
+        return why
     if plan.query.semantics != "any":
         return "no Kleene sub-pattern E+ over a single event type that stands at one place of the pattern only"
     return "no Kleene sub-pattern E+ over a single event type"
@@ -247,6 +252,8 @@ def _alone(candidate: Candidate, candidates: list[Candidate]) -> str:
     if any(other.member != candidate.member and _near(candidate, other) for other in candidates):
         return f"its share set is full: queries of one tell at most {MAX_LANES} sets of predicates on a type apart"
     names = " or ".join(f"{name}+" for name in candidate.sharers)
+    if candidate.plan.per_event:
+        return f"no other query whose windows move with every event has {names} with the same grouping, MIN and MAX"
     if candidate.counter.event_grained:
         return f"no other query compares neighbours in {names} with the same grouping, windows, MIN and MAX"
     return f"no other query has {names} with the same semantics, grouping, MIN and MAX"

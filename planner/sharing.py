@@ -64,6 +64,11 @@ class ShareSet:
 
 
 @dataclass(frozen=True)
+class MovingSet(ShareSet):
+    """Sharable queries whose windows move with every event; what they share is what a burst does to their trends."""
+
+
+@dataclass(frozen=True)
 class Compared:
     """A predicate on neighbours: a link of a member's query, both by number."""
 

@@ -16,7 +16,7 @@ from elsinore.errors import InputError
 from planner.clock import Clock
 from planner.optimizer import Always
 from planner.plan import plan
-from planner.sharing import LinkedSet
+from planner.sharing import LinkedSet, MovingSet
 from planner.syntax import Workload
 
 MOST = 60
@@ -29,7 +29,7 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     Every burst is shared: those of so few events would hardly ever be, and there would be nothing to see.
     """
     made = plan(workload, "hamlet")
-    if all(isinstance(share_set, LinkedSet) for share_set in made.share_sets):
+    if all(isinstance(share_set, LinkedSet | MovingSet) for share_set in made.share_sets):
         raise InputError("no two queries of this workload share bursts, so there is no graph to draw; see explain")
     options: dict[str, Any] = {"type_column": "type", "time_column": "time", "time_unit": "s"}
     source = open_events(events, **options | {"strict": False, "dead_letters": None} | dict(reading))

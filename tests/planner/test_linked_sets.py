@@ -82,7 +82,8 @@ NO_OTHER = "no other query compares neighbours in T+ with the same grouping, win
         ),
         (
             f"{RISING} WITHIN 10 minutes",
-            "T.v < NEXT(T).v: its windows move with every event; share sets have panes",
+            "T.v < NEXT(T).v: its windows move with every event; "
+            "those that compare neighbours are shared where they have a SLIDE",
         ),
         (f"{RISING} WITHIN 10 minutes SLIDE 10 minutes", NO_OTHER),
         (f"{RISING} AND [k] {WINDOW}", NO_OTHER),

@@ -214,7 +214,7 @@ def test_all_the_reasons() -> None:
     elsewhere = "neighbours are compared elsewhere than within one E+ over a single event type that nothing interrupts"
     assert why(made) == {
         "q1": "no other query compares neighbours in B+ with the same grouping, windows, MIN and MAX",
-        "q2": "its windows move with every event; share sets have panes",
+        "q2": "no other query whose windows move with every event has B+ with the same grouping, MIN and MAX",
         "q3": "no other query has B+ with the same semantics, grouping, MIN and MAX",
         "q4": "no Kleene sub-pattern E+ over a single event type",
         "q5": "no other query has A+ or B+ with the same semantics, grouping, MIN and MAX",

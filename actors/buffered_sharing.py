@@ -1,0 +1,88 @@
+"""A share set whose graph keeps events, for all its queries: what such share sets have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from actors.buffer import Buffer
+from actors.event_kinds import EventKinds
+from actors.sharing import SharedColumns, SharedCounting
+from planner.plan import Counter, Plan, QueryPlan
+from planner.sharing import ShareSet
+
+
+class KeepsEvents(Protocol):
+    """The graph of such a share set."""
+
+    @property
+    def buffer(self) -> Buffer: ...
+
+    def renew(self) -> None: ...
+
+    def save(self) -> dict[str, Any]: ...
+
+    def load(self, state: dict[str, Any]) -> None: ...
+
+
+C = TypeVar("C", bound=SharedCounting)
+G = TypeVar("G", bound=KeepsEvents)
+
+
+class BufferedSharing(Generic[C, G]):
+    """The counters of a share set, and the graph that they share."""
+
+    countings: Sequence[C]
+    graph: G
+
+    def __init__(self, plan: Plan, share_set: ShareSet, exact: bool) -> None:
+        self.share_set = share_set
+        queries = [plan.queries[member.query] for member in share_set.members]
+        self.plans: list[tuple[QueryPlan, Counter]] = [
+            (query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)
+        ]
+        self.exact = exact
+        self.shared = SharedColumns(self.plans, exact)
+        self.kinds = EventKinds(self.plans, share_set.kleenes)
+
+    def new_buffer(self, links: int) -> Buffer:
+        columns = self.shared.columns
+        return Buffer(columns.width, len(columns.minima), links, np.int64 if self.exact else np.float64)
+
+    @property
+    def members(self) -> dict[tuple[int, int], SharedCounting]:
+        """By query and counter."""
+        return {(m.query, m.counter): c for m, c in zip(self.share_set.members, self.countings, strict=True)}
+
+    def learn(self, columns: Mapping[str, pa.Array]) -> None:
+        """Make room for what these values need, in the buffer and with each counter."""
+        shared, buffer = self.shared.columns, self.graph.buffer
+        types, whole = dict(shared.types), shared.whole_keys
+        added = shared.learn(columns)
+        if not added and types == shared.types:
+            return
+        for _, count, column in added:
+            buffer.add_values(column, count)
+        for key in whole - shared.whole_keys:
+            buffer.events.keys[key] = shared.as_floats(key, buffer.events.keys[key])
+        for counting in self.countings:
+            counting.follow()
+        self.graph.renew()
+
+    def keep(self, slots: Any) -> None:
+        """Only these partitions go on, in this order."""
+        buffer = self.graph.buffer
+        known = max(int(column.max(initial=-1)) for column in (slots, buffer.events.slot)) + 1
+        buffer.keep(slots, known)
+
+    def save(self) -> dict[str, Any]:
+        return {"columns": self.shared.columns.save(), "kinds": self.kinds.save(), "graph": self.graph.save()}
+
+    def load(self, state: dict[str, Any]) -> None:
+        """The counters load their own."""
+        self.shared.columns.load(state["columns"])
+        self.kinds.load(state["kinds"])
+        self.graph.load(state["graph"])
