@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import HEADER, Benchmark, Figure, line
+from benchmarks.gloria_planning import gloria
 from benchmarks.hamlet import hamlet
 from benchmarks.linked import doubling, linked
 from benchmarks.memory import memory
@@ -18,7 +19,7 @@ from elsinore.bench.machine import machine
 
 BENCHMARKS: dict[str, Benchmark] = {
     benchmark.__name__: benchmark
-    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, hamlet, memory, starting)
+    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, hamlet, gloria, memory, starting)
 }
 
 

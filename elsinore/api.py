@@ -46,12 +46,22 @@ def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
     return explain(_planned(_checked(workload), strategy))
 
 
-def draw(workload: str | PathLike[str], events: Any = None, **reading: Any) -> Drawing:
+def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = False, **reading: Any) -> Drawing:
     """The merged query templates of a workload, given as text or path: one for each set of queries that may share.
 
     With `events`, as `run` takes them (`reading` is its options on columns and times), and few of them, the HAMLET
     graph of the first set over these, all bursts shared: graphlets, the expressions that they propagate, snapshots.
+
+    With `plan`, the GLORIA graphs instead, in which sharing plans are found: all types are taken to be alike.
     """
+    if plan:
+        from elsinore.drawing.gloria import draw_plans
+        from planner.gloria.optimizers import sharing_plans
+
+        if events is not None:
+            raise InputError("a plan is drawn without events; leave out one of plan and events.")
+        queries = _planned(_checked(workload), "auto").queries
+        return draw_plans(*sharing_plans(queries), queries)
     if events is not None:
         from elsinore.drawing.events import draw_events
 

@@ -97,15 +97,16 @@ def draw(
         Path | None,
         typer.Option("--events", "-e", metavar="FILE", help="Draw the graph over these few.", show_default=False),
     ] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Draw the GLORIA graphs of its sharing plans.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="An .svg file, or - for stdout.")] = "-",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
     time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
 ) -> None:
-    """Draw the merged query templates of a workload as SVG, or its HAMLET graph over a few events."""
+    """Draw the templates of a workload as SVG, its HAMLET graph over a few events, or its GLORIA graphs."""
     from elsinore.api import draw
 
-    drawing = draw(workload, events, type_column=type_column, time_column=time_column, time_unit=time_unit)
+    drawing = draw(workload, events, plan=plan, type_column=type_column, time_column=time_column, time_unit=time_unit)
     if out == "-":
         typer.echo(drawing.svg, nl=False)
     else:
@@ -168,7 +169,10 @@ def run(
 @app.command()
 @_outcomes()
 def bench(
-    figures: Annotated[list[str], typer.Argument(metavar="FIGURE...", help="hamlet-fig8 to hamlet-fig12.")],
+    figures: Annotated[
+        list[str],
+        typer.Argument(metavar="FIGURE...", help="hamlet-fig8 to hamlet-fig12, gloria-fig11 to gloria-fig15."),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where images and JSON go.")] = Path(
         "figures"
     ),

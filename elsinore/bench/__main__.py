@@ -1,19 +1,23 @@
-"""`python -m elsinore.bench POINT`: measure a point in this process, and say so on stdout, both as JSON."""
+"""`python -m elsinore.bench KIND POINT`: measure a point in this process, and say so on stdout, both as JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
 
-from elsinore.bench.replay import measured
-from elsinore.bench.settings import Point
+from elsinore.bench.planning import Planning
+from elsinore.bench.points import Point
+from elsinore.bench.replay import Run
 from elsinore.errors import WorkloadError
+
+KINDS: dict[str, type[Point]] = {kind.__name__: kind for kind in (Run, Planning)}
 
 
 def main() -> None:
-    point = Point(**json.loads(sys.argv[1]))
+    kind, fields = sys.argv[1:]
+    point = KINDS[kind](**json.loads(fields))
     try:
-        said = {"status": "measured", "metrics": measured(point), "why": ""}
+        said = {"status": "measured", "metrics": point.measured(), "why": ""}
     except WorkloadError as error:
         said = {"status": "refused", "metrics": {}, "why": str(error).splitlines()[0]}
     json.dump(said, sys.stdout)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from elsinore.bench.figures import Figure, Metric
+from elsinore.bench.figure import Figure, Metric
 from elsinore.bench.outcomes import Outcome
-from elsinore.bench.settings import Point
+from elsinore.bench.points import Point
 
 LABELS = {
     "hamlet": "HAMLET",
@@ -15,6 +15,9 @@ LABELS = {
     "greta": "GRETA",
     "sharon": "SHARON",
     "two-step": "two-step (in place of MCEP)",
+    "gloria": "GLORIA",
+    "gloria-noprune": "NoPrune",
+    "gloria-greedy": "Greedy",
 }
 
 Outcomes = Mapping[Point, Outcome]
@@ -29,16 +32,16 @@ def here(figure: Figure, outcomes: Outcomes, quick: bool) -> str:
         said = list(_compared(figure, (first, strategy), asked, outcomes))
         if said:
             sentences.append(_sentence("; ".join(said)))
-    return " ".join([*sentences, *_decided(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
+    return " ".join([*sentences, *_told(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
 
 
 def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for metric in figure.metrics:
         values = [v for point in asked if point.strategy == strategy if (v := value(outcomes[point], metric))]
         if values:
-            yield f"{metric} {shown(min(values), metric)} to {shown(max(values), metric)}"
+            yield f"{words(metric)} {shown(min(values), metric)} to {shown(max(values), metric)}"
         else:
-            yield f"{metric} not measured"
+            yield f"{words(metric)} not measured"
 
 
 def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
@@ -53,26 +56,19 @@ def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcome
                     ratios.append(high / low)
         if ratios:
             times = f"{_times(min(ratios))} to {_times(max(ratios))} times"
-            yield f"the {metric} of {LABELS[more]} is {times} that of {LABELS[less]}"
+            yield f"the {words(metric)} of {LABELS[more]} is {times} that of {LABELS[less]}"
 
 
-def _decided(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
-    """What sharing came to, of those that share."""
+def _told(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for strategy in figure.strategies:
-        own = [outcomes[point].metrics for point in asked if point.strategy == strategy]
-        some = [metrics for metrics in own if metrics.get("bursts")]
-        if some:
-            shared = [100 * metrics["shared_bursts"] / metrics["bursts"] for metrics in some]
-            snapshots = [metrics["snapshots"] for metrics in some]
-            deciding = max(100 * metrics["decision_seconds"] / metrics["spent"] for metrics in some)
-            yield (
-                f"{LABELS[strategy]}: {min(shared):.0f}% to {max(shared):.0f}% of bursts shared, {min(snapshots):,} to "
-                f"{max(snapshots):,} snapshots, decisions at most {deciding:.2g}% of the time."
-            )
+        own = [outcomes[point] for point in asked if point.strategy == strategy]
+        said = figure.kind.told([outcome.metrics for outcome in own if outcome.status == "measured"])
+        if said:
+            yield f"{LABELS[strategy]}: {said}."
 
 
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}."
+def _sentence(said: str) -> str:
+    return f"{said[0].upper()}{said[1:]}."
 
 
 def _times(ratio: float) -> str:
@@ -97,8 +93,12 @@ def value(outcome: Outcome, metric: Metric) -> float | None:
     return None if found is None else float(found)
 
 
+def words(metric: Metric) -> str:
+    return metric.replace("_", " ")
+
+
 def shown(number: float, metric: Metric) -> str:
-    if metric == "latency":
+    if metric in ("latency", "optimization_time"):
         return f"{number * 1000:.3g} ms" if number < 1 else f"{number:.3g} s"
     if metric == "throughput":
         return f"{number:,.0f} events/s"

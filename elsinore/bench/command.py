@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
 
 from elsinore.bench.captions import here
-from elsinore.bench.figures import FIGURES, Figure
+from elsinore.bench.figure import Figure
+from elsinore.bench.figures import FIGURES
 from elsinore.bench.machine import machine
 from elsinore.bench.outcomes import Outcome, outcome
-from elsinore.bench.replay import DEFINITIONS
-from elsinore.bench.settings import Point
+from elsinore.bench.points import Point
 from elsinore.errors import InputError
 
-LIMIT, QUICK_LIMIT = 120.0, 30.0
-"""Seconds of a point."""
-
 FIRST_LIMIT = 600.0
-FEW = 2
-"""Queries that have all kernels compiled, and less than any figure asks for."""
+"""Seconds of a point that nobody looks at."""
 
 
 def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator[Path]:
@@ -34,7 +29,10 @@ def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator
     outcomes: dict[Point, Outcome] = {}
     for figure in figures:
         points = [point for point in dict.fromkeys(figure.points(quick)) if point not in outcomes]
-        limits = [*((point, FIRST_LIMIT) for point in _first(points)), *((point, _limit(quick)) for point in points)]
+        limits = [
+            *((point, FIRST_LIMIT) for point in _first(points)),
+            *((point, _limit(figure, quick)) for point in points),
+        ]
         console = Console(stderr=True)
         for point, limit in track(limits, figure.name, console=console, transient=True, disable=not shown):
             outcomes[point] = outcome(point, limit)
@@ -42,13 +40,13 @@ def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator
 
 
 def _first(points: Sequence[Point]) -> list[Point]:
-    """A run of each strategy over each stream that nobody looks at: on a new machine it compiles the kernels."""
+    """What each strategy wants to have run in each setting before."""
     first = {(point.setting, point.strategy): point for point in reversed(points)}
-    return [replace(point, queries=FEW) for point in first.values()]
+    return [found for point in first.values() if (found := point.first())]
 
 
-def _limit(quick: bool) -> float:
-    return QUICK_LIMIT if quick else LIMIT
+def _limit(figure: Figure, quick: bool) -> float:
+    return figure.kind.limits[quick]
 
 
 def _written(figure: Figure, outcomes: dict[Point, Outcome], quick: bool, out: Path) -> Iterator[Path]:
@@ -60,21 +58,21 @@ def _written(figure: Figure, outcomes: dict[Point, Outcome], quick: bool, out: P
         "title": figure.title,
         "paper": figure.paper,
         "here": measured,
-        "settings": {setting.name: setting.what for setting in figure.settings},
-        "definitions": DEFINITIONS,
+        "settings": figure.settings,
+        "definitions": figure.kind.definitions,
         "quick": quick,
-        "limit": _limit(quick),
+        "limit": _limit(figure, quick),
         "machine": machine(),
         "points": [outcomes[point].document() for point in dict.fromkeys(figure.points(quick))],
     }
     data, image = (out / f"{figure.name}.{suffix}" for suffix in ("json", "png"))
     data.write_text(json.dumps(document, indent=2) + "\n")
-    save(figure, outcomes, quick, f"The paper: {figure.paper}\nHere: {measured}\n{_streams(figure)}", image)
+    save(figure, outcomes, quick, f"The paper: {figure.paper}\nHere: {measured}\n{_settings(figure)}", image)
     yield from (image, data)
 
 
-def _streams(figure: Figure) -> str:
-    return " ".join(f"{setting.name}: {setting.what}; {setting.numeric} numbers." for setting in figure.settings)
+def _settings(figure: Figure) -> str:
+    return " ".join(f"{name}: {what}." for name, what in figure.settings.items())
 
 
 def _known(name: str) -> Figure:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from elsinore.bench import ONE_CORE
-from elsinore.bench.settings import Point
+from elsinore.bench.points import Metrics, Point
 
 Status = Literal["measured", "refused", "timeout", "failed"]
 
@@ -21,7 +21,7 @@ class Outcome:
 
     point: Point
     status: Status
-    metrics: dict[str, Any] = field(default_factory=dict)
+    metrics: Metrics = field(default_factory=dict)
     why: str = ""
 
     def document(self) -> dict[str, Any]:
@@ -29,8 +29,8 @@ class Outcome:
 
 
 def outcome(point: Point, limit: float) -> Outcome:
-    """Measure a point within so many seconds, the making of its stream among them."""
-    words = [sys.executable, "-m", "elsinore.bench", json.dumps(asdict(point))]
+    """Measure a point within so many seconds, the making of its stream or workload among them."""
+    words = [sys.executable, "-m", "elsinore.bench", type(point).__name__, json.dumps(asdict(point))]
     try:
         done = subprocess.run(
             words, env=os.environ | ONE_CORE, capture_output=True, text=True, timeout=limit, check=False

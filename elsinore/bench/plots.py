@@ -13,8 +13,8 @@ from matplotlib.figure import Figure as Image
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-from elsinore.bench.captions import LABELS, Outcomes, value
-from elsinore.bench.figures import Figure, Metric, Sweep
+from elsinore.bench.captions import LABELS, Outcomes, value, words
+from elsinore.bench.figure import Figure, Metric, Sweep
 
 STYLES = {
     "hamlet": ("#0b6e4f", "o"),
@@ -22,11 +22,19 @@ STYLES = {
     "greta": ("#3a5a98", "^"),
     "sharon": ("#b8860b", "D"),
     "two-step": ("#7d3c98", "v"),
+    "gloria": ("#0b6e4f", "o"),
+    "gloria-noprune": ("#c8553d", "s"),
+    "gloria-greedy": ("#3a5a98", "^"),
 }
-UNITS = {"latency": "s", "throughput": "", "memory": "B"}
-AXES = {"rate": "events a minute", "queries": "queries"}
+UNITS = {"latency": "s", "throughput": "", "memory": "B", "optimization_time": "s"}
+AXES = {
+    "rate": "events a minute",
+    "queries": "queries",
+    "length": "types of a Kleene sub-pattern",
+    "percent": "% of queries with Kleene",
+}
 
-FEW_DECADES = 200
+FEW_DECADES = 1_000
 """From the bottom of an axis to its top: fewer than that many times, and powers of ten alone would be too few."""
 
 WIDTH, HEIGHT = 4.6, 2.9
@@ -61,17 +69,16 @@ def _panel(
     axes: Any, figure: Figure, metric: Metric, sweep: Sweep, outcomes: Outcomes, quick: bool, letter: str
 ) -> None:
     axes.set_yscale("log" if figure.log else "linear")
+    at = sweep.ends(quick)
     for place, strategy in enumerate(figure.strategies):
         colour, marker = STYLES[strategy]
-        points = list(sweep.points(strategy, quick))
-        values = [value(outcomes[point], metric) for point in points]
-        at = [getattr(point, sweep.axis) for point in points]
+        values = [value(outcomes[point], metric) for point in sweep.points(strategy, quick)]
         heights = [math.nan if found is None else found for found in values]
         label = _label(figure, strategy, outcomes, quick)
         axes.plot(at, heights, color=colour, marker=marker, markersize=5, label=label)
         _crosses(axes, [x for x, found in zip(at, values, strict=True) if found is None], colour, place)
     axes.set_xlabel(AXES[sweep.axis])
-    axes.set_ylabel("events a second" if metric == "throughput" else metric)
+    axes.set_ylabel("events a second" if metric == "throughput" else words(metric))
     if figure.log:
         low, high = axes.get_ylim()
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < FEW_DECADES else (1,)))
@@ -79,8 +86,8 @@ def _panel(
     else:
         axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(EngFormatter(unit=UNITS[metric], sep=" " if UNITS[metric] else ""))
-    axes.set_title(f"({letter}) {metric}, {sweep.setting.name}", loc="left", fontsize=9.5)
-    axes.set_xticks([getattr(point, sweep.axis) for point in sweep.points(figure.strategies[0], quick)])
+    axes.set_title(f"({letter}) {words(metric)}, {sweep.fixed.setting}", loc="left", fontsize=9.5)
+    axes.set_xticks(at)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 
 

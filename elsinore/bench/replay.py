@@ -5,12 +5,13 @@ from __future__ import annotations
 import ctypes
 import gc
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +20,18 @@ import pyarrow as pa
 from actors.rows import Rows
 from cluster.local import LocalRun
 from elsinore.api import prepare
-from elsinore.bench.settings import SETTINGS, Point, Setting
+from elsinore.bench.points import REPETITION, Metrics, Point, repeated
+from elsinore.bench.settings import SETTINGS, Setting
 from planner.clock import Clock
 
 PIECES = 10
 """Of a pane."""
 
-RUNS, ENOUGH = 3, 10.0
-"""The best of several runs, unless one takes so many seconds."""
-
 WARM = 1_000
+"""Events."""
+
+FEW = 2
+"""Queries that have all kernels compiled, and less than any figure asks for."""
 
 DEFINITIONS = {
     "latency": (
@@ -43,9 +46,54 @@ DEFINITIONS = {
         "it, kernels loaded and events in memory."
     ),
     "spent": "Seconds of processor time of feeding the stream, all rows made.",
-    "repetition": f"The fastest of {RUNS} runs; the only one where it took more than {ENOUGH:g} seconds.",
+    "repetition": REPETITION,
 }
-"""Goes with every figure that is written."""
+
+
+@dataclass(frozen=True)
+class Run(Point):
+    """A strategy over a stream."""
+
+    rate: int
+    """Events a minute."""
+    minutes: float
+    """How long the stream lasts."""
+
+    limits: ClassVar = (120.0, 30.0)
+    definitions: ClassVar = DEFINITIONS
+
+    @property
+    def what(self) -> str:
+        return SETTINGS[self.setting].what
+
+    def measured(self) -> Metrics:
+        events = SETTINGS[self.setting].events(round(self.rate * self.minutes), self.rate)
+        replay(self, events.slice(0, WARM))
+        runs = repeated(partial(replay, self, events), "spent")
+        return min(runs, key=lambda run: run["spent"]) | {"memory": runs[0]["memory"]}
+
+    @staticmethod
+    def told(measured: Sequence[Metrics]) -> str:
+        """What sharing came to, of those that share."""
+        some = [metrics for metrics in measured if metrics.get("bursts")]
+        if not some:
+            return ""
+        shared = [100 * metrics["shared_bursts"] / metrics["bursts"] for metrics in some]
+        snapshots = [metrics["snapshots"] for metrics in some]
+        deciding = max(100 * metrics["decision_seconds"] / metrics["spent"] for metrics in some)
+        return (
+            f"{min(shared):.0f}% to {max(shared):.0f}% of bursts shared, {min(snapshots):,} to {max(snapshots):,} "
+            f"snapshots, decisions at most {deciding:.2g}% of the time"
+        )
+
+    def brief(self) -> Self:
+        """A third of the stream."""
+        setting = SETTINGS[self.setting]
+        return replace(self, minutes=max(setting.pane, setting.minutes / 3))
+
+    def first(self) -> Self:
+        """On a new machine it compiles the kernels."""
+        return replace(self, queries=FEW)
 
 
 @dataclass
@@ -98,18 +146,7 @@ class Pieces:
         self.watch.start(len(self.batch) * 60 / self.rate)
 
 
-def measured(point: Point) -> dict[str, Any]:
-    """The metrics of a point, in this process."""
-    setting = SETTINGS[point.setting]
-    events = setting.events(round(point.rate * point.minutes), point.rate)
-    replay(point, events.slice(0, WARM))
-    first = replay(point, events)
-    runs = [first, *(replay(point, events) for _ in range(1, RUNS) if first["spent"] < ENOUGH)]
-    best = min(runs, key=lambda run: run["spent"])
-    return best | {"memory": first["memory"]}
-
-
-def replay(point: Point, events: pa.Table) -> dict[str, Any]:
+def replay(point: Run, events: pa.Table) -> Metrics:
     """The metrics of one run."""
     setting, watch = SETTINGS[point.setting], Watch()
     job = prepare(

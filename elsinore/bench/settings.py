@@ -17,7 +17,7 @@ class Setting:
     """A stream at some rate, and a workload of some queries over it."""
 
     name: str
-    what: str
+    stream: str
     events: Callable[[int, float], pa.Table]
     """So many events, at so many a minute."""
     workload: Callable[[int], str]
@@ -28,6 +28,10 @@ class Setting:
     """Minutes; windows begin and end at multiples of it."""
     time_unit: str
     numeric: Literal["exact", "approximate"]
+
+    @property
+    def what(self) -> str:
+        return f"{self.stream}; {self.numeric} numbers"
 
 
 SHORT = "WITHIN 20 seconds SLIDE 20 seconds"
@@ -83,16 +87,3 @@ STOCKS = Setting(
 )
 
 SETTINGS = {setting.name: setting for setting in (RIDES, TAXIS, HOMES, STOCKS)}
-
-
-@dataclass(frozen=True)
-class Point:
-    """What is measured at once, in a process of its own."""
-
-    setting: str
-    strategy: str
-    rate: int
-    """Events a minute."""
-    queries: int
-    minutes: float
-    """How long the stream lasts."""

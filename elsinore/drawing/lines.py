@@ -9,7 +9,9 @@ from elsinore.drawing.layout import Route
 from elsinore.drawing.svg import arrowhead, curve, point
 
 
-def draw_route(parent: ET.Element, route: Route, backwards: bool = False, dashed: bool = False) -> None:
+def draw_route(
+    parent: ET.Element, route: Route, backwards: bool = False, dashed: bool = False, line: float = 1.2
+) -> None:
     """From left to right, or the other way."""
     first, last = route.stretches[0], route.stretches[-1]
     commands = [f"M{point(first.start, first.y)}L{point(first.end, first.y)}"]
@@ -17,7 +19,7 @@ def draw_route(parent: ET.Element, route: Route, backwards: bool = False, dashed
         half = (left.end + right.start) / 2
         bend = (point(half, left.y), point(half, right.y), point(right.start, right.y))
         commands.append(f"C{' '.join(bend)}L{point(right.end, right.y)}")
-    curve(parent, "".join(commands), dashed)
+    curve(parent, "".join(commands), dashed, line)
     if backwards:
         arrowhead(parent, first.start, first.y, "left")
     else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,18 +17,24 @@ from typer.testing import CliRunner
 import elsinore
 from elsinore.bench import settings
 from elsinore.bench.captions import LABELS
-from elsinore.bench.command import FEW, bench
-from elsinore.bench.figures import FIGURES, Figure, Sweep
+from elsinore.bench.command import bench
+from elsinore.bench.figure import Figure, swept
+from elsinore.bench.figures import FIGURES
+from elsinore.bench.gloria_workloads import mixed
 from elsinore.bench.outcomes import Outcome, outcome
+from elsinore.bench.planning import MODEL, Planning, planned
 from elsinore.bench.plots import STYLES
-from elsinore.bench.replay import measured
-from elsinore.bench.settings import RIDES, SETTINGS, STOCKS, Point
+from elsinore.bench.points import ENOUGH, RUNS, Point, repeated
+from elsinore.bench.replay import FEW, Run
+from elsinore.bench.settings import RIDES, SETTINGS, STOCKS
 from elsinore.bench.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
 from elsinore.bench.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.cli import app
+from planner.gloria.optimizers import sharing_plans
 
-SMALL = Sweep(RIDES, "queries", (3, 4), 2_000)
-FIGURE = Figure("small", "Small", ("cogra", "auto"), ("latency", "memory"), (SMALL,), True, "The paper says so.")
+SMALL = swept(Run(RIDES.name, "", 0, 2_000, 3), queries=(3, 4))
+FIGURE = Figure("small", "Small", ("cogra", "auto"), ("latency", "memory"), SMALL, True, "The paper says so.")
+PLANNING = Planning("Mixed", "gloria", 30, percent=50)
 
 
 @pytest.mark.parametrize("workload", [lambda queries: shared_kleene(queries, "WITHIN 1 hour"), diverse])
@@ -58,9 +66,65 @@ def test_a_stream_fluctuates_between_all_none_and_some() -> None:
     assert np.count_nonzero(((below > 0) & (below < 1)).all(axis=1)) == 2
 
 
+def test_workloads_have_as_much_kleene_as_is_asked_for() -> None:
+    for percent, loops in ((0, 0), (100 / 7, 6), (60, 24), (100, 40)):
+        texts = mixed(40, percent / 100)
+        assert sum("+" in text for text in texts) == loops
+        assert sum(text.count("+") == 2 for text in texts) == loops // 2
+
+
+@pytest.mark.parametrize("length", [2, 10])
+def test_kleene_sub_patterns_are_of_the_length_that_is_asked_for(length: int) -> None:
+    flat = [text for text in mixed(20, 1, length) if text.count("+") == 1]
+    assert len(flat) == 10
+    assert {text.split(")+")[0].rsplit("SEQ(", 1)[1].count(",") for text in flat} == {length - 1}
+
+
+@pytest.mark.parametrize("name", ["gloria-fig12", "gloria-fig14"])
+def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(name: str) -> None:
+    for point in FIGURES[name].points(quick=True):
+        assert isinstance(point, Planning)
+        if point.strategy == "gloria-greedy":
+            queries = planned(mixed(point.queries, point.percent / 100, point.length))
+            made, apart = sharing_plans(queries, MODEL, point.strategy)
+            assert sum(len(one.template.routes) for one in made) + len(apart) == point.queries
+            assert len(apart) <= 0.05 * point.queries
+            assert {why.split(",")[0] for _, why in apart} <= {"no other query has a transition of its"}
+
+
+def test_a_planning_is_measured() -> None:
+    """In a process of its own: whoever prunes more has a smaller graph."""
+    found = [outcome(replace(PLANNING, strategy=name), limit=60) for name in FIGURES["gloria-fig13"].strategies]
+    assert [one.status for one in found] == ["measured"] * 3
+    gloria, unpruned, greedy = (one.metrics for one in found)
+    assert unpruned["nodes"] > gloria["nodes"] > greedy["nodes"]
+    assert gloria["cost"] <= greedy["cost"] < greedy["apart"] == gloria["apart"]
+    assert all(0 < one["optimization_time"] < 10 and "memory" not in one for one in (gloria, unpruned, greedy))
+
+
+def test_memory_of_an_optimizer_is_measured_apart() -> None:
+    tracing = replace(PLANNING, metric="memory")
+    unpruned, greedy = (replace(tracing, strategy=name).measured() for name in ("gloria-noprune", "gloria-greedy"))
+    assert unpruned["memory"] > greedy["memory"] > 10_000
+    assert "optimization_time" not in unpruned
+
+
+def test_a_long_run_is_not_repeated() -> None:
+    for spent, runs in ((ENOUGH / 2, RUNS), (ENOUGH, 1)):
+        assert repeated(partial(dict, spent=spent), "spent") == [{"spent": spent}] * runs
+
+
+def test_a_quick_look_takes_the_ends_of_an_axis_and_a_third_of_a_stream() -> None:
+    (sweep,) = swept(Run(STOCKS.name, "", 50, 3_000, STOCKS.minutes), rate=(1, 2, 3))
+    assert list(sweep.points("auto", quick=True)) == [Run(STOCKS.name, "auto", 50, rate, 20) for rate in (1, 3)]
+    assert list(sweep.points("auto", quick=False)) == [Run(STOCKS.name, "auto", 50, rate, 60) for rate in (1, 2, 3)]
+    (sweep,) = swept(PLANNING, percent=(10, 20, 60))
+    assert list(sweep.points("gloria", quick=True)) == [replace(PLANNING, percent=percent) for percent in (10, 60)]
+
+
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
 def test_a_setting_is_measured(setting: settings.Setting) -> None:
-    metrics = measured(Point(setting.name, "cogra", 1_000, 2, 2 * setting.pane))
+    metrics = Run(setting.name, "cogra", 2, 1_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
     assert 0 < metrics["latency"] < 10
     assert metrics["throughput"] > 1_000
@@ -69,12 +133,13 @@ def test_a_setting_is_measured(setting: settings.Setting) -> None:
 
 
 def test_a_point_that_takes_too_long_says_so() -> None:
-    stopped = outcome(Point(STOCKS.name, "cogra", 1_000, 2, 5), limit=0.05)
+    stopped = outcome(Run(STOCKS.name, "cogra", 2, 1_000, 5), limit=0.05)
     assert (stopped.status, stopped.why) == ("timeout", "stopped after 0.05 seconds")
 
 
-def test_a_point_that_fails_says_why() -> None:
-    failed = outcome(Point(RIDES.name, "no such", 1_000, 2, 1), limit=60)
+@pytest.mark.parametrize("point", [Run(RIDES.name, "no such", 2, 1_000, 1), replace(PLANNING, strategy="no such")])
+def test_a_point_that_fails_says_why(point: Point) -> None:
+    failed = outcome(point, limit=60)
     assert failed.status == "failed"
     assert "'no such'" in failed.why
 
@@ -109,6 +174,29 @@ def test_a_figure_shows_who_did_not_come_through(tmp_path: Path, monkeypatch: py
     assert {"latency", "throughput", "memory"} < set(said["definitions"])
 
 
+def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def made_up(point: Point, limit: float) -> Outcome:
+        assert limit == Planning.limits[0]
+        worse = {"gloria": 1, "gloria-noprune": 4, "gloria-greedy": 0.1}[point.strategy]
+        worth = {"cost": 10.0 * point.queries, "apart": 1_000.0, "nodes": round(100 * worse)}
+        return Outcome(point, "measured", {"optimization_time": 0.25 * worse} | worth)
+
+    monkeypatch.setattr("elsinore.bench.command.outcome", made_up)
+    _, data = bench(["gloria-fig11"], tmp_path, quick=False, shown=False)
+    said = json.loads(data.read_text())
+    assert said["here"].startswith(
+        "GLORIA optimization time 250 ms to 250 ms. The optimization time of NoPrune is 4 to 4 times that of GLORIA. "
+        "The optimization time of Greedy is 0.1 to 0.1 times that of GLORIA. "
+    )
+    worth = "plans cost 40% to 200% of running all queries apart, graphs have 400 to 400 nodes."
+    assert f"NoPrune: {worth}" in said["here"]
+    assert {point["queries"] for point in said["points"]} == {40, 80, 120, 160, 200}
+    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(said["definitions"])
+    assert list(said["settings"]) == ["SEQ"]
+
+
 def test_every_figure_can_be_drawn_with_nothing_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("elsinore.bench.command.outcome", late)
     paths = list(bench(list(FIGURES), tmp_path, quick=True, shown=False))
@@ -133,4 +221,6 @@ def test_a_point_of_several_figures_is_measured_once(tmp_path: Path, monkeypatch
 def test_an_unknown_figure_is_bad_input() -> None:
     done = CliRunner().invoke(app, ["bench", "hamlet-fig7"])
     assert done.exit_code == 2
-    assert "there is no figure 'hamlet-fig7'; there is hamlet-fig8, " in done.stderr
+    assert f"there is no figure 'hamlet-fig7'; there is {', '.join(FIGURES)}" in " ".join(done.stderr.split())
+    assert {f"hamlet-fig{number}" for number in range(8, 13)} < set(FIGURES)
+    assert {f"gloria-fig{number}" for number in range(11, 16)} < set(FIGURES)

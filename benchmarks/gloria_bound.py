@@ -1,0 +1,53 @@
+"""A cost that no sharing plan is below.
+
+A strand costs as much however many queries use it. Cut into parts, one for each query that could use it, it may cost a
+plan less than it does, and never more. So if each query pays its own parts alone, the sum of what is best for each of
+them is a lower bound; it is the higher the more of a strand falls to those who want it even so.
+"""
+
+from __future__ import annotations
+
+from planner.gloria.cost import CostModel
+from planner.gloria.prices import Prices
+from planner.gloria.segments import Space, space_of
+from planner.gloria.settle import cheapest
+from planner.gloria.template import Template, bits
+
+ROUNDS = 40
+
+
+def bound(template: Template, model: CostModel) -> float:
+    """The highest of some lower bounds: from round to round parts move to those who use the strand."""
+    space = space_of(template, Prices(template, model))
+    parts = _even(space)
+    found = 0.0
+    for number in range(ROUNDS):
+        least, users = _round(space, parts)
+        found = max(found, least)
+        _move(space, parts, users, 0.3 / (1 + 0.3 * number))
+    return found
+
+
+def _even(space: Space) -> list[dict[int, float]]:
+    strands = zip(space.strands.cost, space.strands.queries, strict=True)
+    return [dict.fromkeys(bits(who), cost / max(1, who.bit_count())) for cost, who in strands]
+
+
+def _round(space: Space, parts: list[dict[int, float]]) -> tuple[float, list[set[int]]]:
+    least, users = space.start, [set[int]() for _ in parts]
+    for query, apart in enumerate(space.apart):
+        choice = cheapest(space, query, [part.get(query, 0.0) for part in parts])
+        least += sum(apart) - sum(segment.saves for segment in choice)
+        for segment in choice:
+            for strand in segment.strands:
+                least += parts[strand][query]
+                users[strand].add(query)
+    return least, users
+
+
+def _move(space: Space, parts: list[dict[int, float]], users: list[set[int]], step: float) -> None:
+    for strand, (part, using) in enumerate(zip(parts, users, strict=True)):
+        if using:
+            whole = space.strands.cost[strand] / len(using)
+            for query in part:
+                part[query] += step * ((whole if query in using else 0.0) - part[query])

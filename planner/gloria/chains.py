@@ -1,0 +1,117 @@
+"""A query's automaton as a chain: single types and Kleene sub-patterns, one behind the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from planner.automaton import Automaton
+from planner.gloria.template import Kind, TypeNode
+from planner.share_sets import condition
+
+if TYPE_CHECKING:
+    from planner.plan import Counter, QueryPlan
+
+Edge = tuple[int, int, Kind]
+
+
+@dataclass(frozen=True)
+class Link:
+    """A stage of one query, in positions of its automaton."""
+
+    edges: tuple[Edge, ...]
+    kleene: bool
+    guarded: bool
+
+
+@dataclass(frozen=True)
+class Chain:
+    nodes: tuple[TypeNode, ...]
+    """By position."""
+    links: tuple[Link, ...]
+    junctions: tuple[tuple[int, ...], ...]
+    """Before, between and behind the links: positions."""
+    starts: frozenset[int]
+    ends: frozenset[int]
+
+
+def chain_of(plan: QueryPlan, counter: Counter) -> Chain | None:
+    """None where trends may choose between ways that do not meet in a Kleene sub-pattern."""
+    whole = counter.automata[0]
+    parts = _loops(whole)
+    place = {p: number for number, part in enumerate(parts) for p in part}
+    edges = [(p, r) for p, following in whole.follow.items() for r in following]
+    if any(place[r] - place[p] not in (0, 1) for p, r in edges):
+        return None
+    links, junctions = [], [_entries(whole, parts, 0)]
+    for number, part in enumerate(parts):
+        inside = tuple((p, r, _kind(whole, p, r)) for p, r in edges if p in part and r in part)
+        if inside:
+            links.append(_link(whole, inside, True))
+            junctions.append(_exits(whole, parts, number))
+        across = tuple((p, r, _SEQUENCE) for p, r in edges if p in part and place[r] == number + 1)
+        if across:
+            links.append(_link(whole, across, False))
+            junctions.append(_entries(whole, parts, number + 1))
+    if len(set(place.values())) != 1 + sum(not link.kleene for link in links):
+        return None
+    local = plan.predicates.local
+    nodes = (
+        TypeNode(one.type, condition(plan, one.variable) if one.variable in local else frozenset())
+        for one in whole.positions
+    )
+    return Chain(tuple(nodes), tuple(links), tuple(junctions), frozenset(whole.first), frozenset(whole.last))
+
+
+_SEQUENCE: Kind = "sequence"
+
+
+def _link(whole: Automaton, edges: tuple[Edge, ...], kleene: bool) -> Link:
+    return Link(edges, kleene, any(frozenset() not in whole.follow[p][r] for p, r, _ in edges))
+
+
+def _loops(whole: Automaton) -> list[list[int]]:
+    """Positions that can reach one another, in the order of the pattern: positions are numbered as they stand in it.
+
+    A loop is a run of positions: what stands between its first and its last is in it.
+    """
+    ends = {p: p for p in range(len(whole.positions))}
+    for p, following in whole.follow.items():
+        for r in following:
+            if r < p:
+                ends[r] = max(ends[r], p)
+    loops: list[list[int]] = []
+    reach = -1
+    for p in range(len(whole.positions)):
+        if p <= reach:
+            loops[-1].append(p)
+        else:
+            loops.append([p])
+        reach = max(reach, ends[p])
+    return loops
+
+
+def _kind(whole: Automaton, p: int, r: int) -> Kind:
+    if r > p:
+        return _SEQUENCE
+    return "nested feedback" if any(_within(a, b, p, r) for a, b in _feedback(whole)) else "feedback"
+
+
+def _within(a: int, b: int, p: int, r: int) -> bool:
+    return (a, b) != (p, r) and r <= b and a <= p
+
+
+def _feedback(whole: Automaton) -> Iterator[tuple[int, int]]:
+    return ((p, r) for p, following in whole.follow.items() for r in following if r <= p)
+
+
+def _entries(whole: Automaton, parts: list[list[int]], number: int) -> tuple[int, ...]:
+    """Where trends come into a part: from the one before, or as they start."""
+    before = parts[number - 1] if number else []
+    return tuple(p for p in parts[number] if p in whole.first or any(p in whole.follow[b] for b in before))
+
+
+def _exits(whole: Automaton, parts: list[list[int]], number: int) -> tuple[int, ...]:
+    behind = parts[number + 1] if number + 1 < len(parts) else []
+    return tuple(p for p in parts[number] if p in whole.last or any(r in whole.follow[p] for r in behind))

@@ -1,0 +1,71 @@
+"""A sharing plan as text: who shares what, with whose snapshots, and what else was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.gloria.plan import QSet, SharingPlan
+from planner.gloria.record import NodeRecord, PoolRecord
+from planner.gloria.template import Mask, Template
+from planner.query_names import listed
+
+REJECTED = 3
+"""Sharing plans of a transition that are shown besides the chosen one: the nearest ones."""
+
+
+def explain_plan(plan: SharingPlan, number: int = 1) -> list[str]:
+    """A tree: a heading and its nodes."""
+    queries = listed(plan.template.names)
+    heading = f"sharing plan {number}: {plan.optimizer} for {queries}; costs {plan.cost:,.4g}, apart {plan.apart:,.4g}"
+    return [heading, *_nodes(plan)]
+
+
+def _nodes(plan: SharingPlan) -> Iterator[str]:
+    yield "the cheapest of all plans" if plan.proved else "the cheapest plan that was found"
+    for pool, sets in zip(plan.graph.pools, plan.q_sets, strict=True):
+        name = stage_name(plan.template, pool.stage)
+        for one in sets:
+            if one.shared:
+                yield f"share {name}: {_shared(plan.template, one)}"
+        alone = [one.queries for one in sets if not one.shared]
+        if alone:
+            yield f"apart {name}: {listed(plan.template.label(sum(alone)))}"
+        yield from (f"rejected {name}: {text}" for text in _rejected(plan, pool))
+
+
+def _shared(template: Template, one: QSet) -> str:
+    assert one.snapshot is not None
+    how = "created here" if one.local else "reused"
+    return f"{listed(template.label(one.queries))}; snapshots of {template.nodes[one.snapshot]}, {how}"
+
+
+def _rejected(plan: SharingPlan, pool: PoolRecord) -> Iterator[str]:
+    chosen = next(node for node in pool.nodes if node.chosen)
+    others = sorted((node for node in pool.nodes if not node.chosen), key=lambda node: node.distance)
+    for node in others[:REJECTED]:
+        why = f", pruned for {_sets(plan.template, pool, node.beaten_by)}" if node.beaten_by else ""
+        sets = node_text(plan.template, node)
+        yield f"{sets}; {node.distance:,.4g} from the start instead of {chosen.distance:,.4g}{why}"
+    if len(others) > REJECTED:
+        yield f"{len(others) - REJECTED} more"
+
+
+def _sets(template: Template, pool: PoolRecord, name: str) -> str:
+    return node_text(template, next(node for node in pool.nodes if node.name == name))
+
+
+def node_text(template: Template, node: NodeRecord) -> str:
+    return ", ".join(q_set_text(template, *one) for one in node.q_sets)
+
+
+def q_set_text(template: Template, queries: Mask, snapshot: int | None) -> str:
+    """`(q1, q2) by A`: they share snapshots of A."""
+    names = listed(template.label(queries))
+    return f"{names} apart" if snapshot is None else f"({names}) by {template.nodes[snapshot]}"
+
+
+def stage_name(template: Template, stage: int) -> str:
+    """`A -> B`; of a Kleene sub-pattern all its transitions: `(A -> B, B -> A)+`."""
+    transitions = template.stages[stage].transitions
+    steps = [f"{template.nodes[one.source]} -> {template.nodes[one.target]}" for one in transitions]
+    return f"({', '.join(steps)})+" if template.stages[stage].kleene else ", ".join(steps)

@@ -1,0 +1,93 @@
+"""GLORIA's sharing optimizers, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from planner.gloria.aseq import ChopConnect, PrefixTree
+from planner.gloria.build import templates
+from planner.gloria.choices import Choice, cost_of, q_sets_of
+from planner.gloria.cost import CostModel, PaperCost
+from planner.gloria.following import choices_along
+from planner.gloria.graph import Policy, graph_of
+from planner.gloria.plan import SharingPlan
+from planner.gloria.prices import Prices
+from planner.gloria.prove import proved
+from planner.gloria.recording import record_of
+from planner.gloria.search import search
+from planner.gloria.segments import Space, space_of
+from planner.gloria.settle import Settler
+from planner.gloria.template import Template
+
+if TYPE_CHECKING:
+    from planner.plan import QueryPlan
+
+
+class GloriaOptimizer(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    def plan(self, template: Template, model: CostModel) -> SharingPlan:
+        """A plan for the queries of a template; the same whenever asked the same."""
+        ...
+
+
+@dataclass(frozen=True)
+class PathSearch:
+    """A GLORIA graph, and the path of least weight in it."""
+
+    name: str
+    policy: Policy
+    settles: bool = True
+    """Look for cheaper plans that no path stands for."""
+
+    def plan(self, template: Template, model: CostModel) -> SharingPlan:
+        prices = Prices(template, model)
+        graph = graph_of(template, prices, self.policy)
+        path = search(graph, prices)
+        space = space_of(template, prices)
+        choices, certain = _settled(space, choices_along(template, space, path.nodes), self.settles)
+        q_sets = q_sets_of(template, choices)
+        return SharingPlan(
+            template,
+            self.name,
+            q_sets,
+            cost_of(space, choices),
+            cost_of(space, [()] * len(choices)),
+            certain,
+            record_of(graph, prices, path, q_sets),
+        )
+
+
+def _settled(space: Space, choices: Sequence[Choice], settles: bool) -> tuple[list[Choice], bool]:
+    settler = Settler(space)
+    if not settles:
+        return settler.mended(choices), False
+    tried = (settler.settled(start) for start in (choices, settler.hopeful(), [()] * len(choices)))
+    return proved(space, min(tried, key=lambda found: cost_of(space, found)))
+
+
+PRUNED, UNPRUNED, GREEDY = Policy(most=16), Policy(most=256, prunes=False), Policy(most=16, greedy=True)
+"""What is not pruned grows as the product of the pools before it: a pool has to end somewhere."""
+
+OPTIMIZERS: dict[str, GloriaOptimizer] = {
+    one.name: one
+    for one in (
+        PathSearch("gloria", PRUNED),
+        PathSearch("gloria-noprune", UNPRUNED),
+        PathSearch("gloria-greedy", GREEDY, settles=False),
+        PrefixTree(),
+        ChopConnect(),
+    )
+}
+
+
+def sharing_plans(
+    queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: str = "gloria"
+) -> tuple[tuple[SharingPlan, ...], tuple[tuple[str, str], ...]]:
+    """A plan for each template of a workload; and, for each query that is in none, why."""
+    found, apart = templates(queries)
+    chosen = OPTIMIZERS[optimizer]
+    return tuple(chosen.plan(template, model or PaperCost()) for template in found), apart

@@ -1,0 +1,72 @@
+"""The costs of a template's stages, each computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from planner.gloria.cost import CostModel
+from planner.gloria.template import Template, Transition
+
+
+class Prices:
+    """What stages cost by a cost model; nodes and stages by number."""
+
+    def __init__(self, template: Template, model: CostModel) -> None:
+        self._stages, self._nodes, self._model = template.stages, template.nodes, model
+        self.start = cache(self._start)
+        self.nonshared = cache(self._nonshared)
+        self.shared = cache(self._shared)
+        self.begun = cache(self._begun)
+        self.around = cache(self._around)
+        self.evaluated = cache(self._evaluated)
+
+    def _start(self, node: int) -> float:
+        return self._model.start(self._nodes[node])
+
+    def _nonshared(self, stage: int) -> float:
+        """Per query."""
+        return sum(map(self.apart, self._stages[stage].transitions))
+
+    def _shared(self, stage: int, snapshot: int) -> float:
+        """Per Q-set, with snapshots from before a Kleene sub-pattern."""
+        return sum(self.step(transition, snapshot) for transition in self._stages[stage].transitions)
+
+    def _begun(self, stage: int, snapshot: int) -> float:
+        """Per Q-set, with snapshots created here."""
+        transitions = self._stages[stage].transitions
+        return sum(self.step(one, snapshot) for one in transitions if not self._renews(stage, one, snapshot))
+
+    def _around(self, stage: int, snapshot: int) -> float:
+        """Per query, for snapshots created here: what comes around a loop is evaluated before it is a new snapshot."""
+        transitions = self._stages[stage].transitions
+        return sum(self.renewal(one) for one in transitions if self._renews(stage, one, snapshot))
+
+    def _evaluated(self, nodes: frozenset[int], snapshot: int) -> float:
+        """Per query; an event with a snapshot of its own knows the value."""
+        return sum(
+            self._model.evaluated(self._nodes[node], self._nodes[snapshot]) for node in nodes if node != snapshot
+        )
+
+    def _renews(self, stage: int, transition: Transition, snapshot: int) -> bool:
+        return self._stages[stage].kleene and transition.target == snapshot
+
+    def fewer(self, one: int, other: int) -> bool:
+        """Has a window fewer events, so snapshots, of one node than of another?"""
+        of = self._model.statistics.of
+        return of(self._nodes[one]) < of(self._nodes[other])
+
+    def apart(self, transition: Transition) -> float:
+        return self._model.nonshared(self._nodes[transition.source], self._nodes[transition.target])
+
+    def step(self, transition: Transition, snapshot: int) -> float:
+        source, target = self._nodes[transition.source], self._nodes[transition.target]
+        return self._model.shared(source, target, self._nodes[snapshot])
+
+    def renewal(self, transition: Transition) -> float:
+        """Into the node of the snapshots: the expressions of what is before it are evaluated (Equation 4, Table 4)."""
+        return self._model.evaluated(self._nodes[transition.source], self._nodes[transition.target])
+
+
+def only(nodes: Iterable[int], among: frozenset[int]) -> frozenset[int]:
+    return among.intersection(nodes)

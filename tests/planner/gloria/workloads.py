@@ -1,0 +1,79 @@
+"""Workloads as few words, and their templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.check import check_text
+from planner.gloria.build import templates
+from planner.gloria.cost import PaperCost
+from planner.gloria.optimizers import OPTIMIZERS
+from planner.gloria.plan import SharingPlan
+from planner.gloria.record import NodeRecord
+from planner.gloria.statistics import Statistics
+from planner.gloria.template import Template
+from planner.plan import QueryPlan, plan
+
+WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
+
+
+def query(pattern: str, *, items: str = "COUNT(*)", where: str = "", group: str = "", window: str = WINDOW) -> str:
+    clauses = [f"RETURN {items}", f"PATTERN {pattern}", where and f"WHERE {where}", group and f"GROUP-BY {group}"]
+    return " ".join([*filter(None, clauses), window])
+
+
+def planned(*texts: str) -> tuple[QueryPlan, ...]:
+    """Queries q1, q2, ...; a pattern alone is a whole query."""
+    workload = check_text("; ".join(text if " WITHIN" in text else query(text) for text in texts))
+    return plan(workload, "cogra").queries
+
+
+def found(*texts: str) -> tuple[tuple[Template, ...], dict[str, str]]:
+    made, apart = templates(planned(*texts))
+    return made, dict(apart)
+
+
+def template(*texts: str) -> Template:
+    """The only one."""
+    (made,), _ = found(*texts)
+    return made
+
+
+def optimized(made: Template, counts: Mapping[str, float], name: str = "gloria") -> SharingPlan:
+    return OPTIMIZERS[name].plan(made, PaperCost(Statistics(counts)))
+
+
+def stages(made: Template) -> list[str]:
+    """`A-B`, `A-B,B-A` for a loop."""
+    return [
+        ",".join(f"{made.nodes[one.source]}-{made.nodes[one.target]}" for one in stage.transitions)
+        for stage in made.stages
+    ]
+
+
+def shown(made: Template, sets: tuple[tuple[int, int | None], ...]) -> str:
+    """Q-sets as the paper writes them, snapshots behind a circumflex: `(1,2)^A (3)`."""
+    texts = []
+    for mask, snapshot in sets:
+        numbers = [query + 1 for query in range(mask.bit_length()) if mask >> query & 1]
+        if snapshot is None:
+            texts += [f"({number})" for number in numbers]
+        else:
+            texts.append(f"({','.join(map(str, numbers))})^{made.nodes[snapshot]}")
+    return " ".join(sorted(texts))
+
+
+def nodes(made: SharingPlan) -> dict[str, dict[str, NodeRecord]]:
+    """The nodes of the graph, by stage and Q-sets."""
+    names = stages(made.template)
+    return {
+        names[pool.stage]: {shown(made.template, node.q_sets): node for node in pool.nodes} for pool in made.graph.pools
+    }
+
+
+def sharing(made: SharingPlan) -> dict[str, str]:
+    """By stage, what the plan shares."""
+    return {
+        name: shown(made.template, tuple((one.queries, one.snapshot) for one in sets))
+        for name, sets in zip(stages(made.template), made.q_sets, strict=True)
+    }
