@@ -14,15 +14,17 @@ from actors.hamlet_graph import HamletGraph
 from actors.linked_sharing import LinkedSharing
 from actors.moving_sharing import MovingSharing
 from actors.partitions import Partitions
+from actors.plan_sharing import PlanSharing
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
 from actors.rows import Rows
-from actors.sharing import SharedCounting, Sharing
+from actors.sharing import Shared, SharedCounting, Sharing
 from actors.state import pack, unpack
 from planner.clock import Clock
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan, QueryPlan
+from planner.planned_sets import PlannedSet
 from planner.sharing import LinkedSet, MovingSet
 
 SLICE = 1 << 19
@@ -62,7 +64,7 @@ class Engine:
         self.sharings = [
             Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
             for share_set in plan.share_sets
-            if not isinstance(share_set, LinkedSet | MovingSet)
+            if not isinstance(share_set, LinkedSet | MovingSet | PlannedSet)
         ]
         self.linked = [
             LinkedSharing(plan, share_set, clock, exact)
@@ -74,10 +76,16 @@ class Engine:
             for share_set in plan.share_sets
             if isinstance(share_set, MovingSet)
         ]
-        self._share_sets: tuple[Sharing | LinkedSharing | MovingSharing, ...] = (
+        self.planned = [
+            PlanSharing(plan, share_set, clock, exact)
+            for share_set in plan.share_sets
+            if isinstance(share_set, PlannedSet)
+        ]
+        self._share_sets: tuple[Shared | LinkedSharing | MovingSharing, ...] = (
             *self.sharings,
             *self.linked,
             *self.moving,
+            *self.planned,
         )
         shared: dict[tuple[int, int], SharedCounting] = {}
         for sharing in self._share_sets:
@@ -139,7 +147,7 @@ class Engine:
                     rows += graph.settle(int(batches.times[-1]))
         return rows
 
-    def _splits(self, sharing: Sharing | LinkedSharing | MovingSharing) -> Partitions:
+    def _splits(self, sharing: Shared | LinkedSharing | MovingSharing) -> Partitions:
         return self._graphs[sharing.share_set.members[0].query].partitions
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:

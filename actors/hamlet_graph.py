@@ -8,11 +8,8 @@ the work on events.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import reduce
-from math import gcd
+from collections.abc import Sequence
 from time import process_time
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,12 +32,12 @@ from actors.hamlet_numba_fns import (
     Rows,
     Seen,
     Types,
-    by_partition,
     cut_bursts,
     run_bursts,
 )
-from actors.pane_graph import NEVER, PaneGraph
-from actors.share_tables import Columns, Merged, members_of, sharers_of, types_of, widths
+from actors.pane_graph import NEVER
+from actors.share_tables import members_of, sharers_of, types_of, widths
+from actors.shared_graph import MemberGraph, SharedGraph, ordered
 from planner import bursts as statistics
 from planner.bursts import Choices, Facts, Floats
 from planner.optimizer import SharingOptimizer
@@ -53,28 +50,7 @@ SNAPSHOTS = 16
 """Room for so many snapshots of a graphlet at first."""
 
 
-class MemberGraph(PaneGraph):
-    """The counters and windows of one query; its events come by way of the share set."""
-
-    share: HamletGraph
-
-    def widen(self) -> None:
-        self.share.widen()
-
-    def reach(self, pane: int) -> Iterator[Cells]:
-        if self.pane != pane:
-            yield from self._reach(pane)
-
-    def settle(self, time: int) -> Iterator[Cells]:
-        self.share.settle(time)
-        yield from super().settle(time)
-
-    def finish(self) -> Iterator[Cells]:
-        self.share.flush()
-        yield from super().finish()
-
-
-class HamletGraph:
+class HamletGraph(SharedGraph):
     def __init__(
         self,
         share_set: ShareSet,
@@ -85,36 +61,17 @@ class HamletGraph:
         exact: bool,
         recorded: bool,
     ) -> None:
+        super().__init__(graphs, kinds, exact)
         self.kleenes = share_set.kleenes
-        self.graphs = graphs
-        self.kinds = kinds
         self.facts = facts
         self.optimizer = optimizer
-        self.exact = exact
-        self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
-        """A pane of the share set: no window of any query begins or ends within one."""
         self.longest = max(graph.windows.within for graph in graphs)
         self.decisions = Decisions(share_set, recorded)
-        self.seconds = 0.0
-        """That bursts took, all in all."""
         self.held: Events | None = None
         """Bursts that may not be complete."""
-        self.columns: list[Columns] = []
-        self.words = 1 if exact else 2
-        """Of coefficients."""
         self.snapshots = SNAPSHOTS
         self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
-        self.numbers: npt.NDArray[Any] = np.zeros(0, number_type(exact, self.words))
-        self.least = np.zeros(0, np.int64)
-        self._merged: Merged | None = None
         self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
-        for graph in graphs:
-            graph.share = self
-
-    def know(self, columns: list[Columns]) -> None:
-        """Which shared columns the lanes of each member add up; whenever there are new ones."""
-        self.columns = columns
-        self._merged = None
 
     def process(self, events: Events, complete: bool = False) -> list[list[Cells]]:
         """Take in events, sorted by time, none older than those before; per member, the results due by them.
@@ -128,8 +85,8 @@ class HamletGraph:
         if self.held is not None:
             events = _joined(self.held, events)
             self.held = None
-        segments, after, order = self._segments(events)
-        events = _ordered(events, order)
+        segments, after, order = self.segments(events)
+        events = ordered(events, order)
         bursts, rows, asked = self._cut(events, after, segments)
         if not complete:
             self._hold(segments[-1], bursts, events, order)
@@ -137,29 +94,11 @@ class HamletGraph:
         created, most = np.empty((2, len(bursts.size)), np.int64)
         work = Work(events, after, bursts, rows, asked, choices, created, most)
         for segment in segments:
-            time = int(events.time[segment.first])
-            for graph, cells in zip(self.graphs, ready, strict=True):
-                cells += graph.reach(time // graph.windows.pane)
+            self.reach(segment, events, ready)
             self._run(segment, work)
         if self.decisions.recorded:
             self.decisions.note(work)
         return ready
-
-    def _segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The events by pane of the share set, and there by partition: each one's next, and their order."""
-        times = events.time
-        order = np.empty(len(times), np.int64)
-        after = np.empty(len(times), np.int32)
-        counts = np.zeros(self.graphs[0].slots, np.int64)
-        segments = []
-        lo = 0
-        while lo < len(times):
-            hi = int(np.searchsorted(times, (int(times[lo]) // self.pane + 1) * self.pane))
-            touched, starts = np.empty((2, min(hi - lo, len(counts))), np.int64)
-            found = by_partition(events.slot, lo, hi, counts, order, after, touched, starts)
-            segments.append(Segment(lo, touched[:found], starts[:found], np.empty(found + 1, np.int64)))
-            lo = hi
-        return segments, after, order
 
     def _cut(self, events: Events, after: npt.NDArray[np.int32], segments: list[Segment]) -> tuple[Bursts, Rows, Asked]:
         count = len(events.time)
@@ -202,7 +141,7 @@ class HamletGraph:
         if not len(last) or int(sizes.sum()) > HOLD_ALL:
             return
         which = np.repeat(bursts.first[last] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-        self.held = _ordered(events, which[np.argsort(order[which])])
+        self.held = ordered(events, which[np.argsort(order[which])])
         bursts.kleene[last] = HELD
         self.seen.count[partitions] -= sizes
 
@@ -262,26 +201,17 @@ class HamletGraph:
         done, count = 0, len(segment.touched)
         while done < count:
             members, sharers, types, room, scratch = self._lay_out()
-            assert self._merged
             needed = Needed(work.choices.together, work.choices.alone)
             done, stopped = run_bursts(
                 work.events, work.after, segment.touched, segment.burst_at, done, count,
                 work.bursts, work.rows, work.choices.choice, needed, work.created, work.most, self.decisions.totals,
-                members, sharers, types, self._merged.tables, room, self.numbers, self.least,
+                members, sharers, types, self.merged().tables, room, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip
             if done < count:
                 self._make_room(stopped)
         self.seconds += process_time() - begin
-        pane_of: dict[int, npt.NDArray[np.int64]] = {}
-        for graph in self.graphs:
-            assert graph.pane is not None
-            graph.latest = graph.pane
-            # Queries whose panes are equally long have them in common.
-            if graph.windows.pane not in pane_of:
-                graph.pane_of[segment.touched] = graph.pane
-                pane_of[graph.windows.pane] = graph.pane_of
-            graph.pane_of = pane_of[graph.windows.pane]
+        self.reached(segment)
 
     def _make_room(self, stopped: int) -> None:
         if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= self.graphs[0].shape.words):
@@ -293,44 +223,21 @@ class HamletGraph:
             self.snapshots *= 2
         self._laid_out = None
 
-    def widen(self) -> None:
-        """Numbers of all members have the same words; coefficients are numbers of their kind."""
-        for graph in self.graphs:
-            PaneGraph.widen(graph)
-
     def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
         """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
         if self._merged is None:
-            self._merged = Merged([graph.tables for graph in self.graphs])
             self._laid_out = None
-        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self._in_one_buffer():
-            self._join()
-            # Numbers of one word are of another kind than longer ones; restored ones may have grown elsewhere.
-            self.words = max(self.words, min(self.graphs[0].shape.words, 2))
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self.in_one_buffer():
+            self.join()
             sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
             self._laid_out = (
-                members_of(self.graphs, self._merged, self.kinds),
+                members_of(self.graphs, self.merged(), self.kinds),
                 sharers,
                 types_of(self.kleenes, self.kinds),
                 self._room(sharers),
-                self._scratch(),
+                self.scratch(),
             )
         return self._laid_out
-
-    def _in_one_buffer(self) -> bool:
-        return all(
-            graph.own.numbers.base is self.numbers and graph.own.least.base is self.least for graph in self.graphs
-        )
-
-    def _join(self) -> None:
-        """All members' counters in one buffer, each its own part of it."""
-        self.numbers = np.concatenate([graph.own.numbers for graph in self.graphs])
-        self.least = np.concatenate([graph.own.least for graph in self.graphs])
-        at, key_at = 0, 0
-        for graph in self.graphs:
-            end, key_end = at + len(graph.own.numbers), key_at + len(graph.own.least)
-            graph.own.numbers, graph.own.least = self.numbers[at:end], self.least[key_at:key_end]
-            at, key_at = end, key_end
 
     def _room(self, sharers: Sharers) -> Room:
         width, least_width = widths(self.kleenes, self.graphs)
@@ -359,18 +266,6 @@ class HamletGraph:
             least_width=least_width,
         )
 
-    def _scratch(self) -> Scratch:
-        blocks = [graph.own for graph in self.graphs]
-        states = max(blocks, key=lambda one: one.shape.states).shape.states
-        return Scratch(
-            np.zeros(max(one.width for one in blocks), self.numbers.dtype),
-            np.full(max(one.keys for one in blocks), NONE, np.int64),
-            np.zeros(states, np.int32),
-            np.zeros(states, np.bool_),
-            np.zeros(sum(one.width for one in blocks), self.numbers.dtype),
-            np.zeros(sum(one.keys for one in blocks), np.int64),
-        )
-
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         """Only these partitions go on, in this order."""
         self._make_seen(int(slots.max(initial=-1)) + 1)
@@ -386,12 +281,6 @@ def _joined(one: Events, other: Events) -> Events:
         np.concatenate([one.values, other.values], axis=1),
         np.concatenate([one.keys, other.keys], axis=1),
     )
-
-
-def _ordered(events: Events, order: npt.NDArray[np.int64]) -> Events:
-    values = events.values[:, order] if len(events.values) else events.values
-    keys = events.keys[:, order] if len(events.keys) else events.keys
-    return Events(events.slot[order], events.time[order], events.kind[order], values, keys)
 
 
 def _rows(count: int) -> Rows:

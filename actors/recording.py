@@ -6,6 +6,7 @@ For streams of a few events, which people look at. Each burst is run as ever, af
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,22 @@ from planner.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, Graph
 from planner.sharing import Sharer
 
 NAMES = "xyzuvw"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A graphlet that is traced."""
+
+    slot: int
+    kleene: int
+    mask: int
+    sharers: list[int]
+    name: str
+    found: list[int]
+    """Its events, and what they are called."""
+    names: list[str]
+    events: Events
+    after: npt.NDArray[np.int32]
 
 
 class RecordingGraph(HamletGraph):
@@ -91,74 +108,52 @@ class RecordingGraph(HamletGraph):
         queries = self._queries([self.kleenes[kleene].sharers[s] for s in sharers])
         name = f"{self.kleenes[kleene].type}{len(self.graphlets) + 1}"
         tell = self._forking if self.kinds.semantics == "any" else self._consuming
-        own, drawn = tell(slot, kleene, mask, sharers, name, found, names, events, after)
+        own, drawn = tell(Watched(slot, kleene, mask, sharers, name, found, names, events, after))
         self._last[kleene, slot] = (own[0], len(self.graphlets))
         shown = DrawnGraphlet(
             name, self.kleenes[kleene].type, queries, len(queries) > 1, str(slot), pane, tuple(drawn), tuple(own)
         )
         self.graphlets.append(shown)
 
-    def _forking(
-        self,
-        slot: int,
-        kleene: int,
-        mask: int,
-        sharers: list[int],
-        name: str,
-        found: list[int],
-        names: list[str],
-        events: Events,
-        after: npt.NDArray[np.int32],
-    ) -> tuple[list[str], list[DrawnEvent]]:
+    def _forking(self, seen: Watched) -> tuple[list[str], list[DrawnEvent]]:
         """Snapshots and events where trends go on beside longer ones: what an event adds to the graphlet."""
         own: list[str] = []
         drawn: list[DrawnEvent] = []
         before: list[int] = []
-        for i, event in zip(found, names, strict=True):
-            count = self._trace(slot, kleene, mask, found[0], int(after[i]), events, after)
+        for i, event in zip(seen.found, seen.names, strict=True):
+            count = self._trace(seen, int(seen.after[i]))
             coefficients = self._coefficients(count)
             while len(own) < count:
                 own.append(self._snapshot_name(len(own)))
             new = count - max(len(before), 1)
             terms = [now - then for now, then in zip(coefficients, before + [0] * count, strict=False)]
-            drawn.append(DrawnEvent(event, str(events.time[i]), own[-1] if new else _expression(terms, own)))
+            drawn.append(DrawnEvent(event, str(seen.events.time[i]), own[-1] if new else _expression(terms, own)))
             before = coefficients
         for level, snapshot in enumerate(own):
-            self._note_snapshot(slot, kleene, sharers, snapshot, name, level, level)
+            self._note_snapshot(seen, snapshot, level, level)
         return own, drawn
 
-    def _consuming(
-        self,
-        slot: int,
-        kleene: int,
-        mask: int,
-        sharers: list[int],
-        name: str,
-        found: list[int],
-        names: list[str],
-        events: Events,
-        after: npt.NDArray[np.int32],
-    ) -> tuple[list[str], list[DrawnEvent]]:
+    def _consuming(self, seen: Watched) -> tuple[list[str], list[DrawnEvent]]:
         """Snapshots and events where each takes along what was before it: all that the graphlet holds then."""
-        self._trace(slot, kleene, mask, found[0], found[0], events, after)
+        self._trace(seen, seen.found[0])
         own: list[str] = []
         drawn: list[DrawnEvent] = []
-        for place in (KEPT, CONSUMED) if self._begins(kleene) else (CONSUMED,):
+        for place in (KEPT, CONSUMED) if self._begins(seen.kleene) else (CONSUMED,):
             own.append(self._snapshot_name(0))
-            self._note_snapshot(slot, kleene, sharers, own[-1], name, place, 0)
+            self._note_snapshot(seen, own[-1], place, 0)
         shown = own if len(own) > 1 else ["", *own]
         made = 1
-        for i, event in zip(found, names, strict=True):
+        for i, event in zip(seen.found, seen.names, strict=True):
             # Events of one time take trends along together.
-            last = max(j for j in found if events.time[j] == events.time[i])
-            count = self._trace(slot, kleene, mask, found[0], int(after[last]), events, after)
+            last = max(j for j in seen.found if seen.events.time[j] == seen.events.time[i])
+            count = self._trace(seen, int(seen.after[last]))
             if count > made:
                 made = count
                 own.append(self._snapshot_name(0))
                 shown = [shown[KEPT], own[-1]]
-                self._note_snapshot(slot, kleene, sharers, own[-1], name, CONSUMED, 1)
+                self._note_snapshot(seen, own[-1], CONSUMED, 1)
             coefficients = self._coefficients(2) if shown[KEPT] else [0, self._coefficients(2)[CONSUMED]]
-            drawn.append(DrawnEvent(event, str(events.time[i]), _expression(coefficients, shown)))
+            drawn.append(DrawnEvent(event, str(seen.events.time[i]), _expression(coefficients, shown)))
         return own, drawn
 
     def _begins(self, kleene: int) -> bool:
@@ -172,13 +167,12 @@ class RecordingGraph(HamletGraph):
         turn, place = divmod(number, len(NAMES))
         return NAMES[place] + (str(turn + 1) if turn else "")
 
-    def _trace(
-        self, slot: int, kleene: int, mask: int, first: int, end: int, events: Events, after: npt.NDArray[np.int32]
-    ) -> int:
+    def _trace(self, seen: Watched, end: int) -> int:
         while True:
             members, sharers, _, room, _ = self._lay_out()
             count: int = trace_graphlet(
-                events, after, first, end, kleene, np.uint64(mask), slot, members, sharers, room,
+                seen.events, seen.after, seen.found[0], end, seen.kleene, np.uint64(seen.mask), seen.slot,
+                members, sharers, room,
                 self.numbers.copy(), self.least.copy(), self.graphs[0].shape.words,
             )  # fmt: skip
             if count <= room.capacity:
@@ -191,14 +185,13 @@ class RecordingGraph(HamletGraph):
         whole = room.coefficients[: count * room.lanes * room.words].reshape(count, room.lanes, room.words)
         return [int(one) for one in integers(whole)[:, 0]]
 
-    def _note_snapshot(
-        self, slot: int, kleene: int, sharers: list[int], snapshot: str, graphlet: str, place: int, level: int
-    ) -> None:
-        values = tuple(
-            (self._queries([self.kleenes[kleene].sharers[s]])[0], self._value(kleene, s, place)) for s in sharers
+    def _note_snapshot(self, seen: Watched, snapshot: str, place: int, level: int) -> None:
+        sharers = self.kleenes[seen.kleene].sharers
+        values = tuple((self._queries([sharers[s]])[0], self._value(seen.kleene, s, place)) for s in seen.sharers)
+        sources = () if level else tuple(self._sources(seen.kleene, seen.slot))
+        self.snapshots_made.append(
+            DrawnSnapshot(snapshot, "event" if level else "graphlet", seen.name, values, sources)
         )
-        sources = () if level else tuple(self._sources(kleene, slot))
-        self.snapshots_made.append(DrawnSnapshot(snapshot, "event" if level else "graphlet", graphlet, values, sources))
 
     def _value(self, kleene: int, sharer: int, place: int) -> str:
         """Of a snapshot and a sharer: a number for each row of its counters."""

@@ -16,9 +16,10 @@ from actors.counters_numba_fns import Events, Tables
 from actors.counting import Batch, Counting
 from actors.event_kinds import EventKinds
 from actors.event_numba_fns import Links
-from actors.hamlet_graph import HamletGraph, MemberGraph
+from actors.hamlet_graph import HamletGraph
 from actors.lane_columns import LaneColumns
 from actors.share_tables import Columns
+from actors.shared_graph import MemberGraph, SharedGraph
 from actors.tables import tables
 from planner.clock import Clock
 from planner.facts import facts_of
@@ -102,41 +103,25 @@ class SharedCounting(Counting):
         return made._replace(least_column=numbers[made.least_key])
 
 
-class HamletCounting(SharedCounting):
+class MemberCounting(SharedCounting):
     """A type-grained one, whose events are taken in by graphlets."""
 
     pane_graph = MemberGraph
     graph: MemberGraph
 
 
-class Sharing:
-    """The counters of a share set, and the graph that they share."""
+class Shared:
+    """The counters of a share set; what they share is a graph."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        share_set: ShareSet,
-        clock: Clock,
-        exact: bool,
-        optimizer: SharingOptimizer,
-        recorded: bool,
-        graph: type[HamletGraph] = HamletGraph,
-    ) -> None:
+    graph: SharedGraph
+
+    def __init__(self, plan: Plan, share_set: ShareSet, clock: Clock, exact: bool) -> None:
         self.share_set = share_set
         queries = [plan.queries[member.query] for member in share_set.members]
-        plans = [(query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)]
-        self.shared = SharedColumns(plans, exact)
-        self.kinds = EventKinds(plans, share_set.kleenes)
-        self.countings = [HamletCounting(self.shared, query, counter, clock, exact) for query, counter in plans]
-        self.graph = graph(
-            share_set,
-            [counting.graph for counting in self.countings],
-            self.kinds,
-            [facts_of(kleene, plans) for kleene in share_set.kleenes],
-            optimizer,
-            exact,
-            recorded,
-        )
+        self.plans = [(query, query.counters[m.counter]) for query, m in zip(queries, share_set.members, strict=True)]
+        self.shared = SharedColumns(self.plans, exact)
+        self.kinds = EventKinds(self.plans, share_set.kleenes)
+        self.countings = [MemberCounting(self.shared, query, counter, clock, exact) for query, counter in self.plans]
         self.names = [query.query.name for query in queries]
         self.changed = True
         """Is there something that the counters do not know yet?"""
@@ -179,6 +164,33 @@ class Sharing:
         """What was learned of columns; the counters load their own."""
         self.shared.columns.load(state)
         self.changed = True
+
+
+class Sharing(Shared):
+    """A share set of Kleene sub-patterns, and its HAMLET graph."""
+
+    graph: HamletGraph
+
+    def __init__(
+        self,
+        plan: Plan,
+        share_set: ShareSet,
+        clock: Clock,
+        exact: bool,
+        optimizer: SharingOptimizer,
+        recorded: bool,
+        graph: type[HamletGraph] = HamletGraph,
+    ) -> None:
+        super().__init__(plan, share_set, clock, exact)
+        self.graph = graph(
+            share_set,
+            [counting.graph for counting in self.countings],
+            self.kinds,
+            [facts_of(kleene, self.plans) for kleene in share_set.kleenes],
+            optimizer,
+            exact,
+            recorded,
+        )
 
 
 def taken(

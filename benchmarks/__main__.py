@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import HEADER, Benchmark, Figure, line
-from benchmarks.gloria_planning import gloria
+from benchmarks.gloria import gloria
 from benchmarks.hamlet import hamlet
 from benchmarks.linked import doubling, linked
 from benchmarks.memory import memory

@@ -20,7 +20,7 @@ SEQ = Planning("SEQ", "gloria", MANY, percent=0)
 MIXED = Planning("Mixed", "gloria", MANY, percent=100 / 7)
 
 
-def gloria(_: int) -> Iterator[Figure]:
+def planning(_: int) -> Iterator[Figure]:
     """All figures; how many events there are does not matter."""
     yield from pruning("seq", f"{MANY} sequences", SEQ, 7)
     yield from pruning("kleene", "100 queries, Kleene of 6 types", Planning("Kleene", "gloria", 100, 100, 6), 2)

@@ -94,9 +94,9 @@ class LocalRun:
         self.metrics.dead = self.source.dead
         self.metrics.dropped = self.engine.dropped
         decided = [sharing.graph.decisions for sharing in self.engine.sharings]
-        self.metrics.bursts = sum(one.bursts for one in decided)
-        self.metrics.shared_bursts = sum(one.shared for one in decided)
-        self.metrics.snapshots = sum(one.snapshots for one in decided)
+        totals = [one.totals for one in decided] + [planned.graph.totals for planned in self.engine.planned]
+        bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
+        self.metrics.bursts, self.metrics.shared_bursts, self.metrics.snapshots = bursts, shared, snapshots
         self.metrics.decision_seconds = sum(one.seconds for one in decided)
         for rows in found:
             self.metrics.rows += len(rows)

@@ -1,11 +1,13 @@
-"""A plan's share sets as text: who may share which Kleene sub-patterns, and why the other queries run apart."""
+"""A plan's share sets as text: who may share what, and why the other queries run apart."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 
+from planner.gloria.explain import explain_plan
 from planner.plan import Plan
+from planner.planned_sets import PlannedSet
 from planner.query_names import listed
 from planner.sharing import Kleene, LinkedSet, MovingSet, ShareSet
 from planner.spans import common, show_length
@@ -26,6 +28,8 @@ def _graph(share_set: ShareSet) -> str:
             return "event-grained graph"
         case MovingSet():
             return "graph of moving windows"
+        case PlannedSet():
+            return "planned graph"
         case _:
             return "HAMLET graph"
 
@@ -46,6 +50,8 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
         yield "windows that move with every event: what a burst does to trends is found once for all queries"
     else:
         yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
+    if isinstance(share_set, PlannedSet):
+        yield from explain_plan(share_set.plan)
     for number, kleene in enumerate(share_set.kleenes):
         yield f"share {kleene.type}+: {_sharers(plan, share_set, kleene, range(len(kleene.sharers)))}"
         yield from _lanes(plan, share_set, kleene)

@@ -13,6 +13,7 @@ from planner.errors import Problem, WorkloadError
 from planner.event_classes import event_classes
 from planner.lanes import Lane, lanes
 from planner.machine import Machine, TooComplexError
+from planner.planned_sets import planned_sets
 from planner.predicates import Predicates, attributes, classify
 from planner.share_sets import share_sets
 from planner.sharing import ShareSet
@@ -24,12 +25,18 @@ from planner.unroll import LENGTH, unrolled
 STRATEGIES = tuple(METHODS)
 """`cogra`: each query apart, at the coarsest granularity that is right. `auto` picks the best there is.
 
+`gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and `chop-connect` are the
+ways of A-Seq.
+
 To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
 `sharon` flattens Kleene into sequences of fixed length.
 """
 
 SHARING = ("auto", "hamlet", "hamlet-static")
-"""Those that share work between queries."""
+"""Those that share Kleene sub-patterns, burst by burst."""
+
+PLANNED = ("gloria", "gloria-greedy", "gloria-noprune", "prefix", "chop-connect")
+"""Those that share transitions, as a sharing plan says."""
 
 Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
 
@@ -135,6 +142,8 @@ def plan(workload: Workload, strategy: str = "auto") -> Plan:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
     check_strategy(workload, strategy)
     queries = _queries(workload, METHODS[strategy])
+    if strategy in PLANNED:
+        return Plan(strategy, queries, *planned_sets(queries, strategy))
     if strategy not in SHARING:
         return Plan(strategy, queries)
     return Plan(strategy, queries, *share_sets(queries))

@@ -26,7 +26,8 @@ def _sets(plan: Plan) -> Iterator[Titled]:
         template = template_of_set(plan, share_set)
         shared = ", ".join(dict.fromkeys(f"{kleene.type}+" for kleene in share_set.kleenes))
         title = f"share set {number}: {brief(template.queries, LETTERS)}"
-        yield Titled(title, f"may share {shared}", TemplatePicture(template).draw())
+        what = f"may share {shared}" if shared else "shares transitions as its plan says"
+        yield Titled(title, what, TemplatePicture(template).draw())
 
 
 def _apart(plan: Plan) -> Iterator[Titled]:

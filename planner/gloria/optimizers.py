@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 
 class GloriaOptimizer(Protocol):
-    @property
-    def name(self) -> str: ...
-
     def plan(self, template: Template, model: CostModel) -> SharingPlan:
         """A plan for the queries of a template; the same whenever asked the same."""
         ...

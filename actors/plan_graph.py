@@ -1,0 +1,102 @@
+"""The graph of a planned set: many queries, one pass over their events, shared as a sharing plan says.
+
+A slice of the stream is cut into panes and these by partition, as for HAMLET. There, bursts go through
+shared states; at the end all that these stand for is in the counters of the queries. So windows, and whatever is saved,
+see the counters of each query as if it had run apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import process_time
+
+import numpy as np
+
+from actors.burst_work import Segment
+from actors.cells import Cells
+from actors.counters_numba_fns import Events, Scratch
+from actors.event_kinds import EventKinds
+from actors.graphlets_numba_fns import Members
+from actors.hamlet_numba_fns import NUMBERS
+from actors.plan_numba_fns import PlanRoom, run_plan
+from actors.plan_states import steps_of
+from actors.plan_tables import Member, PlanTables
+from actors.share_tables import members_of
+from actors.shared_graph import MemberGraph, SharedGraph, ordered
+from planner.plan import QueryPlan
+from planner.planned_sets import PlannedSet, places
+
+SNAPSHOTS = 16
+"""Of a chain at once: with more, expressions are long; with fewer, chains are settled often."""
+
+
+class PlanGraph(SharedGraph):
+    def __init__(
+        self,
+        planned: PlannedSet,
+        queries: Sequence[QueryPlan],
+        graphs: Sequence[MemberGraph],
+        kinds: EventKinds,
+        exact: bool,
+    ) -> None:
+        super().__init__(graphs, kinds, exact)
+        self.planned = planned
+        nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
+        self.places = [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
+        self.steps = steps_of(planned.plan, [{node: place.state for node, place in own.items()} for own in self.places])
+        self.totals = np.zeros(3, np.int64)
+        """Bursts, those that queries shared, and snapshots."""
+        self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
+
+    def process(self, events: Events) -> list[list[Cells]]:
+        ready: list[list[Cells]] = [[] for _ in self.graphs]
+        if not len(events.time):
+            return ready
+        segments, after, order = self.segments(events)
+        events = ordered(events, order)
+        for segment in segments:
+            self.reach(segment, events, ready)
+            self._run(segment, events, after)
+        return ready
+
+    def _run(self, segment: Segment, events: Events, after: np.typing.NDArray[np.int32]) -> None:
+        begin = process_time()
+        done, count = 0, len(segment.touched)
+        while done < count:
+            members, tables, room, scratch = self._lay_out()
+            done, stopped = run_plan(
+                events, after, segment.touched, segment.starts, done, count, tables.arrivals, tables.chains,
+                tables.states, tables.inlets, members, self.merged().tables, room, self.numbers, self.least,
+                self.graphs[0].shape.words, scratch, self.totals,
+            )  # fmt: skip
+            if done < count:
+                self._make_room(stopped)
+        self.seconds += process_time() - begin
+        self.reached(segment)
+
+    def _make_room(self, stopped: int) -> None:
+        if stopped == NUMBERS or self.words >= self.graphs[0].shape.words:
+            # What does not fit a coefficient fits no number that it is multiplied with.
+            self.widen()
+        else:
+            self.words *= 2
+        self._laid_out = None
+
+    def _lay_out(self) -> tuple[Members, PlanTables, PlanRoom, Scratch]:
+        """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
+        if self._merged is None:
+            self._laid_out = None
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self.in_one_buffer():
+            self.join()
+            told = [
+                Member(own, columns, graph.shape)
+                for own, columns, graph in zip(self.places, self.columns, self.graphs, strict=True)
+            ]
+            tables = PlanTables(self.planned, self.steps, told, self.kinds, SNAPSHOTS)
+            self._laid_out = (
+                members_of(self.graphs, self.merged(), self.kinds),
+                tables,
+                tables.room(self.exact, self.words),
+                self.scratch(),
+            )
+        return self._laid_out

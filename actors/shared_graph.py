@@ -1,0 +1,162 @@
+"""Many queries, one pass over their events: what any graph of a share set is built on.
+
+A slice of the stream is cut into panes of the share set, and these by partition. Each query keeps counters, windows and
+panes of its own, as it would have alone, and closes them in the same way; the counters of all lie in one buffer, so
+that a kernel reaches them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actors.blocks import number_type
+from actors.burst_work import Segment
+from actors.cells import Cells
+from actors.counters_numba_fns import NONE, Events, Scratch
+from actors.event_kinds import EventKinds
+from actors.hamlet_numba_fns import by_partition
+from actors.pane_graph import PaneGraph
+from actors.share_tables import Columns, Merged
+
+
+class MemberGraph(PaneGraph):
+    """The counters and windows of one query; its events come by way of the share set."""
+
+    share: SharedGraph
+
+    def widen(self) -> None:
+        self.share.widen()
+
+    def reach(self, pane: int) -> Iterator[Cells]:
+        if self.pane != pane:
+            yield from self._reach(pane)
+
+    def settle(self, time: int) -> Iterator[Cells]:
+        self.share.settle(time)
+        yield from super().settle(time)
+
+    def finish(self) -> Iterator[Cells]:
+        self.share.flush()
+        yield from super().finish()
+
+
+class SharedGraph:
+    def __init__(self, graphs: Sequence[MemberGraph], kinds: EventKinds, exact: bool) -> None:
+        self.graphs = graphs
+        self.kinds = kinds
+        self.exact = exact
+        self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
+        """A pane of the share set: no window of any query begins or ends within one."""
+        self.seconds = 0.0
+        """That bursts took, all in all."""
+        self.columns: list[Columns] = []
+        self.words = 1 if exact else 2
+        """Of coefficients."""
+        self.numbers: npt.NDArray[Any] = np.zeros(0, number_type(exact, self.words))
+        self.least = np.zeros(0, np.int64)
+        self._merged: Merged | None = None
+        for graph in graphs:
+            graph.share = self
+
+    def know(self, columns: list[Columns]) -> None:
+        """Which shared columns the lanes of each member add up; whenever there are new ones."""
+        self.columns = columns
+        self._merged = None
+
+    def process(self, events: Events) -> list[list[Cells]]:
+        """Take in events, sorted by time, none older than those before; per member, the results due by them."""
+        raise NotImplementedError
+
+    def settle(self, time: int) -> None:
+        """No event older than this will come."""
+
+    def flush(self) -> None:
+        """Take in whatever waits."""
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+
+    def reach(self, segment: Segment, events: Events, ready: list[list[Cells]]) -> None:
+        """End the panes of all members that are over when a segment begins."""
+        time = int(events.time[segment.first])
+        for graph, cells in zip(self.graphs, ready, strict=True):
+            cells += graph.reach(time // graph.windows.pane)
+
+    def reached(self, segment: Segment) -> None:
+        """All members have had the events of a segment."""
+        pane_of: dict[int, npt.NDArray[np.int64]] = {}
+        for graph in self.graphs:
+            assert graph.pane is not None
+            graph.latest = graph.pane
+            # Queries whose panes are equally long have them in common.
+            if graph.windows.pane not in pane_of:
+                graph.pane_of[segment.touched] = graph.pane
+                pane_of[graph.windows.pane] = graph.pane_of
+            graph.pane_of = pane_of[graph.windows.pane]
+
+    def segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The events by pane of the share set, and there by partition: each one's next, and their order."""
+        times = events.time
+        order = np.empty(len(times), np.int64)
+        after = np.empty(len(times), np.int32)
+        counts = np.zeros(self.graphs[0].slots, np.int64)
+        segments = []
+        lo = 0
+        while lo < len(times):
+            hi = int(np.searchsorted(times, (int(times[lo]) // self.pane + 1) * self.pane))
+            touched, starts = np.empty((2, min(hi - lo, len(counts))), np.int64)
+            found = by_partition(events.slot, lo, hi, counts, order, after, touched, starts)
+            segments.append(Segment(lo, touched[:found], starts[:found], np.empty(found + 1, np.int64)))
+            lo = hi
+        return segments, after, order
+
+    def widen(self) -> None:
+        """Numbers of all members have the same words; coefficients are numbers of their kind."""
+        for graph in self.graphs:
+            PaneGraph.widen(graph)
+
+    def merged(self) -> Merged:
+        if self._merged is None:
+            self._merged = Merged([graph.tables for graph in self.graphs])
+        return self._merged
+
+    def in_one_buffer(self) -> bool:
+        return all(
+            graph.own.numbers.base is self.numbers and graph.own.least.base is self.least for graph in self.graphs
+        )
+
+    def join(self) -> None:
+        """All members' counters in one buffer, each its own part of it."""
+        self.numbers = np.concatenate([graph.own.numbers for graph in self.graphs])
+        self.least = np.concatenate([graph.own.least for graph in self.graphs])
+        at, key_at = 0, 0
+        for graph in self.graphs:
+            end, key_end = at + len(graph.own.numbers), key_at + len(graph.own.least)
+            graph.own.numbers, graph.own.least = self.numbers[at:end], self.least[key_at:key_end]
+            at, key_at = end, key_end
+        # Numbers of one word are of another kind than longer ones; restored ones may have grown elsewhere.
+        self.words = max(self.words, min(self.graphs[0].shape.words, 2))
+
+    def scratch(self) -> Scratch:
+        blocks = [graph.own for graph in self.graphs]
+        states = max(blocks, key=lambda one: one.shape.states).shape.states
+        return Scratch(
+            np.zeros(max(one.width for one in blocks), self.numbers.dtype),
+            np.full(max(one.keys for one in blocks), NONE, np.int64),
+            np.zeros(states, np.int32),
+            np.zeros(states, np.bool_),
+            np.zeros(sum(one.width for one in blocks), self.numbers.dtype),
+            np.zeros(sum(one.keys for one in blocks), np.int64),
+        )
+
+
+def ordered(events: Events, order: npt.NDArray[np.int64]) -> Events:
+    values = events.values[:, order] if len(events.values) else events.values
+    keys = events.keys[:, order] if len(events.keys) else events.keys
+    return Events(events.slot[order], events.time[order], events.kind[order], values, keys)

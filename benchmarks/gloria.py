@@ -1,0 +1,77 @@
+"""GLORIA: what sharing plans save over a mixed workload, against queries apart and against a greedy plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.figures import Figure
+from benchmarks.gloria_planning import planning
+from benchmarks.measure import Numeric, best, run
+from benchmarks.streams import steady
+
+QUERIES = 120
+TYPES = tuple("ABCDEFGHIJKL")
+SHORTEST, LONGEST = 5, 8
+"""Types of a sequence."""
+BURST = 50
+RATE = 2_000
+"""Events a minute, all of one partition: those of a window."""
+WINDOWS = "WITHIN 1 minute SLIDE 1 minute"
+
+
+def gloria(events: int) -> Iterator[Figure]:
+    yield from planning(events)
+    yield from _running(events)
+
+
+def _running(events: int) -> Iterator[Figure]:
+    """GRETA runs queries apart, and looks from each event at those before it: it is measured on few windows."""
+    workload, table = mixed(), stream(max(RATE, events // 25))
+    for numeric in NUMERICS:
+        taken = {name: _seconds(workload, table, name, numeric) for name in ("gloria", "gloria-greedy", "cogra")}
+        taken["greta"] = _seconds(workload, table.slice(0, 5 * RATE), "greta", numeric, 1)
+        for name, limit in (("greta", 10), ("gloria-greedy", 3), ("cogra", 1)):
+            what = f"{QUERIES} mixed queries, {name} to gloria, {numeric}"
+            detail = f"{taken[name] * 1e9:,.0f} ns to {taken['gloria'] * 1e9:,.0f} ns an event"
+            measured = taken[name] / taken["gloria"]
+            yield Figure(f"{name}-to-gloria-{numeric}", what, measured, limit, "times", detail, at_least=True)
+
+
+NUMERICS: tuple[Numeric, ...] = ("approximate", "exact")
+
+
+def mixed(queries: int = QUERIES, seed: int = 1) -> str:
+    """Sequences, flat and nested Kleene, a third each, over parts of one order of types."""
+    random = Random(seed)
+    return "; ".join(_query(random, number % 3) for number in range(queries))
+
+
+def _query(random: Random, form: int) -> str:
+    length = random.randint(SHORTEST, LONGEST)
+    first = random.randrange(len(TYPES) - length + 1)
+    parts = list(TYPES[first : first + length])
+    if form:
+        # One of few sub-patterns, so that queries have them in common.
+        place = min(max(4 * (first // 4 + 1) - first, 1), length - 3)
+        loop = f"{parts[place]}+" if form == 1 else f"(SEQ({parts[place]}, {parts[place + 1]}+))+"
+        parts[place : place + form] = [loop]
+    return f"RETURN COUNT(*) PATTERN SEQ({', '.join(parts)}) {WINDOWS}"
+
+
+def stream(events: int, seed: int = 5) -> pa.Table:
+    random = np.random.default_rng(seed)
+    runs = np.cumsum(random.random(events) < 1 / BURST)
+    codes = random.integers(0, len(TYPES), int(runs[-1]) + 1).astype(np.int32)[runs]
+    types = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(TYPES))
+    return pa.table({"type": types, "time": steady(0, events, RATE)})
+
+
+def _seconds(workload: str, table: pa.Table, strategy: str, numeric: Numeric, times: int = 3) -> float:
+    """An event, in runs with kernels compiled, less what it takes to make a plan and to begin."""
+    run(workload, table.slice(0, RATE), numeric, strategy)
+    begun = best(lambda: run(workload, table.slice(0, 1), numeric, strategy))
+    return (best(lambda: run(workload, table, numeric, strategy), times) - begun) / len(table)

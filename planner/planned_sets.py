@@ -1,0 +1,102 @@
+"""Share sets whose queries share transitions as a sharing plan of GLORIA says; and why the other queries run apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from planner.gloria.chains import chain_of
+from planner.gloria.members import why_apart
+from planner.gloria.optimizers import sharing_plans
+from planner.gloria.plan import SharingPlan
+from planner.gloria.template import TypeNode
+from planner.share_sets import MAX_LANES, conditions
+from planner.sharing import Member, ShareSet
+
+if TYPE_CHECKING:
+    from planner.machine import Machine
+    from planner.plan import QueryPlan
+
+NEGATED = "a match of NOT moves its trends on their own, while those of a plan move together"
+SHARED_STATE = "trends that end with different types go on alike in it, so its machine tells no type of them"
+NOTHING = "in its sharing plan nobody shares anything: every plan that does costs more"
+FULL = f"queries of a plan tell at most {MAX_LANES} sets of predicates on a type apart"
+
+
+@dataclass(frozen=True)
+class PlannedSet(ShareSet):
+    """Queries of one template, and who of them shares what."""
+
+    plan: SharingPlan
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a template in one query."""
+
+    state: int
+    """Of the machine: that of all trends that end with an event of the node."""
+    variable: str
+    accepts: frozenset[int]
+    """The classes of events that the node takes."""
+
+
+def planned_sets(
+    queries: tuple[QueryPlan, ...], optimizer: str
+) -> tuple[tuple[PlannedSet, ...], tuple[tuple[str, str], ...]]:
+    """A set for each plan that shares something; and, for each query that is in none, by name, why."""
+    unfit = {number: reason for number, plan in enumerate(queries) if (reason := _why_unfit(plan))}
+    numbers = [number for number in range(len(queries)) if number not in unfit]
+    plans, apart = sharing_plans(tuple(queries[number] for number in numbers), None, optimizer)
+    reasons = {queries[number].query.name: reason for number, reason in unfit.items()} | dict(apart)
+    found = []
+    for plan in plans:
+        template = plan.template
+        members = tuple(Member(numbers[member.query], member.counter) for member in template.members)
+        made = PlannedSet(members, (), "any", replace(plan, template=replace(template, members=members)))
+        if reason := _why_dropped(made, queries):
+            reasons |= dict.fromkeys(template.names, reason)
+        else:
+            found.append(made)
+    return tuple(found), tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
+
+
+def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
+    """Where the nodes of a query are in its machine; None where two of them are one state."""
+    counter = plan.counters[0]
+    chain = chain_of(plan, counter)
+    assert chain is not None
+    found = {
+        node: place
+        for node, position in zip(chain.nodes, counter.automata[0].positions, strict=True)
+        if (place := _place(counter.machine, node, position.variable))
+    }
+    return found if len({place.state for place in found.values()}) == len(chain.nodes) else None
+
+
+def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:
+    """None where not all events that it takes do the same."""
+    classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == node.type and machine.appends[c]]
+    ways = {machine.appends[c] for c in classes}
+    targets = {append.target for appends in ways for append in appends}
+    return Place(targets.pop(), variable, frozenset(classes)) if len(ways) == len(targets) == 1 else None
+
+
+def _why_unfit(plan: QueryPlan) -> str | None:
+    """What `sharing_plans` says is left to it."""
+    return next(_reasons(plan), None) if why_apart(plan) is None else None
+
+
+def _reasons(plan: QueryPlan) -> Iterator[str]:
+    if plan.counters[0].automata[0].guards:
+        yield NEGATED
+    if places(plan) is None:
+        yield SHARED_STATE
+
+
+def _why_dropped(made: PlannedSet, queries: tuple[QueryPlan, ...]) -> str | None:
+    if not made.plan.shares:
+        return NOTHING
+    plans = [(queries[member.query], queries[member.query].counters[member.counter]) for member in made.members]
+    return FULL if max(map(len, conditions(plans).values()), default=0) > MAX_LANES else None
