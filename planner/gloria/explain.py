@@ -21,16 +21,19 @@ def explain_plan(plan: SharingPlan, number: int = 1) -> list[str]:
 
 
 def _nodes(plan: SharingPlan) -> Iterator[str]:
-    yield "the cheapest of all plans" if plan.proved else "the cheapest plan that was found"
-    for pool, sets in zip(plan.graph.pools, plan.q_sets, strict=True):
-        name = stage_name(plan.template, pool.stage)
+    pools = {pool.stage: pool for pool in plan.graph.pools}
+    if pools:
+        yield "the cheapest of all plans" if plan.proved else "the cheapest plan that was found"
+    for stage, sets in enumerate(plan.q_sets):
+        name = stage_name(plan.template, stage)
         for one in sets:
             if one.shared:
                 yield f"share {name}: {_shared(plan.template, one)}"
         alone = [one.queries for one in sets if not one.shared]
         if alone:
             yield f"apart {name}: {listed(plan.template.label(sum(alone)))}"
-        yield from (f"rejected {name}: {text}" for text in _rejected(plan, pool))
+        if stage in pools:
+            yield from (f"rejected {name}: {text}" for text in _rejected(plan, pools[stage]))
 
 
 def _shared(template: Template, one: QSet) -> str:

@@ -34,3 +34,12 @@ def test_a_loop_and_many_rejected() -> None:
     assert lines[2] == f"share {name}: q1-q4; snapshots of D, created here"
     assert lines[-1] == f"rejected {name}: 1 more"
     assert len(lines) == 7
+
+
+def test_a_plan_by_a_rule_rejects_nothing() -> None:
+    lines = explain_plan(optimized(template("SEQ(A, B, C)", "SEQ(A, B, D)"), {}, "prefix"))
+    assert lines[1:] == [
+        "share A -> B: q1, q2; snapshots of A, created here",
+        "share B -> C: q1; snapshots of A, reused",
+        "share B -> D: q2; snapshots of A, reused",
+    ]
