@@ -104,7 +104,7 @@ class SharedCounting(Counting):
 
 
 class MemberCounting(SharedCounting):
-    """A type-grained one, whose events are taken in by graphlets."""
+    """A type-grained one, whose events are taken in by the graph of its share set."""
 
     pane_graph = MemberGraph
     graph: MemberGraph
