@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,25 +40,62 @@ def allocating(function: F) -> F:
 
 
 def _compiled(function: F, options: Any) -> F:
-    """Numba looks up its folder when a function is decorated; other people's functions keep theirs."""
-    users = CONFIG.CACHE_DIR
-    CONFIG.CACHE_DIR = _folder(users)
+    """Numba looks up its folders when a function is decorated; other people's functions keep theirs."""
+    users = CONFIG.CACHE_LOCATOR_CLASSES
+    CONFIG.CACHE_LOCATOR_CLASSES = f"{Kept.__module__}.{Kept.__name__}"
     try:
         compiled: F = numba.njit(function, cache=True, **options)
     finally:
-        CONFIG.CACHE_DIR = users
+        CONFIG.CACHE_LOCATOR_CLASSES = users
     return compiled
 
 
-@cache
-def _folder(users: str) -> str:
-    """A folder for exactly these kernels.
+class Kept(UserProvidedCacheLocator):
+    """A folder for exactly these kernels, wherever they lie.
 
-    Numba compares a cached function with its own file alone, and would go on with the old code of a piece
-    that was compiled into it from another one.
+    Numba compares a cached function with its own file alone, and would go on with the old code of a piece that was
+    compiled into it from another one. So the folder is named by all the code that a kernel can have in it. And Numba
+    would compile once for every copy of the same code.
     """
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file
+        self._lineno = function.__code__.co_firstlineno
+        self._folder = _home() / f"{Path(file).stem}-{_digest(Path(file))}"
+        self._folder.mkdir(exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    @classmethod
+    def from_function(cls, function: Callable[..., Any], file: str) -> Kept:
+        return cls(function, file)
+
+
+@cache
+def _home() -> Path:
+    """Where nothing can be written, kernels last as long as the process."""
+    users = Path(CONFIG.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    home = users / "elsinore" / "kernels"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=home).close()
+    except OSError:
+        return Path(tempfile.mkdtemp(prefix="elsinore-kernels-"))
+    return home
+
+
+@cache
+def _digest(module: Path) -> str:
+    """Of a module and of all that it imports from these packages."""
+    root, found, waiting = module.parent.parent, set[Path](), [module]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            names = re.findall(r"^from ((?:actors|planner)\.\w+) import", one.read_text(), re.MULTILINE)
+            waiting += [root / f"{name.replace('.', '/')}.py" for name in names]
     digest = hashlib.blake2b(digest_size=8)
-    for source in sorted(Path(__file__).parent.glob("*_numba_fns.py")):
-        digest.update(source.read_bytes())
-    home = Path(users or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return str(home / "elsinore" / f"kernels-{digest.hexdigest()}")
+    for one in sorted(found):
+        digest.update(one.read_bytes())
+    return digest.hexdigest()
