@@ -20,8 +20,9 @@ import numpy as np
 from actors.cells import Cells
 from actors.counting import Counting
 from actors.partitions import Partitions
-from actors.results import Decoder, collected
+from actors.results import Decoder
 from actors.rows import Rows
+from actors.values import collected
 from planner.plan import QueryPlan
 
 Operands = tuple[int, ...]

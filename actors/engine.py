@@ -14,6 +14,7 @@ from actors.hamlet_graph import HamletGraph
 from actors.linked_sharing import LinkedSharing
 from actors.moving_sharing import MovingSharing
 from actors.partitions import Partitions
+from actors.parts import PartialRows
 from actors.plan_sharing import PlanSharing
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
@@ -110,7 +111,15 @@ class Engine:
 
     def feed(self, batch: pa.RecordBatch) -> list[Rows]:
         """Take in a batch; the rows of all windows that the watermark has passed."""
-        ready, late = self.reorder.feed(batch)
+        return [rows.finished() for rows in self.take(batch)]
+
+    def finish(self) -> list[Rows]:
+        """The stream is over: the rows of all windows that are still open."""
+        return [rows.finished() for rows in self.drain()]
+
+    def take(self, batch: pa.RecordBatch, watermark: int | None = None) -> list[PartialRows]:
+        """As `feed`, of a part of the stream; `watermark` is that of all of it."""
+        ready, late = self.reorder.feed(batch, watermark)
         if late is not None:
             self.late.append(late)
         if ready is None:
@@ -121,16 +130,16 @@ class Engine:
         self._forget()
         return rows
 
-    def finish(self) -> list[Rows]:
-        """The stream is over: the rows of all windows that are still open."""
+    def drain(self) -> list[PartialRows]:
+        """As `finish`, of a part of the stream."""
         waiting = self.reorder.finish()
         rows = self._process(waiting) if waiting is not None else []
         for graph in self._graphs:
             rows += graph.finish()
         return rows
 
-    def _process(self, batch: pa.RecordBatch) -> list[Rows]:
-        rows: list[Rows] = []
+    def _process(self, batch: pa.RecordBatch) -> list[PartialRows]:
+        rows: list[PartialRows] = []
         for part in _slices(self._named(batch)):
             types, times, *attributes = part.columns
             columns = dict(zip(part.schema.names[2:], attributes, strict=True))
@@ -163,7 +172,7 @@ class Engine:
     def _batch(
         self, partitions: Partitions, types: pa.DictionaryArray, times: pa.Array, columns: dict[str, pa.Array]
     ) -> Batch:
-        ticks = times.to_numpy()
+        ticks = np.require(times.to_numpy(), requirements=["W"])
         slots = partitions.slots(columns, ticks)
         self.dropped += int(np.count_nonzero(slots < 0))
         return Batch(types, ticks, columns, slots)
@@ -183,6 +192,19 @@ class Engine:
                 for one in self._share_sets:
                     if self._splits(one) is partitions:
                         one.keep(kept)
+
+    @property
+    def totals(self) -> tuple[int, int, int]:
+        """Bursts decided about, those shared, and snapshots."""
+        totals = [sharing.graph.decisions.totals for sharing in self.sharings]
+        totals += [planned.graph.totals for planned in self.planned]
+        bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
+        return bursts, shared, snapshots
+
+    @property
+    def decision_seconds(self) -> float:
+        """That all decisions took."""
+        return sum(sharing.graph.decisions.seconds for sharing in self.sharings)
 
     def decisions(self) -> pa.Table:
         """What was decided about every burst, where that was to be recorded."""
@@ -206,12 +228,15 @@ class Engine:
         )
 
     @classmethod
-    def restore(cls, plan: Plan, data: bytes) -> Engine:
+    def restore(
+        cls, plan: Plan, data: bytes, optimizer: SharingOptimizer | None = None, record_decisions: bool = False
+    ) -> Engine:
         """An engine of the same plan, as it was when `save` was called."""
         state: dict[str, Any] = unpack(data)
         if state.get("format") != FORMAT:
             raise ValueError(f"this state has format {state.get('format')}; this version reads format {FORMAT}")
-        engine = cls(plan, Clock.load(state["clock"]), state["numeric"], state["lateness"])
+        clock = Clock.load(state["clock"])
+        engine = cls(plan, clock, state["numeric"], state["lateness"], optimizer, record_decisions)
         engine.reorder.load(state["reorder"])
         engine.dropped = state["dropped"]
         for partitions, saved in zip(engine._partitions.values(), state["partitions"], strict=True):

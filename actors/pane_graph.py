@@ -20,6 +20,7 @@ from actors.blocks import Blocks, scratch
 from actors.buffered_graph import Moments
 from actors.cells import Cells
 from actors.counters_numba_fns import Events, Shape, Tables, chain, run
+from actors.event_columns import plain
 from actors.event_numba_fns import Links
 from planner.windows import Windows
 
@@ -147,9 +148,7 @@ class PaneGraph:
         if hi < end:
             hi = int(np.searchsorted(events.time, events.time[hi - 1], side="right"))
         after = np.empty(hi - lo, np.int32)
-        part = Events(
-            events.slot[lo:hi], events.time[lo:hi], events.kind[lo:hi], events.values[:, lo:hi], events.keys[:, lo:hi]
-        )
+        part = plain(Events(*(column[..., lo:hi] for column in events)))
         touched = np.empty(min(hi - lo, self.slots), np.int64)
         count = chain(part.slot, 0, hi - lo, self.head, after, touched)
 

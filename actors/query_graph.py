@@ -14,8 +14,8 @@ from actors.conjunction import conjoin
 from actors.counters_numba_fns import Events
 from actors.counting import Batch, Counting
 from actors.partitions import Partitions
-from actors.results import Column, Decoder
-from actors.rows import Rows
+from actors.parts import Part, PartialRows
+from actors.results import Decoder
 from planner.plan import QueryPlan
 
 
@@ -39,7 +39,7 @@ class QueryGraph:
     def _groups(self) -> npt.NDArray[np.int32]:
         return np.arange(self.partitions.count, dtype=np.int32) if self.conjunction else self.partitions.group_of
 
-    def process(self, batch: Batch) -> list[Rows]:
+    def process(self, batch: Batch) -> list[PartialRows]:
         taken = {counting: counting.take(batch) for counting in self.countings}
         moments = self._moments([(counting, events) for counting, (events, _) in taken.items()])
         return self._collect(lambda counting: counting.process(*taken[counting], moments))
@@ -59,18 +59,18 @@ class QueryGraph:
         at = np.searchsorted(groups[new], np.arange(int(group_of.max(initial=-1)) + 2))
         return Moments(at, times[new], group_of)
 
-    def settle(self, time: int) -> list[Rows]:
+    def settle(self, time: int) -> list[PartialRows]:
         """Rows of the windows that end no later than `time`; no event older than that will come."""
         return self._collect(lambda counting: counting.graph.settle(time)) + self._pair_up()
 
-    def finish(self) -> list[Rows]:
+    def finish(self) -> list[PartialRows]:
         return self._collect(lambda counting: counting.graph.finish()) + self._pair_up()
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         for counting in self.countings:
             counting.graph.keep(slots, self._groups())
 
-    def _collect(self, cells: Callable[[Counting], Iterator[Cells]]) -> list[Rows]:
+    def _collect(self, cells: Callable[[Counting], Iterator[Cells]]) -> list[PartialRows]:
         """The cells of all counters, as rows; members of an AND wait for one another."""
         if self.conjunction:
             for waiting, counting in zip(self.waiting, self.countings, strict=True):
@@ -80,20 +80,20 @@ class QueryGraph:
         for counting in self.countings:
             if found := list(cells(counting)):
                 decoder = Decoder(counting.columns, join(found))
-                values = {item.label: decoder.value(item) for item in self.plan.query.aggregates}
+                values = {item.label: decoder.part(item) for item in self.plan.query.aggregates}
                 rows.append(self._named(decoder.cells, values))
         return rows
 
-    def _pair_up(self) -> list[Rows]:
+    def _pair_up(self) -> list[PartialRows]:
         if not any(self.waiting):
             return []
         joined = [join(cells) if cells else None for cells in self.waiting]
         self.waiting = [[] for _ in self.countings]
-        return conjoin(self.plan, self.countings, joined, self.partitions)
+        return [PartialRows.whole(rows) for rows in conjoin(self.plan, self.countings, joined, self.partitions)]
 
-    def _named(self, cells: Cells, values: dict[str, Column]) -> Rows:
+    def _named(self, cells: Cells, values: dict[str, Part]) -> PartialRows:
         groups = self.partitions.group_columns(cells.group)
-        return Rows(self.plan.query.name, cells.start, cells.end, groups, values)
+        return PartialRows(self.plan.query.name, cells.start, cells.end, groups, values)
 
     def save(self) -> list[dict[str, Any]]:
         return [counting.save() for counting in self.countings]

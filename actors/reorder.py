@@ -26,20 +26,25 @@ class Reorder:
         self.watermark = START
         self.waiting: pa.RecordBatch | None = None
 
-    def feed(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
-        """What may be processed now, sorted by time, and what is late."""
+    def feed(
+        self, batch: pa.RecordBatch, watermark: int | None = None
+    ) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
+        """What may be processed now, sorted by time, and what is late.
+
+        `watermark`: that of a whole stream, of which this batch is a part.
+        """
         times = batch.column(1).to_numpy()
-        if not len(times):
-            return None, None
         late = None
-        if self.watermark > START and int(times.min()) < self.watermark:
+        if self.watermark > START and len(times) and int(times.min()) < self.watermark:
             behind = times < self.watermark
             late = batch.filter(pa.array(behind))
             batch = batch.filter(pa.array(~behind))
-            if not batch.num_rows:
-                return None, late
+        if not batch.num_rows and watermark is None:
+            return None, late
         batch = _sorted(self._joined(batch))
-        self.watermark = max(self.watermark, int(batch.column(1)[-1].as_py()) - self.lateness)
+        if watermark is None:
+            watermark = int(batch.column(1)[-1].as_py()) - self.lateness
+        self.watermark = max(self.watermark, watermark)
         ready = int(np.searchsorted(batch.column(1).to_numpy(), self.watermark))
         self.waiting = batch.slice(ready)
         return batch.slice(0, ready), late

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+Column: TypeAlias = npt.NDArray[Any] | pa.Array
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Rows:
     window_start: npt.NDArray[np.int64]
     window_end: npt.NDArray[np.int64]
     groups: dict[str, pa.Array]
-    values: dict[str, npt.NDArray[Any] | pa.Array]
+    values: dict[str, Column]
 
     def __len__(self) -> int:
         return len(self.window_start)

@@ -19,6 +19,7 @@ from actors.blocks import number_type
 from actors.burst_work import Segment
 from actors.cells import Cells
 from actors.counters_numba_fns import NONE, Events, Scratch
+from actors.event_columns import plain
 from actors.event_kinds import EventKinds
 from actors.hamlet_numba_fns import by_partition
 from actors.pane_graph import PaneGraph
@@ -157,6 +158,4 @@ class SharedGraph:
 
 
 def ordered(events: Events, order: npt.NDArray[np.int64]) -> Events:
-    values = events.values[:, order] if len(events.values) else events.values
-    keys = events.keys[:, order] if len(events.keys) else events.keys
-    return Events(events.slot[order], events.time[order], events.kind[order], values, keys)
+    return plain(Events(*(np.take(column, order, axis=-1) for column in events)))

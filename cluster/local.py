@@ -93,11 +93,9 @@ class LocalRun:
         self.metrics.late = sum(batch.num_rows for batch in self.engine.late)
         self.metrics.dead = self.source.dead
         self.metrics.dropped = self.engine.dropped
-        decided = [sharing.graph.decisions for sharing in self.engine.sharings]
-        totals = [one.totals for one in decided] + [planned.graph.totals for planned in self.engine.planned]
-        bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
-        self.metrics.bursts, self.metrics.shared_bursts, self.metrics.snapshots = bursts, shared, snapshots
-        self.metrics.decision_seconds = sum(one.seconds for one in decided)
+        metrics = self.metrics
+        metrics.bursts, metrics.shared_bursts, metrics.snapshots = self.engine.totals
+        metrics.decision_seconds = self.engine.decision_seconds
         for rows in found:
             self.metrics.rows += len(rows)
             yield rows

@@ -54,35 +54,35 @@ class FilesFeed:
 
     def __init__(self, paths: Sequence[str | Path], names: Names) -> None:
         found = [path for named in paths for path in _expand(named)]
-        self._files = [_format(path)(path, names) for path in found]
+        self.files = [_format(path)(path, names) for path in found]
         self._size = sum(path.stat().st_size for path in found)
 
     @property
     def types(self) -> Mapping[str, pa.DataType]:
         merged: dict[str, pa.DataType] = {}
-        for file in self._files:
+        for file in self.files:
             for name, kind in file.types.items():
                 merged[name] = _merge(merged[name], kind) if name in merged else kind
         return merged
 
     def kinds(self, column: str) -> list[pa.DataType]:
-        return [file.types[column] for file in self._files if column in file.types]
+        return [file.types[column] for file in self.files if column in file.types]
 
     @property
     def total(self) -> int | None:
-        totals = [file.total for file in self._files]
+        totals = [file.total for file in self.files]
         return None if None in totals else sum(total for total in totals if total is not None)
 
     def head(self, column: str) -> pa.Array:
-        heads = (file.head(column) for file in self._files if column in file.types)
+        heads = (file.head(column) for file in self.files if column in file.types)
         return next((head for head in heads if len(head)), pa.array([], pa.string()))
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
-        for file in self._files:
+        for file in self.files:
             yield from file.read(columns, letters)
 
     def progress(self) -> float:
-        return sum(file.bytes_read for file in self._files) / max(self._size, 1)
+        return sum(file.bytes_read for file in self.files) / max(self._size, 1)
 
 
 def _merge(one: pa.DataType, other: pa.DataType) -> pa.DataType:

@@ -18,12 +18,13 @@ from planner.syntax import Workload
 if TYPE_CHECKING:
     from actors.rows import Rows
     from cluster.local import LocalRun
+    from cluster.ray_run import RayRun
+    from cluster.settings import Settings
     from connectors.sources import Source
     from elsinore.drawing.drawing import Drawing
     from elsinore.result import Result
     from planner.plan import Plan
 
-ENGINES = ("local",)
 NUMERICS = ("exact", "approximate")
 
 
@@ -75,7 +76,7 @@ def run(
     workload: str | PathLike[str],
     events: Any,
     *,
-    engine: Literal["local"] = "local",
+    engine: Literal["ray", "local"] | None = None,
     strategy: str = "auto",
     numeric: Literal["exact", "approximate"] = "exact",
     type_column: str = "type",
@@ -86,6 +87,7 @@ def run(
     dead_letters: str | PathLike[str] | None = None,
     decisions: bool = False,
     progress: bool = False,
+    **settings: Any,
 ) -> Result:
     """Run a workload over events and wait for all rows.
 
@@ -94,6 +96,9 @@ def run(
     Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events are counted and written to
     `dead_letters`; with `strict` the first one raises EventError. With `decisions` the result tells what was decided
     about each burst. `progress` shows a bar on stderr.
+
+    `engine="ray"`, the default, runs it on Spark and Ray, which are started on this machine, or joined at `address`;
+    `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this process alone.
     """
     from elsinore.progress import bar
     from elsinore.result import Result
@@ -112,6 +117,7 @@ def run(
         strict=strict,
         dead_letters=dead_letters,
         decisions=decisions,
+        settings=settings,
     )
     local = job.run
     columns = columns_of(job.workload)
@@ -127,7 +133,7 @@ class Job:
     """A checked workload, ready to run over its events; iterating runs it and yields rows as windows close."""
 
     workload: Workload
-    run: LocalRun
+    run: LocalRun | RayRun
     source: Source
 
     def __iter__(self) -> Iterator[Rows]:
@@ -142,28 +148,51 @@ def prepare(
     workload: str | PathLike[str],
     events: Any,
     *,
-    engine: str,
+    engine: str | None = None,
     strategy: str,
     numeric: Literal["exact", "approximate"],
     lateness: float | Fraction | timedelta,
     decisions: bool = False,
+    settings: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> Job:
     """Check everything that can be checked before the first event is read; `reading` goes to `open_events`."""
-    _known("engine", engine, ENGINES)
+    chosen = _settings(engine, settings or {})
     _known("numeric", numeric, NUMERICS)
     allowed = seconds(lateness)
     checked = _checked(workload)
     planned = _planned(checked, strategy)
 
-    from cluster.local import LocalRun
     from connectors.sources import open_events
     from planner.check import check_attributes
 
     source = open_events(events, **reading)
     check_attributes(checked, _attributes(source, planned))
-    local = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
-    return Job(checked, local, source)
+    return Job(checked, _run(chosen, checked, planned, source, numeric, allowed, decisions), source)
+
+
+def _run(
+    settings: Settings,
+    workload: Workload,
+    planned: Plan,
+    source: Source,
+    numeric: str,
+    lateness: Fraction,
+    decisions: bool,
+) -> LocalRun | RayRun:
+    if settings.engine == "local":
+        from cluster.local import LocalRun
+
+        return LocalRun(planned, source, numeric=numeric, lateness=lateness, record_decisions=decisions)
+    from cluster.ray_run import RayRun
+
+    return RayRun(planned, workload.text, source, settings, numeric=numeric, record_decisions=decisions)
+
+
+def _settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
+    from cluster.settings import settings
+
+    return settings(**given) if engine is None else settings(engine=engine, **given)
 
 
 def seconds(length: float | Fraction | timedelta) -> Fraction:

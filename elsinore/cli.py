@@ -125,7 +125,16 @@ def run(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="Where rows go, by name .jsonl, .csv or .parquet.")
     ] = "-",
-    engine: Annotated[Literal["local"], typer.Option(help="What runs it: local is this process.")] = "local",
+    engine: Annotated[
+        Literal["ray", "local"] | None,
+        typer.Option(help="What runs it: Spark and Ray, or this process alone.", show_default="ray"),
+    ] = None,
+    address: Annotated[
+        str | None, typer.Option(help="A Ray cluster to join; else Ray is started here.", show_default=False)
+    ] = None,
+    actors: Annotated[
+        int | None, typer.Option(help="Graph actors, among which partitions are spread.", show_default="2")
+    ] = None,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
     numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
@@ -160,6 +169,7 @@ def run(
         strict=strict,
         dead_letters=dead_letters,
         decisions=decisions is not None,
+        settings={name: value for name, value in (("address", address), ("actors", actors)) if value is not None},
     )
     typer.echo(answer(job, out, approximate=numeric == "approximate"), err=True)
     if decisions is not None:

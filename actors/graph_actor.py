@@ -1,0 +1,160 @@
+"""The shell of a graph actor: what it owns of the stream, batch by batch.
+
+Ray may lose a call, run one twice, or run them in another order. So batches are numbered: an actor takes the one that
+follows the last one, gives the same answer when asked again for the last one, and refuses any other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
+
+import pyarrow as pa
+
+from actors.blocks_in import batch_of
+from actors.engine import Engine
+from actors.parts import PartialRows
+from actors.state import pack, unpack
+from planner.check import check_text
+from planner.clock import Clock
+from planner.optimizer import SharingOptimizer
+from planner.plan import Plan, plan
+from planner.routes import Route
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What every graph actor of a run is told in the beginning."""
+
+    workload: str
+    strategy: str
+    routes: tuple[Route, ...]
+    types: tuple[str, ...]
+    clock: list[Any]
+    numeric: str
+    lateness: int
+    """In ticks."""
+    record_decisions: bool = False
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an actor has counted since it began."""
+
+    late: int = 0
+    bursts: int = 0
+    shared_bursts: int = 0
+    snapshots: int = 0
+    decision_seconds: float = 0.0
+    seconds: float = 0.0
+    """At work on batches."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """That a batch was taken."""
+
+    number: int
+    counts: Counts
+    late: list[pa.RecordBatch] = field(default_factory=list)
+
+
+Answer = tuple[Receipt, list[PartialRows]]
+"""With the rows of the windows that a batch closes, as far as this actor knows them."""
+
+KEPT = 64
+"""Answers that can be given again."""
+
+
+class OutOfOrderError(Exception):
+    """A batch that does not follow the last one."""
+
+
+class GraphActor:
+    """Single-threaded, as Ray's actors are unless told otherwise."""
+
+    def begin(self, duty: Duty, optimizer: SharingOptimizer | None = None) -> None:
+        self.duty = duty
+        self.optimizer = optimizer
+        self.engines = [Engine(planned, *_how(duty, optimizer)) for planned in _plans(duty)]
+        self.number = 0
+        self.late = 0
+        self.seconds = 0.0
+        self.answers: dict[int, Answer] = {}
+
+    def pid(self) -> int:
+        return os.getpid()
+
+    def reached(self) -> int:
+        """The last batch that was taken."""
+        return self.number
+
+    def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
+        """A batch, a block for each route, none of whose successors has events older than the watermark.
+
+        Without a watermark the stream is over.
+        """
+        if number in self.answers:
+            return self.answers[number]
+        if number != self.number + 1:
+            raise OutOfOrderError(f"batch {number} came after batch {self.number}")
+        begin = perf_counter()
+        rows = self._drained() if watermark is None else self._taken(watermark, blocks)
+        self.seconds += perf_counter() - begin
+        self.number = number
+        self.answers[number] = Receipt(number, *self._counted()), rows
+        self.answers.pop(number - KEPT, None)
+        return self.answers[number]
+
+    def _taken(self, watermark: int, blocks: Sequence[bytes]) -> list[PartialRows]:
+        rows: list[PartialRows] = []
+        for engine, route, block in zip(self.engines, self.duty.routes, blocks, strict=True):
+            rows += engine.take(batch_of(block, self.duty.types, route.columns), watermark)
+        return rows
+
+    def _drained(self) -> list[PartialRows]:
+        return [rows for engine in self.engines for rows in engine.drain()]
+
+    def _counted(self) -> tuple[Counts, list[pa.RecordBatch]]:
+        bursts, shared, snapshots = (sum(engine.totals[n] for engine in self.engines) for n in range(3))
+        late = [batch for engine in self.engines for batch in engine.late]
+        for engine in self.engines:
+            engine.late = []
+        self.late += sum(batch.num_rows for batch in late)
+        seconds = sum(engine.decision_seconds for engine in self.engines)
+        return Counts(self.late, bursts, shared, snapshots, seconds, self.seconds), late
+
+    def decisions(self) -> list[pa.Table]:
+        return [engine.decisions() for engine in self.engines]
+
+    def save(self, number: int) -> bytes:
+        """What this actor knows, if this batch is the last that it has taken."""
+        if number != self.number:
+            raise OutOfOrderError(f"batch {number} is not the last; that is batch {self.number}")
+        engines = [engine.save() for engine in self.engines]
+        return pack({"number": number, "late": self.late, "seconds": self.seconds, "engines": engines})
+
+    def restore(self, state: bytes) -> int:
+        """After `begin`: go on where a state was saved; the last batch that it holds."""
+        saved = unpack(state)
+        self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
+        self.engines = [
+            Engine.restore(planned, data, self.optimizer, self.duty.record_decisions)
+            for planned, data in zip(_plans(self.duty), saved["engines"], strict=True)
+        ]
+        return self.number
+
+
+def _plans(duty: Duty) -> list[Plan]:
+    """A plan for the queries of each route."""
+    workload = check_text(duty.workload)
+    by_name = {query.name: query for query in workload.queries}
+    chosen = [tuple(by_name[name] for name in route.queries) for route in duty.routes]
+    return [plan(replace(workload, queries=queries), duty.strategy) for queries in chosen]
+
+
+def _how(duty: Duty, optimizer: SharingOptimizer | None) -> tuple[Any, ...]:
+    return Clock.load(duty.clock), duty.numeric, duty.lateness, optimizer, duty.record_decisions

@@ -1,0 +1,140 @@
+"""A run on Spark and Ray: slices of a stream through graph actors to the collector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from actors.graph_actor import Duty, Receipt
+from actors.rows import Rows
+from cluster.collecting import Collecting
+from cluster.crew import Batch, Crew
+from cluster.local import Metrics
+from cluster.session import session
+from cluster.settings import Settings
+from connectors.sources import Source
+from connectors.spark.dealing import Deal, seeds
+from connectors.spark.handover import Blocks
+from connectors.spark.sources import spark_events
+from planner.clock import Clock
+from planner.plan import Plan
+from planner.routes import routes
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class RayRun:
+    """Iterating it runs the plan over a source that has an end; rows come as their windows close."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        workload: str,
+        source: Source,
+        settings: Settings,
+        *,
+        numeric: str = "exact",
+        record_decisions: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.source = source
+        self.settings = settings
+        self.clock = Clock.of(source.form, source.time_unit, plan.spans)
+        self.metrics = Metrics()
+        self.late: list[pa.RecordBatch] = []
+        self.routes = routes(plan)
+        types = tuple(sorted(plan.types))
+        self.duty = Duty(workload, plan.strategy, self.routes, types, self.clock.save(), numeric, 0, record_decisions)
+        self.record_decisions = record_decisions
+        self.decisions = pa.table({})
+
+    def __iter__(self) -> Iterator[Rows]:
+        begun = session(self.settings)
+        with spark_events(begun.spark, self.source, self.clock, self.plan.columns) as events:
+            yield from self._answered(begun.spark, events)
+
+    def _answered(self, spark: Any, events: DataFrame) -> Iterator[Rows]:
+        settings = self.settings
+        deal = Deal(self.routes, settings.actors, settings.key_groups, self.duty.types, self._cuts(events))
+        told = events.observe("elsinore", *deal.counts())
+        dealt = deal.dealt(told, seeds(spark, deal.partitions))
+        blocks = Blocks(dealt)
+        self._count(dealt)
+        try:
+            yield from self._through_actors(deal, blocks)
+        finally:
+            blocks.release()
+        self.metrics.dead += self.source.dead
+
+    def _cuts(self, events: DataFrame) -> tuple[int, ...]:
+        """Where a long stream is cut: at ends of panes, so that bursts stay whole."""
+        total = self.source.total
+        if total is None or total <= self.settings.slice_events:
+            return ()
+        count = -(-total // self.settings.slice_events)
+        found = events.where("dead is null").approxQuantile("ticks", [k / count for k in range(1, count)], 0.01)
+        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
+        return tuple(sorted({int(cut) // pane * pane for cut in found}))
+
+    def _count(self, dealt: DataFrame) -> None:
+        observed = dealt._jdf.queryExecution().observedMetrics().apply("elsinore")
+        metrics = self.metrics
+        metrics.events, metrics.dead = int(observed.getAs("events")), int(observed.getAs("dead"))
+        metrics.dropped = int(observed.getAs("dropped"))
+
+    def _through_actors(self, deal: Deal, blocks: Blocks) -> Iterator[Rows]:
+        crew = Crew(self.duty, deal.places, self.settings.restarts)
+        collecting = Collecting(self.settings.restarts)
+        try:
+            for batch in _batches(deal, blocks):
+                crew.send(batch)
+                if len(crew.waiting) > self.settings.ahead:
+                    yield from self._received(crew, collecting)
+            while crew.waiting:
+                yield from self._received(crew, collecting)
+            if self.record_decisions:
+                self.decisions = _recorded(crew.ask("decisions"))
+        finally:
+            crew.dismiss()
+            collecting.dismiss()
+
+    def _received(self, crew: Crew, collecting: Collecting) -> Iterator[Rows]:
+        batch, receipts, parts = crew.receive()
+        found = collecting.collect(parts)
+        crew.commit(batch)
+        self._note(receipts)
+        for rows in found:
+            self.metrics.rows += len(rows)
+            yield rows
+
+    def _note(self, receipts: Sequence[Receipt]) -> None:
+        counts, metrics = [receipt.counts for receipt in receipts], self.metrics
+        self.late += [batch for receipt in receipts for batch in receipt.late]
+        metrics.late = sum(one.late for one in counts)
+        metrics.bursts = sum(one.bursts for one in counts)
+        metrics.shared_bursts = sum(one.shared_bursts for one in counts)
+        metrics.snapshots = sum(one.snapshots for one in counts)
+        metrics.decision_seconds = sum(one.decision_seconds for one in counts)
+
+
+def _batches(deal: Deal, blocks: Blocks) -> Iterator[Batch]:
+    """A batch for each slice, and one that says that there are no more."""
+
+    def of(slice_: int) -> Callable[[int], list[Any]]:
+        return lambda place: [
+            blocks.reference(deal.partition(slice_, route, place)) for route in range(len(deal.routes))
+        ]
+
+    for slice_, watermark in enumerate((*deal.cuts, deal.end)):
+        yield Batch(slice_ + 1, watermark, of(slice_))
+    yield Batch(deal.slices + 1, deal.end, lambda _: (), last=True)
+
+
+def _recorded(found: Sequence[Sequence[pa.Table]]) -> pa.Table:
+    """What all actors decided, in order of time."""
+    tables = [table for tables in found for table in tables]
+    return pa.concat_tables(tables, promote_options="permissive").sort_by([("time", "ascending")])

@@ -1,0 +1,111 @@
+"""Ray and Spark, started or joined; and ended with everything that was started."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import uuid
+from functools import cached_property
+from typing import Any
+
+import ray
+from ray._private import ray_constants
+
+from cluster.java import prepare_java
+from cluster.settings import Settings
+
+LOOPBACK = "127.0.0.1"
+
+
+class Session:
+    """One for a process: several runs, one after another, share it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.started_ray = not ray.is_initialized()
+        prepare_java()
+        if self.started_ray:
+            _start_ray(settings)
+        atexit.register(self.close)
+
+    @cached_property
+    def spark(self) -> Any:
+        """Spark, on executors that are actors of Ray's."""
+        import raydp
+
+        settings = self.settings
+        # The name is new each time: RayDP's master may still be on its way out under the old one.
+        spark = raydp.init_spark(
+            f"elsinore-{uuid.uuid4().hex[:8]}",
+            settings.spark_executors,
+            settings.spark_cores,
+            settings.spark_memory,
+            configs=_spark_options(settings, embedded=self.started_ray and settings.address is None),
+        )
+        spark.sparkContext.setLogLevel("ERROR")
+        return spark
+
+    def close(self) -> None:
+        """Ends what this session began."""
+        atexit.unregister(self.close)
+        global _session
+        if _session is self:
+            _session = None
+        if "spark" in self.__dict__:
+            import raydp
+
+            raydp.stop_spark()
+        if self.started_ray and ray.is_initialized():
+            ray.shutdown()
+
+
+_session: Session | None = None
+
+
+def session(settings: Settings) -> Session:
+    """The session of this process."""
+    global _session
+    if _session is not None and _session.settings != settings:
+        _session.close()
+    if _session is None:
+        _session = Session(settings)
+    return _session
+
+
+def _start_ray(settings: Settings) -> None:
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
+    if settings.address is not None:
+        ray.init(settings.address, **options)
+        return
+    _listen_here_alone()
+    ray.init(
+        # Logical ones: who gets how much of this machine is the kernel's affair.
+        num_cpus=settings.spark_executors * settings.spark_cores + settings.actors + 4,
+        object_store_memory=settings.object_store,
+        include_dashboard=False,
+        _node_ip_address=LOOPBACK,
+        **options,
+    )
+
+
+def _listen_here_alone() -> None:
+    """Ray takes 127.0.0.1 for the machine's other address, unless it is told that it is alone."""
+    os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
+    ray_constants.ENABLE_RAY_CLUSTER = False
+
+
+def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
+    options = {
+        "spark.pyspark.python": sys.executable,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.legacy.parquet.nanosAsLong": "true",
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.ray.actor.resource.cpu": str(settings.spark_cores),
+    }
+    if embedded:
+        options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
+    return options

@@ -1,0 +1,68 @@
+"""Everything that can be set about how Elsinore runs, with what it is when nobody sets it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from connectors.errors import InputError, nearest
+
+FILE = Path("elsinore.toml")
+
+
+class Settings(BaseSettings):
+    """Arguments go before environment variables (`ELSINORE_ACTORS=4`), and these before `elsinore.toml`."""
+
+    model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=FILE, extra="forbid", frozen=True)
+
+    engine: Literal["ray", "local"] = Field(default="ray", description="Spark and Ray, or this process alone")
+    address: str | None = Field(default=None, description="of a Ray cluster to join; without it Ray is started here")
+    actors: int = Field(default=2, ge=1, le=1024, description="graph actors, among which partitions are spread")
+    key_groups: int = Field(
+        default=128, ge=1, le=1 << 15, description="what actors own ranges of; never fewer than actors"
+    )
+    slice_events: int = Field(
+        default=2_000_000, ge=1, description="events of a bounded source that are handed over at once"
+    )
+    ahead: int = Field(default=2, ge=1, le=64, description="slices or batches that may wait for the actors")
+    spark_executors: int = Field(default=1, ge=1, description="Spark executors")
+    spark_cores: int = Field(default=2, ge=1, description="cores of each")
+    spark_memory: str = Field(default="2g", description="memory of each")
+    object_store: int = Field(
+        default=1 << 31, ge=80 << 20, description="bytes of Ray's object store, where it is started here"
+    )
+    restarts: int = Field(default=10, ge=0, description="processes that may die in a run before it is given up")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def settings(**given: Any) -> Settings:
+    """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        raise InputError("\n".join(map(_told, error.errors()))) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{FILE} cannot be read: {error}") from None
+
+
+def _told(problem: Any) -> str:
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "extra_forbidden":
+        meant = nearest(name, Settings.model_fields)
+        return f"there is no setting {name!r}" + (f"; did you mean {meant!r}?" if meant else "")
+    about = Settings.model_fields[name].description if name in Settings.model_fields else ""
+    return f"the setting {name} ({about}) is {problem['input']!r}: {problem['msg']}"

@@ -1,0 +1,51 @@
+"""RayDP's hand-over: the partitions of a DataFrame as Arrow blocks in Ray's object store.
+
+Spark keeps the blocks as an RDD that it can compute again, in memory or on disk. Each is fetched from the executor that
+holds it when somebody asks for it: a reference to it goes to an actor, and no row goes through this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import ray
+from pyspark import StorageLevel
+from ray._private import worker
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+class Blocks:
+    """The partitions of a DataFrame, computed."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        context: Any = frame.sparkSession.sparkContext
+        self._writer = context._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
+        level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
+        self._info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
+        self._locations = list(self._info.locations())
+        self._schema, self._agent = self._info.schemaJson(), self._info.driverAgentUrl()
+
+    def reference(self, partition: int) -> Any:
+        """The block as an object of Ray's: bytes, an Arrow stream."""
+        executor = ray.get_actor(f"raydp-executor-{self._locations[partition]}")
+        with _java_calls():
+            return executor.getRDDPartition.remote(self._info.rddId(), partition, self._schema, self._agent)
+
+    def release(self) -> None:
+        """Nobody will ask any more."""
+        self._writer.releaseRecoverableRDD(self._info.rddId())
+
+
+@contextmanager
+def _java_calls() -> Iterator[None]:
+    """Ray calls actors in Java only while it is told to load code from here; left on, later hand-overs hang."""
+    process: Any = worker.global_worker
+    process.set_load_code_from_local(True)
+    try:
+        yield
+    finally:
+        process.set_load_code_from_local(False)

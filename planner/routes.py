@@ -1,0 +1,53 @@
+"""Routes: which events of a stream go where, when many places share the work.
+
+Queries that split the stream alike go one way together. An event is sent along every route that wants it, to the place
+that owns the *key group* of its values there: so all events of a partition meet, and partitions spread.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.plan import Plan, QueryPlan
+
+
+@dataclass(frozen=True)
+class Route:
+    """Some queries of a workload, and what they have to see."""
+
+    queries: tuple[str, ...]
+    partition: tuple[str, ...]
+    """An event with a null in one of these is in no partition."""
+    keys: tuple[str, ...]
+    """Those of them that say where an event goes; without any, all events go to one place."""
+    types: frozenset[str] | None
+    """None: events of every type, as under contiguous."""
+    columns: tuple[str, ...]
+
+
+def routes(plan: Plan) -> tuple[Route, ...]:
+    """The routes of a plan, in the order of their first queries."""
+    found: dict[tuple[tuple[str, ...], tuple[str, ...]], list[QueryPlan]] = {}
+    for query in plan.queries:
+        found.setdefault((query.partition, _keys(query)), []).append(query)
+    return tuple(_route(partition, keys, queries) for (partition, keys), queries in found.items())
+
+
+def _keys(query: QueryPlan) -> tuple[str, ...]:
+    """Rows of partitions of a group are added up; unless windows move with the events of the whole group.
+
+    Members of an AND are paired up in a partition, and their pairs are not kept apart as numbers that could be added.
+    """
+    together = query.per_event or len(query.counters) > 1
+    return query.query.groups if together else query.partition
+
+
+def _route(partition: tuple[str, ...], keys: tuple[str, ...], queries: list[QueryPlan]) -> Route:
+    sees_all = any(query.query.semantics == "contiguous" for query in queries)
+    return Route(
+        tuple(query.query.name for query in queries),
+        partition,
+        keys,
+        None if sees_all else frozenset[str]().union(*(query.types for query in queries)),
+        tuple(sorted({column for query in queries for column in query.columns})),
+    )

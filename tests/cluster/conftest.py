@@ -1,0 +1,17 @@
+"""Spark and Ray, the real ones, started once for all tests here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from cluster.session import Session, session
+from cluster.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def running() -> Iterator[Session]:
+    begun = session(Settings(engine="ray"))
+    yield begun
+    begun.close()

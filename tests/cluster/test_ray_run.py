@@ -1,0 +1,113 @@
+"""On Spark and Ray the rows are those of one process, however the stream is dealt out, and whoever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import ray
+
+import elsinore
+from cluster.crew import Crew
+from cluster.session import Session
+from connectors.ridesharing import write
+from tests.oracle.compare import differences
+from tests.oracle.vectors import CASES, name
+
+pytestmark = pytest.mark.usefixtures("running")
+
+FEW = [case for case in CASES if name(case).startswith("hamlet")] + CASES[-4:]
+
+WORKLOAD = """
+QUERY by_district
+RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.price)
+PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY everywhere
+RETURN COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.duration)
+PATTERN SEQ(Request R, Travel T+) WHERE [driver] WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY with_each
+RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+, Pickup P) WHERE [rider] GROUP-BY district WITHIN 5 minutes
+
+QUERY both
+RETURN district, COUNT(*)
+PATTERN SEQ(Request, Travel) & SEQ(Travel, Cancel) GROUP-BY district WITHIN 1 minute SLIDE 1 minute
+
+QUERY all_in_one
+RETURN COUNT(*) PATTERN SEQ(Cancel, Request) WITHIN 1 minute SLIDE 1 minute
+
+QUERY next_to
+RETURN COUNT(*) PATTERN SEQ(Request, Travel) SEMANTICS contiguous WHERE [driver] WITHIN 5 minutes SLIDE 5 minutes
+"""
+
+
+@pytest.fixture(scope="module")
+def rides(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rides") / "rides.parquet"
+    write(path, 60_000, seed=5)
+    return path
+
+
+@pytest.mark.parametrize("case", FEW, ids=name)
+def test_rows_are_those_of_the_vectors(case: dict[str, Any]) -> None:
+    result = elsinore.run(case["workload"], case["events"], engine="ray")
+    assert differences(case["expected"], result.rows(), "exact") == []
+
+
+@pytest.mark.parametrize(("actors", "slice_events"), [(1, 10**9), (2, 20_000), (5, 7_000)])
+def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: int) -> None:
+    alone = elsinore.run(WORKLOAD, rides, engine="local")
+    spread = elsinore.run(WORKLOAD, rides, engine="ray", actors=actors, slice_events=slice_events)
+    assert spread.to_arrow().equals(alone.to_arrow())
+    assert spread.metrics.events == alone.metrics.events == 60_000
+    assert spread.metrics.dropped == alone.metrics.dropped
+
+
+def test_events_with_nulls_are_counted(running: Session) -> None:
+    events = pa.table(
+        {
+            "type": ["A", "", "A", None, "B", "A", "X"],
+            "time": [1, 2, 3, 4, None, 5, 6],
+            "k": ["x", "x", None, "x", "x", "x", "x"],
+        }
+    )
+    workload = "RETURN k, COUNT(*) PATTERN A+ GROUP-BY k WITHIN 10 seconds SLIDE 10 seconds"
+    for engine in ("local", "ray"):
+        metrics = elsinore.run(workload, events, engine=engine).metrics
+        assert (metrics.events, metrics.dead, metrics.dropped, metrics.rows) == (4, 3, 1, 1), engine
+
+
+def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed: list[int] = []
+    receive = Crew.receive
+
+    def kill_twice(crew: Crew) -> Any:
+        actor = crew.places[0].actor
+        if len(killed) < 2 and crew.waiting[0] >= 2 and actor not in dead:
+            dead.append(actor)
+            killed.append(ray.get(actor.pid.remote()))
+            os.kill(killed[-1], signal.SIGKILL)
+        return receive(crew)
+
+    dead: list[Any] = []
+    monkeypatch.setattr(Crew, "receive", kill_twice)
+    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 3)
+    alone = elsinore.run(WORKLOAD, rides, engine="local")
+    spread = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    assert len(killed) == 2
+    assert spread.to_arrow().equals(alone.to_arrow())
+
+
+def test_what_is_wrong_with_values_is_said_as_in_one_process() -> None:
+    events = [{"type": "A", "time": 1, "v": "text"}]
+    with pytest.raises(elsinore.WorkloadError, match="text") as found:
+        elsinore.run("RETURN COUNT(*) PATTERN A+ WHERE A.v < 3 WITHIN 1 minute SLIDE 1 minute", events, engine="ray")
+    with pytest.raises(elsinore.WorkloadError) as alone:
+        elsinore.run("RETURN COUNT(*) PATTERN A+ WHERE A.v < 3 WITHIN 1 minute SLIDE 1 minute", events, engine="local")
+    assert str(found.value) == str(alone.value)
