@@ -10,12 +10,14 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from actors.collector import Collector
 from actors.rows import Rows
+from cluster.pool import Pool
 
 
 class Collecting:
-    def __init__(self, restarts: int) -> None:
+    def __init__(self, pool: Pool, restarts: int) -> None:
+        self.pool = pool
         self.left = restarts
-        self.actor = _begun()
+        self.actor = pool.hire(Collector)
 
     def collect(self, parts: Sequence[Any]) -> list[Rows]:
         """The rows of a batch, given references to what each graph actor knows of them."""
@@ -28,13 +30,9 @@ class Collecting:
                 if not self.left:
                     raise
                 self.left -= 1
-                self.actor = _begun()
+                self.actor = self.pool.replace(Collector)
             else:
                 return rows
 
     def dismiss(self) -> None:
-        ray.kill(self.actor)
-
-
-def _begun() -> Any:
-    return ray.remote(Collector).options(num_cpus=1, max_restarts=0, max_task_retries=0).remote()
+        self.pool.give_back(Collector, self.actor)

@@ -15,6 +15,7 @@ import ray
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
 from actors.graph_actor import Duty, GraphActor, OutOfOrderError, Receipt
+from cluster.pool import Pool
 
 SAVE_EVERY = 16
 """Batches between two states, so that few are taken again."""
@@ -49,10 +50,13 @@ class Place:
 
 
 class Crew:
-    def __init__(self, duty: Duty, places: int, restarts: int) -> None:
+    def __init__(self, duty: Duty, places: int, pool: Pool, restarts: int) -> None:
         self.duty = duty
+        self.pool = pool
         self.left = restarts
-        self.places = [Place(_begun(duty)) for _ in range(places)]
+        self.places = [Place(pool.hire(GraphActor)) for _ in range(places)]
+        for place in self.places:
+            place.actor.begin.remote(duty)
         self.waiting: deque[int] = deque()
 
     def send(self, batch: Batch) -> None:
@@ -82,8 +86,12 @@ class Crew:
         return [ray.get(getattr(place.actor, method).remote()) for place in self.places]
 
     def dismiss(self) -> None:
+        """Those that have nothing left to do can be of use to others."""
         for place in self.places:
-            ray.kill(place.actor)
+            if place.answers:
+                ray.kill(place.actor)
+            else:
+                self.pool.give_back(GraphActor, place.actor)
 
     def _send(self, number: int, place: Place, batch: Batch) -> None:
         take, watermark = place.actor.take.options(num_returns=2), None if batch.last else batch.watermark
@@ -112,14 +120,9 @@ class Crew:
         try:
             known = ray.get(place.actor.reached.remote())
         except RayActorError:
-            place.actor = _begun(self.duty)
+            place.actor = self.pool.replace(GraphActor)
+            place.actor.begin.remote(self.duty)
             known = ray.get(place.actor.restore.remote(place.state)) if place.state is not None else 0
         for batch in place.sent:
             if batch.number > known or batch.number in place.answers:
                 self._send(number, place, batch)
-
-
-def _begun(duty: Duty) -> Any:
-    actor: Any = ray.remote(GraphActor).options(num_cpus=1, max_restarts=0, max_task_retries=0).remote()
-    actor.begin.remote(duty)
-    return actor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +26,10 @@ from planner.routes import routes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+TOLD = "elsinore"
+"""What Spark counts on the way."""
 
 
 class RayRun:
@@ -53,22 +58,29 @@ class RayRun:
         self.decisions = pa.table({})
 
     def __iter__(self) -> Iterator[Rows]:
-        begun = session(self.settings)
-        with spark_events(begun.spark, self.source, self.clock, self.plan.columns) as events:
-            yield from self._answered(begun.spark, events)
-
-    def _answered(self, spark: Any, events: DataFrame) -> Iterator[Rows]:
-        settings = self.settings
-        deal = Deal(self.routes, settings.actors, settings.key_groups, self.duty.types, self._cuts(events))
-        told = events.observe("elsinore", *deal.counts())
-        dealt = deal.dealt(told, seeds(spark, deal.partitions))
-        blocks = Blocks(dealt)
-        self._count(dealt)
+        begun, settings = session(self.settings), self.settings
+        crew = Crew(self.duty, settings.actors, begun.pool, settings.restarts)
+        collecting = Collecting(begun.pool, settings.restarts)
         try:
-            yield from self._through_actors(deal, blocks)
+            with spark_events(begun.spark, self.source, self.clock, self.plan.columns) as events:
+                deal = Deal(self.routes, settings.actors, settings.key_groups, self.duty.types, self._cuts(events))
+                dealt = deal.dealt(events.observe(TOLD, *deal.counts()), seeds(begun.spark, deal.partitions))
+                with closing(Blocks(dealt)) as blocks:
+                    self._count(dealt)
+                    yield from self._answered(crew, collecting, _batches(deal, blocks))
         finally:
-            blocks.release()
-        self.metrics.dead += self.source.dead
+            crew.dismiss()
+            collecting.dismiss()
+
+    def _answered(self, crew: Crew, collecting: Collecting, batches: Iterator[Batch]) -> Iterator[Rows]:
+        for batch in batches:
+            crew.send(batch)
+            if len(crew.waiting) > self.settings.ahead:
+                yield from self._received(crew, collecting)
+        while crew.waiting:
+            yield from self._received(crew, collecting)
+        if self.record_decisions:
+            self.decisions = _recorded(crew.ask("decisions"))
 
     def _cuts(self, events: DataFrame) -> tuple[int, ...]:
         """Where a long stream is cut: at ends of panes, so that bursts stay whole."""
@@ -81,26 +93,10 @@ class RayRun:
         return tuple(sorted({int(cut) // pane * pane for cut in found}))
 
     def _count(self, dealt: DataFrame) -> None:
-        observed = dealt._jdf.queryExecution().observedMetrics().apply("elsinore")
+        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
         metrics = self.metrics
-        metrics.events, metrics.dead = int(observed.getAs("events")), int(observed.getAs("dead"))
+        metrics.events, metrics.dead = int(observed.getAs("events")), int(observed.getAs("dead")) + self.source.dead
         metrics.dropped = int(observed.getAs("dropped"))
-
-    def _through_actors(self, deal: Deal, blocks: Blocks) -> Iterator[Rows]:
-        crew = Crew(self.duty, deal.places, self.settings.restarts)
-        collecting = Collecting(self.settings.restarts)
-        try:
-            for batch in _batches(deal, blocks):
-                crew.send(batch)
-                if len(crew.waiting) > self.settings.ahead:
-                    yield from self._received(crew, collecting)
-            while crew.waiting:
-                yield from self._received(crew, collecting)
-            if self.record_decisions:
-                self.decisions = _recorded(crew.ask("decisions"))
-        finally:
-            crew.dismiss()
-            collecting.dismiss()
 
     def _received(self, crew: Crew, collecting: Collecting) -> Iterator[Rows]:
         batch, receipts, parts = crew.receive()

@@ -13,6 +13,7 @@ import ray
 from ray._private import ray_constants
 
 from cluster.java import prepare_java
+from cluster.pool import Pool
 from cluster.settings import Settings
 
 LOOPBACK = "127.0.0.1"
@@ -23,6 +24,7 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.pool = Pool()
         self.started_ray = not ray.is_initialized()
         prepare_java()
         if self.started_ray:

@@ -35,7 +35,7 @@ class Blocks:
         with _java_calls():
             return executor.getRDDPartition.remote(self._info.rddId(), partition, self._schema, self._agent)
 
-    def release(self) -> None:
+    def close(self) -> None:
         """Nobody will ask any more."""
         self._writer.releaseRecoverableRDD(self._info.rddId())
 
