@@ -172,7 +172,7 @@ class WindowGraph(BufferedGraph):
         """The results of the window from `start` on, with the group of each. (rows, flag)"""
         used = np.isin(np.arange(len(links.left)), self.single.index_link)
         order, counts = sort_runs(links, used, runs)
-        span, room = event_room(self, self.single, int(np.diff(runs).max()))
+        span, room = event_room(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
         result_of = np.full(self.groups, -1, np.int32)
         rows, flag = run_partitions(
             events, runs, order, counts, self.tables, self.single, links, self.shape, room,
@@ -255,7 +255,7 @@ class MovingGraph(BufferedGraph):
         self, events: Events, links: Links, runs: Any, moments: Moments, row_of: Any, out: Blocks, found: Any
     ) -> int:
         assert self.single is not None
-        span, room = event_room(self, self.single, int(np.diff(runs).max()))
+        span, room = event_room(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
         result: int = run_moments(
             events, runs, self.within, moments.at, moments.time, moments.group_of, row_of, self.tables, self.single,
             links, self.shape, room, scratch(self.shape, self.exact), span, out.numbers, out.least, found,
@@ -279,14 +279,13 @@ class MovingGraph(BufferedGraph):
         return result
 
 
-def event_room(graph: BufferedGraph, single: EventTables, longest: int) -> tuple[int, Room]:
+def event_room(counter: Counter, shape: Shape, exact: bool, single: EventTables, longest: int) -> tuple[int, Room]:
     """Memory for the longest run of events; and how far apart its trees lie."""
-    shape = graph.shape
-    block = Blocks.empty(shape, graph.exact, 1)
-    one = Blocks.empty(shape._replace(states=1), graph.exact, 1)
-    entries = Blocks.empty(one.shape, graph.exact, longest * entries_per_event(graph.counter, single) + 1)
+    block = Blocks.empty(shape, exact, 1)
+    one = Blocks.empty(shape._replace(states=1), exact, 1)
+    entries = Blocks.empty(one.shape, exact, longest * entries_per_event(counter, single) + 1)
     span = longest + 2
-    trees = Blocks.empty(one.shape, graph.exact, span * len(single.index_state))
+    trees = Blocks.empty(one.shape, exact, span * len(single.index_state))
     partial = longest * guard_entries_per_event(single) + 1
     links = len(single.link_operator)
     return span, Room(

@@ -28,7 +28,15 @@ class KeepsEvents(Protocol):
     def load(self, state: dict[str, Any]) -> None: ...
 
 
-C = TypeVar("C", bound=SharedCounting)
+class BufferedCounting(SharedCounting):
+    """A counter whose events are kept by its share set, which has loaded its columns before."""
+
+    def load(self, state: dict[str, Any]) -> None:
+        super().load(state)
+        self.follow()
+
+
+C = TypeVar("C", bound=BufferedCounting)
 G = TypeVar("G", bound=KeepsEvents)
 
 

@@ -16,6 +16,7 @@ from actors.moving_sharing import MovingSharing
 from actors.partitions import Partitions
 from actors.parts import PartialRows
 from actors.plan_sharing import PlanSharing
+from actors.prefix_sharing import PrefixSharing
 from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
 from actors.rows import Rows
@@ -26,12 +27,15 @@ from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan, QueryPlan
 from planner.planned_sets import PlannedSet
+from planner.prefix_sets import PrefixSet
 from planner.sharing import LinkedSet, MovingSet
 
 SLICE = 1 << 19
 """Events whose derived columns are in memory at once."""
 
 FORMAT = 1
+
+AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
 
 
 class Engine:
@@ -65,7 +69,7 @@ class Engine:
         self.sharings = [
             Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
             for share_set in plan.share_sets
-            if not isinstance(share_set, LinkedSet | MovingSet | PlannedSet)
+            if not isinstance(share_set, LinkedSet | MovingSet | PlannedSet | PrefixSet)
         ]
         self.linked = [
             LinkedSharing(plan, share_set, clock, exact)
@@ -82,11 +86,17 @@ class Engine:
             for share_set in plan.share_sets
             if isinstance(share_set, PlannedSet)
         ]
-        self._share_sets: tuple[Shared | LinkedSharing | MovingSharing, ...] = (
+        self.prefixes = [
+            PrefixSharing(plan, share_set, clock, exact)
+            for share_set in plan.share_sets
+            if isinstance(share_set, PrefixSet)
+        ]
+        self._share_sets: tuple[AnySharing, ...] = (
             *self.sharings,
             *self.linked,
             *self.moving,
             *self.planned,
+            *self.prefixes,
         )
         shared: dict[tuple[int, int], SharedCounting] = {}
         for sharing in self._share_sets:
@@ -156,7 +166,7 @@ class Engine:
                     rows += graph.settle(int(batches.times[-1]))
         return rows
 
-    def _splits(self, sharing: Shared | LinkedSharing | MovingSharing) -> Partitions:
+    def _splits(self, sharing: AnySharing) -> Partitions:
         return self._graphs[sharing.share_set.members[0].query].partitions
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -40,6 +40,8 @@ class LaneColumns:
     """By sum, its lowest and highest digit so far."""
     types: dict[str, pa.DataType] = field(default_factory=dict)
     """Of attributes, as they were first seen with a value."""
+    asked: Mapping[Lane, str] = field(default_factory=dict)
+    """By lane, the query that asks for it, where it is not `query`."""
 
     @property
     def sums(self) -> list[tuple[Lane, int | None]]:
@@ -107,10 +109,10 @@ class LaneColumns:
         assert lane.attribute is not None
         if lane.kind == "sum" and not _is_number(kind):
             message = f"{lane.variable}.{lane.attribute} holds {kind} values; SUM and AVG add up numbers"
-            raise WorkloadError([Problem(message, "use COUNT, or an attribute with numbers", None, self.query)])
+            raise self._refused(lane, message, "use COUNT, or an attribute with numbers")
         if lane.kind in ("min", "max") and (pa.types.is_dictionary(kind) or pa.types.is_string(kind)):
             message = f"{lane.variable}.{lane.attribute} holds texts; MIN and MAX compare numbers and times"
-            raise WorkloadError([Problem(message, "use an attribute with numbers or times", None, self.query)])
+            raise self._refused(lane, message, "use an attribute with numbers or times")
         known = self.types.setdefault(lane.attribute, kind)
         if pa.types.is_floating(kind) and pa.types.is_integer(known):
             self.types[lane.attribute] = kind
@@ -187,7 +189,10 @@ class LaneColumns:
     def _check_exact(self, lane: Lane, data: Ints) -> None:
         if len(data) and max(abs(int(data.min())), abs(int(data.max()))) > EXACT_IN_FLOAT:
             message = f"{lane.variable}.{lane.attribute} holds floats and, in other events, integers beyond 2**53"
-            raise WorkloadError([Problem(message, "give all its values as floats", None, self.query)])
+            raise self._refused(lane, message, "give all its values as floats")
+
+    def _refused(self, lane: Lane, message: str, hint: str) -> WorkloadError:
+        return WorkloadError([Problem(message, hint, None, self.asked.get(lane, self.query))])
 
     def is_float(self, lane: Lane) -> bool:
         kind = self.types.get(lane.attribute or "")

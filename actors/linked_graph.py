@@ -1,23 +1,20 @@
 """The event-grained graph of a share set: one buffer of events, one search for predecessors, many queries.
 
-Windows are evaluated when they are over, as those of a query by itself (`buffered_graph`): one after another, for all
-queries at once. What a window's evaluation does is in `linked_numba_fns`.
+What a window's evaluation does is in `linked_numba_fns`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from actors.blocks import Blocks
 from actors.buffer import Buffer
-from actors.buffered_graph import OpenWindows, WindowGraph, cells
+from actors.buffered_graph import cells
 from actors.buffered_numba_fns import sort_runs
-from actors.cells import Cells
 from actors.counters_numba_fns import NONE, Events, Tables
 from actors.event_kinds import EventKinds
 from actors.event_numba_fns import Links
@@ -26,37 +23,19 @@ from actors.hamlet_numba_fns import Types
 from actors.linked_numba_fns import INDEX, Lanes, Results, Window, run_linked
 from actors.linked_tables import lanes_of, most_at_once, result_of, results, room, scratch_of, trees_of
 from actors.share_tables import Columns, Merged, members_of, sharers_of, types_of
+from actors.shared_windows import SharedWindows, WindowMember
 from planner.sharing import LinkedSet
 from planner.syntax import ComparisonOperator
 from planner.windows import Windows
 
 
-class LinkedMember(WindowGraph):
+class LinkedMember(WindowMember):
     """The counters of one query; its windows are evaluated by its share set."""
-
-    share: LinkedGraph
-
-    def __init__(self, *rest: Any) -> None:
-        super().__init__(*rest)
-        self.ready: list[Cells] = []
 
     @property
     def own(self) -> Blocks:
         """Its counters, as for one partition."""
         return Blocks.empty(self.shape, self.exact, 1)
-
-    def settle(self, time: int) -> Iterator[Cells]:
-        self.share.settle(time)
-        yield from self.hand_out()
-
-    def finish(self) -> Iterator[Cells]:
-        self.share.finish()
-        yield from self.hand_out()
-
-    def hand_out(self) -> list[Cells]:
-        """What the share set has found."""
-        ready, self.ready = self.ready, []
-        return ready
 
 
 @dataclass(frozen=True)
@@ -73,7 +52,7 @@ class Layout:
     lanes: Lanes
 
 
-class LinkedGraph:
+class LinkedGraph(SharedWindows[LinkedMember]):
     """`columns` tells what the lanes of each member add up; `operators` and `comparable` are about links."""
 
     def __init__(
@@ -87,49 +66,24 @@ class LinkedGraph:
         windows: Windows,
         buffer: Buffer,
     ) -> None:
+        super().__init__(graphs, windows, buffer)
         self.share_set = share_set
-        self.graphs = graphs
         self.kinds = kinds
         self.columns = columns
         self.operators = operators
         self.comparable = comparable
-        self.buffer = buffer
-        self.open = OpenWindows(windows, buffer)
         self._layout: Layout | None = None
-        for graph in graphs:
-            graph.share = self
-
-    def process(self, events: Events, links: Links) -> None:
-        """Take in events, sorted by time, none older than those before; what is due by them waits with each member."""
-        if len(events.time):
-            self.buffer.extend(events, links)
-            self.settle(int(events.time[-1]))
-
-    def settle(self, time: int) -> None:
-        """Windows that end no later than this."""
-        for start in self.open.until(time):
-            self._evaluate(start)
-
-    def finish(self) -> None:
-        for start in self.open.rest():
-            self._evaluate(start)
 
     def renew(self) -> None:
-        """Members have other lanes, or columns stand elsewhere."""
         self._layout = None
 
-    def _evaluate(self, start: int) -> None:
-        window = self.open.events(start, len(self.graphs[0].group_of))
-        if window is None:
-            return
-        events, links, runs = window
+    def _answer(self, start: int, end: int, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> None:
         links = self.comparable(links)
         while True:
             found, flag = self._run(events, links, runs)
             if not flag >> 62:
                 break
             self._widen()
-        end = start + self.open.windows.within
         for member, graph in enumerate(self.graphs):
             rows = np.flatnonzero(found.found[member])
             if len(rows):
@@ -141,9 +95,7 @@ class LinkedGraph:
         made = self._lay_out()
         blocks, lanes, shape = made.blocks, made.lanes, made.blocks[0].shape
         window = _window(links, runs, lanes)
-        found = results(
-            [graph.counter.machine for graph in self.graphs], blocks, self.graphs[0].group_of, self.graphs[0].groups
-        )
+        found = results([graph.counter.machine for graph in self.graphs], blocks, self.group_of, self.groups)
         flag = run_linked(
             events, window, made.members, made.sharers, made.types, made.tables, lanes, links,
             room(
@@ -177,13 +129,6 @@ class LinkedGraph:
         for graph in self.graphs:
             graph.shape = graph.shape._replace(words=2 * graph.shape.words)
         self.renew()
-
-    def save(self) -> dict[str, Any]:
-        return {"buffer": self.buffer.save(), "next_window": self.open.next}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.buffer.load(state["buffer"])
-        self.open.next = state["next_window"]
 
 
 def _window(links: Links, runs: npt.NDArray[np.int64], lanes: Lanes) -> Window:

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from actors.buffered_graph import MovingGraph
-from actors.buffered_sharing import BufferedSharing
+from actors.buffered_sharing import BufferedCounting, BufferedSharing
 from actors.counters_numba_fns import Events, Tables
 from actors.counting import Batch
 from actors.link_columns import LinkColumns, Mask
 from actors.linked_graph import LinkedGraph, LinkedMember
-from actors.sharing import SharedCounting, taken
+from actors.sharing import taken
 from planner.clock import Clock
 from planner.linked_sets import without_linked
 from planner.plan import Counter, Plan, QueryPlan
@@ -21,7 +21,7 @@ from planner.sharing import LinkedSet
 from planner.windows import Windows
 
 
-class LinkedCounting(SharedCounting):
+class LinkedCounting(BufferedCounting):
     """An event-grained counter; events of the types that it shares go to the share set's entries only."""
 
     graph: LinkedMember
@@ -37,10 +37,6 @@ class LinkedCounting(SharedCounting):
 
     def _tables(self) -> Tables:
         return self._tables_of(without_linked(self.counter.machine, self.types))
-
-    def load(self, state: dict[str, Any]) -> None:
-        super().load(state)
-        self.follow()
 
 
 class LinkedSharing(BufferedSharing[LinkedCounting, LinkedGraph]):

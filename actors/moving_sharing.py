@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from actors.buffered_graph import MovingGraph, WindowGraph
-from actors.buffered_sharing import BufferedSharing
+from actors.buffered_sharing import BufferedCounting, BufferedSharing
 from actors.counters_numba_fns import Events
 from actors.counting import Batch
 from actors.moving_share_graph import MovingMember, MovingShareGraph
-from actors.sharing import SharedCounting, taken
+from actors.sharing import taken
 from planner.clock import Clock
 from planner.plan import Plan, QueryPlan
 from planner.sharing import MovingSet
 
 
-class MovingCounting(SharedCounting):
+class MovingCounting(BufferedCounting):
     """A counter whose windows move with every event."""
 
     graph: MovingMember
 
     def _buffered(self, plan: QueryPlan, clock: Clock) -> tuple[Callable[..., WindowGraph], Callable[..., MovingGraph]]:
         return WindowGraph, MovingMember
-
-    def load(self, state: dict[str, Any]) -> None:
-        super().load(state)
-        self.follow()
 
 
 class MovingSharing(BufferedSharing[MovingCounting, MovingShareGraph]):

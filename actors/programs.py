@@ -73,16 +73,35 @@ def _steps(appends: tuple[Append, ...], consumed: dict[int, int]) -> list[Step] 
 
 
 def _ordered(steps: list[Step]) -> list[Step] | None:
-    left, done = list(steps), []
+    waits = _waits(steps)
+    left, done = list(range(len(steps))), set[int]()
+    order = []
     while left:
-        ready = [step for step in left if not any(_before(other, step) for other in left if other is not step)]
+        ready = [k for k in left if waits[k] <= done]
         if not ready:
             return None
         # A step that adds a state to itself comes before others add to it.
-        step = min(ready, key=lambda step: step.source != step.target)
-        done.append(step)
-        left.remove(step)
-    return done
+        k = min(ready, key=lambda k: steps[k].source != steps[k].target)
+        order.append(steps[k])
+        done.add(k)
+        left.remove(k)
+    return order
+
+
+def _waits(steps: list[Step]) -> list[set[int]]:
+    """By step, those that have to come before it. They all begin where it begins or ends."""
+    by_source: dict[int, list[int]] = {}
+    for k, step in enumerate(steps):
+        by_source.setdefault(step.source, []).append(k)
+    return [
+        {
+            j
+            for state in {step.source, step.target}
+            for j in by_source.get(state, ())
+            if j != k and _before(steps[j], step)
+        }
+        for k, step in enumerate(steps)
+    ]
 
 
 def _before(one: Step, other: Step) -> bool:

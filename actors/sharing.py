@@ -41,11 +41,13 @@ class SharedColumns:
 
     def __init__(self, plans: Sequence[tuple[QueryPlan, Counter]], exact: bool) -> None:
         lanes: dict[tuple[str, str | None], Lane] = {}
-        for _, counter in plans:
+        asked: dict[Lane, str] = {}
+        for plan, counter in plans:
             for lane in counter.lanes:
-                if lane.attribute is not None:
-                    lanes.setdefault((lane.kind, lane.attribute), lane)
-        self.columns = LaneColumns(tuple(lanes.values()), exact, plans[0][0].query.name)
+                if lane.attribute is not None and (lane.kind, lane.attribute) not in lanes:
+                    lanes[lane.kind, lane.attribute] = lane
+                    asked[lane] = plan.query.name
+        self.columns = LaneColumns(tuple(lanes.values()), exact, plans[0][0].query.name, asked=asked)
         self.reads = {lane.attribute for lane in lanes.values() if lane.attribute}
 
     def sums(self) -> dict[Column, int]:

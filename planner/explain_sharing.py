@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 
+from planner.explain_prefixes import explain_tree
 from planner.gloria.explain import explain_plan
 from planner.plan import Plan
 from planner.planned_sets import PlannedSet
+from planner.prefix_sets import PrefixSet
 from planner.query_names import listed
 from planner.sharing import Kleene, LinkedSet, MovingSet, ShareSet
 from planner.spans import common, show_length
@@ -30,6 +33,8 @@ def _graph(share_set: ShareSet) -> str:
             return "graph of moving windows"
         case PlannedSet():
             return "planned graph"
+        case PrefixSet():
+            return "prefix tree"
         case _:
             return "HAMLET graph"
 
@@ -44,7 +49,7 @@ def counters_in_sets(plan: Plan) -> dict[tuple[int, int], int]:
 
 
 def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
-    if isinstance(share_set, LinkedSet):
+    if isinstance(share_set, LinkedSet | PrefixSet):
         yield "windows one by one: the events of each are kept for all queries, and evaluated when it is over"
     elif isinstance(share_set, MovingSet):
         yield "windows that move with every event: what a burst does to trends is found once for all queries"
@@ -52,6 +57,8 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
         yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
     if isinstance(share_set, PlannedSet):
         yield from explain_plan(share_set.plan)
+    elif isinstance(share_set, PrefixSet):
+        yield from explain_tree(share_set.tree, partial(_names, plan, share_set))
     for number, kleene in enumerate(share_set.kleenes):
         yield f"share {kleene.type}+: {_sharers(plan, share_set, kleene, range(len(kleene.sharers)))}"
         yield from _lanes(plan, share_set, kleene)

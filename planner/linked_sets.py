@@ -17,6 +17,11 @@ from planner.sharing import Compared, Kleene, LinkedSet, LinkLane, Sharer, Share
 if TYPE_CHECKING:
     from planner.plan import Counter, QueryPlan
 
+CONSUMED = (
+    "predicates on neighbours are shared under skip-till-any-match only: otherwise events end trends, "
+    "so which events there are to compare with differs from query to query"
+)
+
 Text = tuple[str, str, str, str]
 """A link as a text that is the same for all queries: type, operator and both sides."""
 
@@ -48,7 +53,7 @@ def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
     if plan.per_event:
         return "its windows move with every event; those that compare neighbours are shared where they have a SLIDE"
     if plan.query.semantics != "any":
-        return "only under skip-till-any-match do trends fork within a burst; here an event lengthens them once"
+        return CONSUMED
     if counter.machine.closes:
         return "they stand in a negation, whose matches have to be found event by event"
     if len(plan.counters) > 1:

@@ -15,6 +15,7 @@ from planner.lanes import Lane, lanes
 from planner.machine import Machine, TooComplexError
 from planner.planned_sets import planned_sets
 from planner.predicates import Predicates, attributes, classify
+from planner.prefix_sets import prefix_sets
 from planner.share_sets import share_sets
 from planner.sharing import ShareSet
 from planner.strategies import METHODS, Method, check_strategy
@@ -29,7 +30,7 @@ STRATEGIES = tuple(METHODS)
 ways of A-Seq.
 
 To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
-`sharon` flattens Kleene into sequences of fixed length.
+`sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
 """
 
 SHARING = ("auto", "hamlet", "hamlet-static")
@@ -144,6 +145,8 @@ def plan(workload: Workload, strategy: str = "auto") -> Plan:
     queries = _queries(workload, METHODS[strategy])
     if strategy in PLANNED:
         return Plan(strategy, queries, *planned_sets(queries, strategy))
+    if METHODS[strategy] == "prefixes":
+        return Plan(strategy, queries, *prefix_sets(queries))
     if strategy not in SHARING:
         return Plan(strategy, queries)
     return Plan(strategy, queries, *share_sets(queries))

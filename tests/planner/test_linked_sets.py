@@ -77,8 +77,8 @@ NO_OTHER = "no other query compares neighbours in T+ with the same grouping, win
         ),
         (
             f"PATTERN T+ SEMANTICS skip-till-next-match WHERE T.v < NEXT(T).v {WINDOW}",
-            "T.v < NEXT(T).v: only under skip-till-any-match do trends fork within a burst; "
-            "here an event lengthens them once",
+            "T.v < NEXT(T).v: predicates on neighbours are shared under skip-till-any-match only: otherwise events end "
+            "trends, so which events there are to compare with differs from query to query",
         ),
         (
             f"{RISING} WITHIN 10 minutes",
