@@ -39,12 +39,15 @@ from actors.pane_graph import NEVER
 from actors.share_tables import members_of, sharers_of, types_of, widths
 from actors.shared_graph import MemberGraph, SharedGraph, ordered
 from planner import bursts as statistics
-from planner.bursts import Choices, Facts, Floats
+from planner.bursts import Choices, Facts, Floats, unanswered
 from planner.optimizer import SharingOptimizer
 from planner.sharing import ShareSet
 
 HOLD, HOLD_ALL = 1 << 12, 1 << 18
 """No burst waits that is longer, nor any where all together are."""
+
+AT_ONCE = 1 << 13
+"""Bursts that an optimizer is told of, at least, in one question."""
 
 SNAPSHOTS = 16
 """Room for so many snapshots of a graphlet at first."""
@@ -90,12 +93,18 @@ class HamletGraph(SharedGraph):
         bursts, rows, asked = self._cut(events, after, segments)
         if not complete:
             self._hold(segments[-1], bursts, events, order)
-        choices = self._decide(bursts, rows, asked)
         created, most = np.empty((2, len(bursts.size)), np.int64)
-        work = Work(events, after, bursts, rows, asked, choices, created, most)
-        for segment in segments:
-            self.reach(segment, events, ready)
-            self._run(segment, work)
+        rounds = _rounds(segments, asked)
+        found = [self._decide(bursts, rows, asked, rounds[0][1])]
+        work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), found), created, most)
+        for number, (some, part) in enumerate(rounds):
+            if number + 1 < len(rounds):
+                # Whoever decides may be elsewhere, and can think while this round runs.
+                found.append(self._decide(bursts, rows, asked, rounds[number + 1][1]))
+            work.choices.fill(int(asked.at[part.start]), found[number])
+            for segment in some:
+                self.reach(segment, events, ready)
+                self._run(segment, work)
         if self.decisions.recorded:
             self.decisions.note(work)
         return ready
@@ -165,14 +174,18 @@ class HamletGraph(SharedGraph):
                 self.longest,
             )
 
-    def _decide(self, bursts: Bursts, rows: Rows, asked: Asked) -> Choices:
-        """How each row of each burst is run; one question for each Kleene."""
+    def _decide(self, bursts: Bursts, rows: Rows, asked: Asked, part: slice) -> Choices:
+        """How each row of some bursts is run; one question for each Kleene."""
         begin = process_time()
-        told = statistics.Bursts(asked.size, asked.window, asked.at, rows.queries, rows.taken, rows.snapshots)
+        at = asked.at[part.start : part.stop + 1]
+        told = statistics.Bursts(
+            asked.size[part], asked.window[part], at - at[0],
+            *(column[at[0] : at[-1]] for column in (rows.queries, rows.taken, rows.snapshots)),
+        )  # fmt: skip
         if len(self.facts) == 1:
             choices = self.optimizer.decide(self.facts[0], told)
         else:
-            choices = self._decide_apart(bursts.kleene[asked.burst], told)
+            choices = self._decide_apart(bursts.kleene[asked.burst[part]], told)
         self.decisions.seconds += process_time() - begin
         return choices
 
@@ -271,6 +284,20 @@ class HamletGraph(SharedGraph):
         self._make_seen(int(slots.max(initial=-1)) + 1)
         self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
         self.decisions.keep(slots)
+
+
+def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segment], slice]]:
+    """Panes, few enough at a time that their bursts are one question; and which bursts these are."""
+    found: list[tuple[list[Segment], slice]] = []
+    some: list[Segment] = []
+    begin = 0
+    for segment in segments:
+        some.append(segment)
+        end = int(np.searchsorted(asked.burst, segment.burst_at[-1]))
+        if end - begin >= AT_ONCE or segment is segments[-1]:
+            found.append((some, slice(begin, end)))
+            some, begin = [], end
+    return found
 
 
 def _joined(one: Events, other: Events) -> Events:

@@ -6,7 +6,7 @@ as bursts do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -102,3 +102,18 @@ class Choices:
     def apart(self) -> Floats:
         """The same with every query by itself."""
         return self.costs()[1]
+
+    def fill(self, row: int, some: Choices) -> None:
+        """Choices of rows from this one on."""
+        rows = slice(row, row + len(some.choice))
+        self.choice[rows], self.together[rows], self.alone[rows] = some.choice, some.together, some.alone
+
+
+def unanswered(rows: int, parts: Sequence[Choices]) -> Choices:
+    """Room for the choices of several questions; `parts` has them all in the end."""
+    together, alone = np.zeros((2, rows), np.int64)
+
+    def costs() -> tuple[Floats, Floats]:
+        return np.concatenate([part.shared for part in parts]), np.concatenate([part.apart for part in parts])
+
+    return Choices(np.zeros(rows, np.uint8), together, alone, costs)
