@@ -17,6 +17,7 @@ import pyarrow as pa
 from actors.blocks_in import batch_of
 from actors.engine import Engine
 from actors.parts import PartialRows
+from actors.remote_optimizer import RemoteOptimizer
 from actors.state import pack, unpack
 from planner.check import check_text
 from planner.clock import Clock
@@ -37,6 +38,8 @@ class Duty:
     numeric: str
     lateness: int
     """In ticks."""
+    policy: SharingOptimizer
+    """What decides about bursts where the optimizer actor does not."""
     record_decisions: bool = False
 
 
@@ -49,6 +52,12 @@ class Counts:
     shared_bursts: int = 0
     snapshots: int = 0
     decision_seconds: float = 0.0
+    questions: int = 0
+    """To the optimizer actor."""
+    missed: int = 0
+    """Questions without an answer in time."""
+    waited: float = 0.0
+    """Seconds, for answers."""
     seconds: float = 0.0
     """At work on batches."""
 
@@ -76,10 +85,11 @@ class OutOfOrderError(Exception):
 class GraphActor:
     """Single-threaded, as Ray's actors are unless told otherwise."""
 
-    def begin(self, duty: Duty, optimizer: SharingOptimizer | None = None) -> None:
+    def begin(self, duty: Duty, optimizer: Any) -> None:
+        """`optimizer`: the actor that decides about bursts."""
         self.duty = duty
-        self.optimizer = optimizer
-        self.engines = [Engine(planned, *_how(duty, optimizer)) for planned in _plans(duty)]
+        self.optimizer = RemoteOptimizer(optimizer, duty.policy)
+        self.engines = [Engine(planned, *_how(duty, self.optimizer)) for planned in _plans(duty)]
         self.number = 0
         self.late = 0
         self.seconds = 0.0
@@ -125,7 +135,10 @@ class GraphActor:
             engine.late = []
         self.late += sum(batch.num_rows for batch in late)
         seconds = sum(engine.decision_seconds for engine in self.engines)
-        return Counts(self.late, bursts, shared, snapshots, seconds, self.seconds), late
+        told = self.optimizer
+        return Counts(
+            self.late, bursts, shared, snapshots, seconds, told.asked, told.missed, told.waited, self.seconds
+        ), late
 
     def decisions(self) -> list[pa.Table]:
         return [engine.decisions() for engine in self.engines]

@@ -9,6 +9,7 @@ the work on events.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from time import process_time
 
 import numpy as np
@@ -39,8 +40,8 @@ from actors.pane_graph import NEVER
 from actors.share_tables import members_of, sharers_of, types_of, widths
 from actors.shared_graph import MemberGraph, SharedGraph, ordered
 from planner import bursts as statistics
-from planner.bursts import Choices, Facts, Floats, unanswered
-from planner.optimizer import SharingOptimizer
+from planner.bursts import Choices, Facts, Floats, Ints, unanswered
+from planner.optimizer import Pending, SharingOptimizer, ask
 from planner.sharing import ShareSet
 
 HOLD, HOLD_ALL = 1 << 12, 1 << 18
@@ -95,13 +96,14 @@ class HamletGraph(SharedGraph):
             self._hold(segments[-1], bursts, events, order)
         created, most = np.empty((2, len(bursts.size)), np.int64)
         rounds = _rounds(segments, asked)
-        found = [self._decide(bursts, rows, asked, rounds[0][1])]
+        found: list[Choices] = []
         work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), found), created, most)
-        for number, (some, part) in enumerate(rounds):
-            if number + 1 < len(rounds):
-                # Whoever decides may be elsewhere, and can think while this round runs.
-                found.append(self._decide(bursts, rows, asked, rounds[number + 1][1]))
-            work.choices.fill(int(asked.at[part.start]), found[number])
+        pending = self._ask(bursts, rows, asked, rounds[0][1])
+        for (some, part), after_it in zip_longest(rounds, rounds[1:]):
+            # Whoever decides may be elsewhere: the next round is thought about while this one runs.
+            answer, pending = pending, self._ask(bursts, rows, asked, after_it[1]) if after_it else pending
+            found.append(self._answered(answer))
+            work.choices.fill(int(asked.at[part.start]), found[-1])
             for segment in some:
                 self.reach(segment, events, ready)
                 self._run(segment, work)
@@ -174,8 +176,8 @@ class HamletGraph(SharedGraph):
                 self.longest,
             )
 
-    def _decide(self, bursts: Bursts, rows: Rows, asked: Asked, part: slice) -> Choices:
-        """How each row of some bursts is run; one question for each Kleene."""
+    def _ask(self, bursts: Bursts, rows: Rows, asked: Asked, part: slice) -> Pending:
+        """How is each row of some bursts to be run? One question for each Kleene."""
         begin = process_time()
         at = asked.at[part.start : part.stop + 1]
         told = statistics.Bursts(
@@ -183,30 +185,25 @@ class HamletGraph(SharedGraph):
             *(column[at[0] : at[-1]] for column in (rows.queries, rows.taken, rows.snapshots)),
         )  # fmt: skip
         if len(self.facts) == 1:
-            choices = self.optimizer.decide(self.facts[0], told)
+            pending = ask(self.optimizer, self.facts[0], told)
         else:
-            choices = self._decide_apart(bursts.kleene[asked.burst[part]], told)
+            pending = self._ask_of_each(bursts.kleene[asked.burst[part]], told)
+        self.decisions.seconds += process_time() - begin
+        return pending
+
+    def _answered(self, pending: Pending) -> Choices:
+        begin = process_time()
+        choices = pending()
         self.decisions.seconds += process_time() - begin
         return choices
 
-    def _decide_apart(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Choices:
-        choice = np.zeros(len(told.queries), np.uint8)
-        together, alone = np.zeros((2, len(told.queries)), np.int64)
-        parts: list[tuple[npt.NDArray[np.int64], Choices]] = []
+    def _ask_of_each(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Pending:
+        parts = []
         for number, facts in enumerate(self.facts):
             which = np.flatnonzero(kleene == number)
             some, own = told.some(which)
-            found = self.optimizer.decide(facts, some)
-            choice[own], together[own], alone[own] = found.choice, found.together, found.alone
-            parts.append((which, found))
-
-        def costs() -> tuple[Floats, Floats]:
-            both = np.empty((2, len(kleene)))
-            for which, found in parts:
-                both[0, which], both[1, which] = found.shared, found.apart
-            return both[0], both[1]
-
-        return Choices(choice, together, alone, costs)
+            parts.append((which, own, ask(self.optimizer, facts, some)))
+        return lambda: _together([(which, own, pending()) for which, own, pending in parts], told)
 
     def _run(self, segment: Segment, work: Work) -> None:
         """Take in the bursts of a pane."""
@@ -298,6 +295,22 @@ def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segmen
             found.append((some, slice(begin, end)))
             some, begin = [], end
     return found
+
+
+def _together(parts: list[tuple[Ints, Ints, Choices]], told: statistics.Bursts) -> Choices:
+    """The answers about bursts and rows of several Kleene."""
+    choice = np.zeros(len(told.queries), np.uint8)
+    together, alone = np.zeros((2, len(told.queries)), np.int64)
+    for _, own, found in parts:
+        choice[own], together[own], alone[own] = found.choice, found.together, found.alone
+
+    def costs() -> tuple[Floats, Floats]:
+        both = np.empty((2, len(told.size)))
+        for which, _, found in parts:
+            both[0, which], both[1, which] = found.shared, found.apart
+        return both[0], both[1]
+
+    return Choices(choice, together, alone, costs)
 
 
 def _joined(one: Events, other: Events) -> Events:

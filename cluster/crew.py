@@ -50,13 +50,14 @@ class Place:
 
 
 class Crew:
-    def __init__(self, duty: Duty, places: int, pool: Pool, restarts: int) -> None:
+    def __init__(self, duty: Duty, places: int, pool: Pool, optimizer: Any, restarts: int) -> None:
         self.duty = duty
         self.pool = pool
+        self.optimizer = optimizer
         self.left = restarts
         self.places = [Place(pool.hire(GraphActor)) for _ in range(places)]
         for place in self.places:
-            place.actor.begin.remote(duty)
+            place.actor.begin.remote(duty, optimizer)
         self.waiting: deque[int] = deque()
 
     def send(self, batch: Batch) -> None:
@@ -121,7 +122,7 @@ class Crew:
             known = ray.get(place.actor.reached.remote())
         except RayActorError:
             place.actor = self.pool.replace(GraphActor)
-            place.actor.begin.remote(self.duty)
+            place.actor.begin.remote(self.duty, self.optimizer)
             known = ray.get(place.actor.restore.remote(place.state)) if place.state is not None else 0
         for batch in place.sent:
             if batch.number > known or batch.number in place.answers:

@@ -52,6 +52,14 @@ class Metrics:
     """Created by shared graphlets."""
     decision_seconds: float = 0.0
     """That all decisions took."""
+    questions: int = 0
+    """To the optimizer actor, on Ray."""
+    missed: int = 0
+    """Those that it did not answer in time: actors went on with the policy that they had."""
+    waited: float = 0.0
+    """Seconds that actors waited for answers, all together."""
+    seconds: float = 0.0
+    """That actors were at work, all together."""
 
 
 class LocalRun:

@@ -6,15 +6,26 @@ from typing import Any
 
 import ray
 
+from actors.optimizer_actor import OptimizerActor
+from planner.optimizer import SharingOptimizer
+
 
 class Pool:
     def __init__(self) -> None:
         self.idle: dict[type, list[Any]] = {}
+        self.optimizers: dict[SharingOptimizer, Any] = {}
 
     def hire(self, kind: type) -> Any:
         """An actor of this kind. Ray does not start it again, nor repeat its calls: who hires it looks after it."""
         waiting = self.idle.get(kind)
         return waiting.pop() if waiting else _started(kind)
+
+    def optimizer(self, policy: SharingOptimizer) -> Any:
+        """The one that decides so. It remembers nothing that a run needs, so Ray starts it again where it dies."""
+        if policy not in self.optimizers:
+            options = ray.remote(OptimizerActor).options(num_cpus=0, max_restarts=-1, max_task_retries=0)
+            self.optimizers[policy] = options.remote(policy)
+        return self.optimizers[policy]
 
     def replace(self, kind: type) -> Any:
         """One that is new for certain."""

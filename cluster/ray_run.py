@@ -12,6 +12,7 @@ import pyarrow as pa
 from actors.graph_actor import Duty, Receipt
 from actors.rows import Rows
 from cluster.collecting import Collecting
+from cluster.costs import cost_model
 from cluster.crew import Batch, Crew
 from cluster.local import Metrics
 from cluster.session import session
@@ -21,6 +22,7 @@ from connectors.spark.dealing import Deal, seeds
 from connectors.spark.handover import Blocks
 from connectors.spark.sources import spark_events
 from planner.clock import Clock
+from planner.optimizers import optimizer_of
 from planner.plan import Plan
 from planner.routes import routes
 
@@ -53,13 +55,17 @@ class RayRun:
         self.late: list[pa.RecordBatch] = []
         self.routes = routes(plan)
         types = tuple(sorted(plan.types))
-        self.duty = Duty(workload, plan.strategy, self.routes, types, self.clock.save(), numeric, 0, record_decisions)
+        self.policy = optimizer_of(plan.strategy, cost_model())
+        self.duty = Duty(
+            workload, plan.strategy, self.routes, types, self.clock.save(), numeric, 0, self.policy, record_decisions
+        )
         self.record_decisions = record_decisions
         self.decisions = pa.table({})
 
     def __iter__(self) -> Iterator[Rows]:
         begun, settings = session(self.settings), self.settings
-        crew = Crew(self.duty, settings.actors, begun.pool, settings.restarts)
+        optimizer = begun.pool.optimizer(self.policy)
+        crew = Crew(self.duty, settings.actors, begun.pool, optimizer, settings.restarts)
         collecting = Collecting(begun.pool, settings.restarts)
         try:
             with spark_events(begun.spark, self.source, self.clock, self.plan.columns) as events:
@@ -115,6 +121,8 @@ class RayRun:
         metrics.shared_bursts = sum(one.shared_bursts for one in counts)
         metrics.snapshots = sum(one.snapshots for one in counts)
         metrics.decision_seconds = sum(one.decision_seconds for one in counts)
+        metrics.questions, metrics.missed = sum(one.questions for one in counts), sum(one.missed for one in counts)
+        metrics.waited, metrics.seconds = sum(one.waited for one in counts), sum(one.seconds for one in counts)
 
 
 def _batches(deal: Deal, blocks: Blocks) -> Iterator[Batch]:

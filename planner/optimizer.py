@@ -6,8 +6,9 @@ the burst run alone: apart, or in a graphlet of their own where that costs less.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,25 @@ class SharingOptimizer(Protocol):
     def decide(self, facts: Facts, bursts: Bursts) -> Choices:
         """How to run every row of every burst; the same answer whenever asked the same."""
         ...
+
+
+Pending = Callable[[], Choices]
+"""Waits for an answer."""
+
+
+@runtime_checkable
+class DistantOptimizer(SharingOptimizer, Protocol):
+    """One that thinks elsewhere, while whoever asked goes on with something else."""
+
+    def ask(self, facts: Facts, bursts: Bursts) -> Pending: ...
+
+
+def ask(optimizer: SharingOptimizer, facts: Facts, bursts: Bursts) -> Pending:
+    """Put a question, whose answer is needed later."""
+    if isinstance(optimizer, DistantOptimizer):
+        return optimizer.ask(facts, bursts)
+    choices = optimizer.decide(facts, bursts)
+    return lambda: choices
 
 
 @dataclass(frozen=True)

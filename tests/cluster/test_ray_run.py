@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +13,8 @@ import pytest
 import ray
 
 import elsinore
+from actors.optimizer_actor import OptimizerActor
+from actors.remote_optimizer import PATIENCE
 from cluster.crew import Crew
 from cluster.session import Session
 from connectors.ridesharing import write
@@ -26,6 +29,10 @@ WORKLOAD = """
 QUERY by_district
 RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.price)
 PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY any_cancelled
+RETURN district, COUNT(*)
+PATTERN SEQ(Travel T+, Cancel C) WHERE [rider] AND T.speed < 25 GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
 
 QUERY everywhere
 RETURN COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.duration)
@@ -111,3 +118,44 @@ def test_what_is_wrong_with_values_is_said_as_in_one_process() -> None:
     with pytest.raises(elsinore.WorkloadError) as alone:
         elsinore.run("RETURN COUNT(*) PATTERN A+ WHERE A.v < 3 WITHIN 1 minute SLIDE 1 minute", events, engine="local")
     assert str(found.value) == str(alone.value)
+
+
+def test_the_optimizer_actor_is_asked_and_not_missed(rides: Path, running: Session) -> None:
+    alone = elsinore.run(WORKLOAD, rides, engine="local")
+    asked = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    assert asked.metrics.questions > 0
+    assert asked.metrics.missed < asked.metrics.questions
+    assert asked.to_arrow().equals(alone.to_arrow())
+    (optimizer,) = running.pool.optimizers.values()
+    ray.kill(optimizer, no_restart=True)
+    without = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    assert without.metrics.missed == without.metrics.questions > 0
+    assert without.to_arrow().equals(alone.to_arrow())
+    running.pool.optimizers.clear()
+
+
+class Hesitant(OptimizerActor):
+    """It answers, but too late."""
+
+    def decide(self, asked: bytes) -> bytes:
+        sleep(2 * PATIENCE)
+        return super().decide(asked)
+
+
+def test_nobody_waits_for_a_slow_optimizer(rides: Path, running: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    running.pool.optimizers.clear()
+    monkeypatch.setattr("cluster.pool.OptimizerActor", Hesitant)
+    alone = elsinore.run(WORKLOAD, rides, engine="local")
+    slow = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    assert slow.metrics.missed > 0
+    assert slow.to_arrow().equals(alone.to_arrow())
+    running.pool.optimizers.clear()
+
+
+def test_decisions_are_recorded(rides: Path) -> None:
+    alone = elsinore.run(WORKLOAD, rides, engine="local", decisions=True)
+    spread = elsinore.run(WORKLOAD, rides, engine="ray", decisions=True, actors=1)
+    kept = ["kleene", "time", "events", "choice"]
+    assert sorted(map(str, spread.decisions.select(kept).to_pylist())) == sorted(
+        map(str, alone.decisions.select(kept).to_pylist())
+    )
