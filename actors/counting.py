@@ -21,11 +21,14 @@ from actors.lane_columns import LaneColumns
 from actors.link_columns import LinkColumns
 from actors.pane_graph import PaneGraph, WindowMethod
 from actors.prefix_graph import PrefixGraph
+from actors.share_tables import Columns
+from actors.start_graph import StartGraph
 from actors.tables import tables
 from actors.two_step_graph import Budget, TrendMovingGraph, TrendWindowGraph
 from actors.window_maps import WindowMaps
 from actors.window_rows import WindowRows
 from planner.clock import Clock
+from planner.forest import forest_of, sequence_of
 from planner.machine import Machine
 from planner.plan import Counter, QueryPlan
 from planner.windows import Windows
@@ -81,6 +84,8 @@ class Counting:
         if plan.method == "trends":
             budget = Budget(plan.query, clock)
             return partial(TrendWindowGraph, budget), partial(TrendMovingGraph, budget)
+        if plan.method == "starts" and (steps := sequence_of(plan)):
+            return WindowGraph, partial(StartGraph, forest_of((steps,), ((),)), self.layout)
         if plan.method == "prefixes":
             return partial(PrefixGraph, plan, clock, self._tables_of), MovingGraph
         return WindowGraph, MovingGraph
@@ -89,7 +94,12 @@ class Counting:
         return self._tables_of(self.counter.machine)
 
     def _tables_of(self, machine: Machine) -> Tables:
-        return tables(machine, self.columns.layout, [lane.variable for lane in self.columns.minima])
+        own = self.layout()
+        return tables(machine, own.sums, [variable for variable, _ in own.minima])
+
+    def layout(self) -> Columns:
+        """The columns that the lanes add up and compare."""
+        return Columns(self.columns.layout, [(lane.variable, n) for n, lane in enumerate(self.columns.minima)])
 
     def take(self, batch: Batch) -> tuple[Events, Links]:
         """The columns that the graph asks for, of the events that it has to see."""

@@ -23,6 +23,7 @@ from actors.rows import Rows
 from actors.sharing import Shared, SharedCounting, Sharing
 from actors.state import pack, unpack
 from planner.clock import Clock
+from planner.forest_sets import ForestSet
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan, QueryPlan
@@ -69,7 +70,7 @@ class Engine:
         self.sharings = [
             Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
             for share_set in plan.share_sets
-            if not isinstance(share_set, LinkedSet | MovingSet | PlannedSet | PrefixSet)
+            if not isinstance(share_set, LinkedSet | MovingSet | PlannedSet | PrefixSet | ForestSet)
         ]
         self.linked = [
             LinkedSharing(plan, share_set, clock, exact)
@@ -79,7 +80,7 @@ class Engine:
         self.moving = [
             MovingSharing(plan, share_set, clock, exact)
             for share_set in plan.share_sets
-            if isinstance(share_set, MovingSet)
+            if isinstance(share_set, MovingSet | ForestSet)
         ]
         self.planned = [
             PlanSharing(plan, share_set, clock, exact)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.aseq import aseq
 from benchmarks.figures import HEADER, Benchmark, Figure, line
 from benchmarks.gloria import gloria
 from benchmarks.hamlet import hamlet
@@ -19,7 +20,7 @@ from elsinore.bench.machine import machine
 
 BENCHMARKS: dict[str, Benchmark] = {
     benchmark.__name__: benchmark
-    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, hamlet, gloria, memory, starting)
+    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, hamlet, gloria, aseq, memory, starting)
 }
 
 

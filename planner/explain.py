@@ -27,6 +27,7 @@ APART: dict[Method, str] = {
     "events": "every query apart, a node for every event",
     "trends": "every query apart, all trends constructed before they are aggregated",
     "prefixes": "every query apart, Kleene flattened into sequences of fixed length",
+    "starts": "every query apart, a counter for each prefix of its sequence (A-Seq, Section 3)",
 }
 
 SEMANTICS = {"any": "skip-till-any-match", "next": "skip-till-next-match", "contiguous": "contiguous"}
@@ -36,6 +37,7 @@ METHODS = {
     "row per window": "a row of counters per open window, as few as maps of panes would take",
     "pane maps": "panes are summed up as linear maps, combined by two stacks: an event costs the same in all windows",
     "two stacks": "each event is a linear map, combined by two stacks: constant work per event",
+    "row per start": "a row of prefix counters per start event, which leave with it (A-Seq, Section 3.2)",
     "window by window": "the events of a window are kept, and evaluated when it is over",
 }
 

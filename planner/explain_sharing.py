@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 from planner.explain_prefixes import explain_tree
+from planner.forest_sets import ForestSet
 from planner.gloria.explain import explain_plan
 from planner.plan import Plan
 from planner.planned_sets import PlannedSet
@@ -35,6 +36,8 @@ def _graph(share_set: ShareSet) -> str:
             return "planned graph"
         case PrefixSet():
             return "prefix tree"
+        case ForestSet():
+            return "forest of prefix counters"
         case _:
             return "HAMLET graph"
 
@@ -53,6 +56,9 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
         yield "windows one by one: the events of each are kept for all queries, and evaluated when it is over"
     elif isinstance(share_set, MovingSet):
         yield "windows that move with every event: what a burst does to trends is found once for all queries"
+    elif isinstance(share_set, ForestSet):
+        yield "windows that move with every event: a row of prefix counters per start event (A-Seq, Section 3.2)"
+        yield from _forest(plan, share_set)
     else:
         yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
     if isinstance(share_set, PlannedSet):
@@ -65,6 +71,20 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
         if isinstance(share_set, LinkedSet):
             yield from _link_lanes(plan, share_set, number)
     yield from _template(template_of_set(plan, share_set))
+
+
+def _forest(plan: Plan, share_set: ForestSet) -> Iterator[str]:
+    """Prefixes by the queries that count them, and where pieces are connected."""
+    forest = share_set.forest
+    prefixes: dict[int, str] = {}
+    for number, node in enumerate(forest.nodes):
+        before = "" if node.parent is None else f"{prefixes[node.parent]}, "
+        prefixes[number] = f"{before}{node.step.node}"
+        yield f"prefix ({prefixes[number]}): {_names(plan, share_set, forest.users(number))}"
+    for member, route in enumerate(forest.routes):
+        if len(route.cuts) > 1:
+            pieces = (f"({prefixes[piece[-1]]})" for piece in route.pieces)
+            yield f"connect {' with '.join(pieces)}: {_names(plan, share_set, [member])}"
 
 
 def _lanes(plan: Plan, share_set: ShareSet, kleene: Kleene) -> Iterator[str]:

@@ -27,7 +27,7 @@ STRATEGIES = tuple(METHODS)
 """`cogra`: each query apart, at the coarsest granularity that is right. `auto` picks the best there is.
 
 `gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and `chop-connect` are the
-ways of A-Seq.
+ways of A-Seq to share; `a-seq` is its way to run a sequence by itself.
 
 To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
 `sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
@@ -44,7 +44,7 @@ Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
 GRAINS: dict[Method, Granularity] = {"events": "event", "trends": "trend", "prefixes": "prefix"}
 """What methods keep that choose for all variables alike."""
 
-WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "window by window"]
+WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "row per start", "window by window"]
 
 
 @dataclass(frozen=True)
@@ -100,14 +100,14 @@ class QueryPlan:
 
     def keeps_events(self, counter: Counter) -> bool:
         """Does a window's evaluation have to see its single events?"""
-        return self.method != "coarsest" or counter.event_grained
+        return self.method not in ("coarsest", "starts") or counter.event_grained
 
     def window_method(self, counter: Counter) -> WindowMethod:
         """A row of counters per open window, or maps of panes where that is fewer."""
         if self.keeps_events(counter):
             return "window by window"
         if self.per_event:
-            return "two stacks"
+            return "row per start" if self.method == "starts" else "two stacks"
         if self.overlap == 1:
             return "one row"
         return "row per window" if self.overlap <= max(2, len(counter.machine.starts)) else "pane maps"

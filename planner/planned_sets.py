@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from planner.forest_sets import ALONE, ForestSet, forest_sets
 from planner.gloria.chains import chain_of
 from planner.gloria.members import why_apart
 from planner.gloria.optimizers import sharing_plans
@@ -44,10 +45,18 @@ class Place:
 
 def planned_sets(
     queries: tuple[QueryPlan, ...], optimizer: str
-) -> tuple[tuple[PlannedSet, ...], tuple[tuple[str, str], ...]]:
-    """A set for each plan that shares something; and, for each query that is in none, by name, why."""
+) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
+    """A set for each plan that shares something; and, for each query that is in none, by name, why.
+
+    The ways of A-Seq share sequences whose windows move with every event, too.
+    """
     unfit = {number: reason for number, plan in enumerate(queries) if (reason := _why_unfit(plan))}
-    numbers = [number for number in range(len(queries)) if number not in unfit]
+    trees: tuple[ForestSet, ...] = ()
+    if optimizer in ALONE:
+        trees, alone = forest_sets(queries, optimizer)
+        unfit |= alone
+    moving = {member.query for one in trees for member in one.members}
+    numbers = [number for number in range(len(queries)) if number not in unfit and number not in moving]
     plans, apart = sharing_plans(tuple(queries[number] for number in numbers), None, optimizer)
     reasons = {queries[number].query.name: reason for number, reason in unfit.items()} | dict(apart)
     found = []
@@ -59,7 +68,8 @@ def planned_sets(
             reasons |= dict.fromkeys(template.names, reason)
         else:
             found.append(made)
-    return tuple(found), tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
+    named = tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
+    return (*found, *trees), named
 
 
 def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:

@@ -8,12 +8,12 @@ from typing import Literal
 
 from planner.errors import Problem, WorkloadError
 from planner.predicates import classify
-from planner.syntax import And, EventType, Kleene, Query, Workload
+from planner.syntax import And, EventType, Kleene, Not, Or, Query, Workload
 from planner.walk import negated, nodes
 
-Method = Literal["coarsest", "events", "trends", "prefixes"]
+Method = Literal["coarsest", "events", "trends", "prefixes", "starts"]
 """Counters at the coarsest granularity that is right; every event a node; every trend constructed; a counter per
-prefix of fixed-length sequences."""
+prefix of fixed-length sequences; the coarsest, but by start event where windows move with every event."""
 
 METHODS: dict[str, Method] = {
     "auto": "coarsest",
@@ -24,6 +24,7 @@ METHODS: dict[str, Method] = {
     "gloria-noprune": "coarsest",
     "prefix": "coarsest",
     "chop-connect": "coarsest",
+    "a-seq": "starts",
     "greta": "events",
     "cogra": "coarsest",
     "two-step": "trends",
@@ -83,7 +84,19 @@ def _kleene_over_patterns(query: Query) -> Iterator[Problem]:
             yield Problem(f"Kleene over more than one event type: {node}", place=node.place)
 
 
+def _other_than_sequences(query: Query) -> Iterator[Problem]:
+    """A-Seq has SEQ over event types, and event types that must not occur between them (Section 2.1)."""
+    for node in nodes(query.pattern):
+        if isinstance(node, Kleene):
+            yield Problem(f"repeated or optional parts: {node}", place=node.place)
+        elif isinstance(node, Or):
+            yield Problem(f"OR: {node}", place=node.place)
+        elif isinstance(node, Not) and not isinstance(node.part, EventType):
+            yield Problem(f"NOT over more than one event type: {node}", place=node.place)
+
+
 REFUSALS: dict[Method, tuple[Callable[[Query], Iterator[Problem]], ...]] = {
     "trends": (_neighbours_in_negations,),
     "prefixes": (_other_semantics, _moving_windows, _conjunctions, _kleene_over_patterns, _neighbours),
+    "starts": (_other_semantics, _conjunctions, _other_than_sequences, _neighbours),
 }

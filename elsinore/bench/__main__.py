@@ -8,9 +8,10 @@ import sys
 from elsinore.bench.planning import Planning
 from elsinore.bench.points import Point
 from elsinore.bench.replay import Run
+from elsinore.bench.sequences import Sequences
 from elsinore.errors import WorkloadError
 
-KINDS: dict[str, type[Point]] = {kind.__name__: kind for kind in (Run, Planning)}
+KINDS: dict[str, type[Point]] = {kind.__name__: kind for kind in (Run, Planning, Sequences)}
 
 
 def main() -> None:

@@ -18,6 +18,10 @@ LABELS = {
     "gloria": "GLORIA",
     "gloria-noprune": "NoPrune",
     "gloria-greedy": "Greedy",
+    "a-seq": "A-Seq",
+    "prefix": "A-Seq, prefixes shared",
+    "chop-connect": "A-Seq, Chop-Connect",
+    "cogra": "two stacks (COGRA)",
 }
 
 Outcomes = Mapping[Point, Outcome]
@@ -98,6 +102,8 @@ def words(metric: Metric) -> str:
 
 
 def shown(number: float, metric: Metric) -> str:
+    if metric == "execution_time":
+        return f"{number * 1e6:.3g} µs"
     if metric in ("latency", "optimization_time"):
         return f"{number * 1000:.3g} ms" if number < 1 else f"{number:.3g} s"
     if metric == "throughput":

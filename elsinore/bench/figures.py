@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from elsinore.bench import gloria_figures, hamlet_figures
+from elsinore.bench import aseq_figures, gloria_figures, hamlet_figures
 
-FIGURES = {figure.name: figure for figure in (*hamlet_figures.FIGURES, *gloria_figures.FIGURES)}
+FIGURES = {figure.name: figure for figure in (*hamlet_figures.FIGURES, *gloria_figures.FIGURES, *aseq_figures.FIGURES)}

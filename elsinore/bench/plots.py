@@ -25,13 +25,20 @@ STYLES = {
     "gloria": ("#0b6e4f", "o"),
     "gloria-noprune": ("#c8553d", "s"),
     "gloria-greedy": ("#3a5a98", "^"),
+    "a-seq": ("#0b6e4f", "o"),
+    "prefix": ("#c8553d", "s"),
+    "chop-connect": ("#b8860b", "D"),
+    "cogra": ("#3a5a98", "^"),
 }
-UNITS = {"latency": "s", "throughput": "", "memory": "B", "optimization_time": "s"}
+UNITS = {"latency": "s", "throughput": "", "memory": "B", "optimization_time": "s", "execution_time": "s"}
 AXES = {
     "rate": "events a minute",
     "queries": "queries",
     "length": "types of a Kleene sub-pattern",
     "percent": "% of queries with Kleene",
+    "types": "types of a sequence, or in common",
+    "window": "ms of a window",
+    "negated": "negated types",
 }
 
 FEW_DECADES = 1_000

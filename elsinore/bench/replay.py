@@ -162,11 +162,11 @@ def replay(point: Run, events: pa.Table) -> Metrics:
     (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
     pieces = Pieces(batch, setting, point.rate, job.source.form, watch)
     run = LocalRun(job.run.plan, pieces, numeric=setting.numeric)
-    before = _memory_before()
+    before = memory_before()
     for rows in run:
         watch.found.append(rows)
     watch.stop()
-    peak = _status("VmHWM")
+    peak = status("VmHWM")
     return {
         "latency": watch.late / max(watch.windows, 1),
         "throughput": len(events) / watch.spent,
@@ -192,7 +192,7 @@ def _pieces(times: npt.NDArray[np.int64], pane: int) -> Iterator[tuple[int, int]
     yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
 
 
-def _memory_before() -> int | None:
+def memory_before() -> int | None:
     """What is resident once all that is free has been given back; the peak so far is forgotten."""
     gc.collect()
     pa.default_memory_pool().release_unused()
@@ -200,10 +200,10 @@ def _memory_before() -> int | None:
         ctypes.CDLL(None).malloc_trim(0)
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
+    return status("VmRSS")
 
 
-def _status(name: str) -> int | None:
+def status(name: str) -> int | None:
     """In bytes, as the kernel has it; None where the system has no /proc."""
     with suppress(OSError):
         found = re.search(rf"{name}:\s+([0-9]+) kB", Path("/proc/self/status").read_text())

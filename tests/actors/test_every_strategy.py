@@ -143,13 +143,20 @@ REFUSED = [
     ("sharon", "A+", "next", "A.v > 0", "SEMANTICS skip-till-next-match"),
     ("sharon", "A+", "contiguous", "A.v > 0", "SEMANTICS contiguous"),
     ("sharon", "A+ & B", "any", "A.v > 0", "AND"),
+    ("a-seq", "SEQ(A, B+)", "any", "A.v > 0", "repeated or optional parts: B+"),
+    ("a-seq", "SEQ(A, B?)", "any", "A.v > 0", "repeated or optional parts: B?"),
+    ("a-seq", "SEQ(A, (B | C))", "any", "A.v > 0", "OR: B | C"),
+    ("a-seq", "SEQ(A, NOT SEQ(B, C), D)", "any", "A.v > 0", "NOT over more than one event type: NOT SEQ(B, C)"),
+    ("a-seq", "A & B", "any", "A.v > 0", "AND"),
+    ("a-seq", "SEQ(A, B)", "any", "A.v < B.v", "the predicate on neighbours A.v < B.v"),
+    ("a-seq", "SEQ(A, B)", "next", "A.v > 0", "SEMANTICS skip-till-next-match"),
 ]
 
 
 @pytest.mark.parametrize(("strategy", "pattern", "semantics", "where", "what"), REFUSED)
 def test_refused_by_name(strategy: str, pattern: str, semantics: str, where: str, what: str) -> None:
     text = (
-        f"QUERY fine RETURN COUNT(*) PATTERN A+ {within(10, 10)}\n"
+        f"QUERY fine RETURN COUNT(*) PATTERN SEQ(A, B) {within(10, 10)}\n"
         f"QUERY odd RETURN COUNT(*) PATTERN {pattern} SEMANTICS {semantics} WHERE {where} {within(10, 10)}"
     )
     with pytest.raises(WorkloadError) as caught:
@@ -196,3 +203,6 @@ def test_explain_tells_of_the_strategy() -> None:
     assert first("greta") == "plan: strategy greta, every query apart, a node for every event"
     assert first("two-step").endswith("all trends constructed before they are aggregated")
     assert first("sharon").endswith("Kleene flattened into sequences of fixed length")
+    alone = elsinore.explain(f"RETURN COUNT(*) PATTERN SEQ(A, B) {within(10)}", "a-seq")
+    assert "every query apart, a counter for each prefix of its sequence" in alone
+    assert "a row of prefix counters per start event, which leave with it" in alone

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import elsinore
 from actors.engine import Engine
+from actors.moving_share_graph import MovingShareGraph
 from planner.check import check_text
 from planner.clock import Clock
 from planner.plan import Plan, plan
@@ -244,7 +245,9 @@ def test_more_entries_than_a_stack_has_room_for() -> None:
     for row, other in zip(rows, expected, strict=True):
         assert {**row, "COUNT(*)": 0} == {**other, "COUNT(*)": 0}
         assert abs(row["COUNT(*)"] / other["COUNT(*)"] - 1) < 1e-9
-    assert one.moving[0].graph.stack > 256
+    graph = one.moving[0].graph
+    assert isinstance(graph, MovingShareGraph)
+    assert graph.stack > 256
 
 
 def test_events_are_kept_once_for_all() -> None:

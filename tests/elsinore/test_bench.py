@@ -224,3 +224,4 @@ def test_an_unknown_figure_is_bad_input() -> None:
     assert f"there is no figure 'hamlet-fig7'; there is {', '.join(FIGURES)}" in " ".join(done.stderr.split())
     assert {f"hamlet-fig{number}" for number in range(8, 13)} < set(FIGURES)
     assert {f"gloria-fig{number}" for number in range(11, 16)} < set(FIGURES)
+    assert {f"aseq-fig{number}" for number in range(12, 17)} < set(FIGURES)
