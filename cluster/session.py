@@ -5,8 +5,12 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import tempfile
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import ray
@@ -26,9 +30,11 @@ class Session:
         self.settings = settings
         self.pool = Pool()
         self.started_ray = not ray.is_initialized()
+        self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
         if self.started_ray:
-            _start_ray(settings)
+            with _told_to(self.log):
+                _start_ray(settings)
         atexit.register(self.close)
 
     @cached_property
@@ -38,14 +44,15 @@ class Session:
 
         settings = self.settings
         # The name is new each time: RayDP's master may still be on its way out under the old one.
-        spark = raydp.init_spark(
-            f"elsinore-{uuid.uuid4().hex[:8]}",
-            settings.spark_executors,
-            settings.spark_cores,
-            settings.spark_memory,
-            configs=_spark_options(settings, embedded=self.started_ray and settings.address is None),
-        )
-        spark.sparkContext.setLogLevel("ERROR")
+        with _told_to(self.log):
+            spark = raydp.init_spark(
+                f"elsinore-{uuid.uuid4().hex[:8]}",
+                settings.spark_executors,
+                settings.spark_cores,
+                settings.spark_memory,
+                configs=_spark_options(settings, embedded=self.started_ray and settings.address is None),
+            )
+            spark.sparkContext.setLogLevel("ERROR")
         return spark
 
     def close(self) -> None:
@@ -60,6 +67,30 @@ class Session:
             raydp.stop_spark()
         if self.started_ray and ray.is_initialized():
             ray.shutdown()
+        self.log.unlink(missing_ok=True)
+
+
+@contextmanager
+def _told_to(log: Path) -> Iterator[None]:
+    """What Ray, and the Java processes that it and Spark start here, have to say: in a file, and for all their lives.
+
+    They have this process's stdout and stderr, as these are when they start; but rows go to the one, and errors that
+    help to the other.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = os.dup(1), os.dup(2)
+    try:
+        with log.open("ab") as file:
+            os.dup2(file.fileno(), 1)
+            os.dup2(file.fileno(), 2)
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, descriptor in zip((1, 2), kept, strict=True):
+            os.dup2(descriptor, number)
+            os.close(descriptor)
 
 
 _session: Session | None = None

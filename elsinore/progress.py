@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -45,7 +46,8 @@ class _Bar(Progress):
             TextColumn(f"{events} events"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            # A descriptor of its own: while Spark starts, stderr is lent to it.
+            console=Console(file=os.fdopen(os.dup(2), "w")),
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,

@@ -50,7 +50,9 @@ def clone(folder: Path) -> Path:
 
 def stdout_of(command: str, folder: Path) -> str:
     """What a command prints in that folder; it must not fail."""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    # Rows do not depend on what runs them, and this is quick.
+    environment = os.environ | {"PATH": path, "ELSINORE_ENGINE": "local"}
     done = subprocess.run(
         ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
