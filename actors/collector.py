@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.parts import PartialRows, merged
+from actors.partial_rows import PartialRows, merged
 from actors.rows import Rows
 
 

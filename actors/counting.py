@@ -43,6 +43,14 @@ class Batch:
     columns: Mapping[str, pa.Array]
     slots: npt.NDArray[np.int32]
 
+    def between(self, first: int, end: int) -> Batch:
+        """The events of a time no earlier than the one, and earlier than the other."""
+        lo, hi = (int(np.searchsorted(self.times, time)) for time in (first, end))
+        if hi - lo == len(self.times):
+            return self
+        columns = {name: column.slice(lo, hi - lo) for name, column in self.columns.items()}
+        return Batch(self.types.slice(lo, hi - lo), self.times[lo:hi], columns, self.slots[lo:hi])
+
 
 class Counting:
     """A counter's graph, and what it takes to feed it."""

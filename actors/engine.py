@@ -1,49 +1,58 @@
-"""The engine of one process: batches in, rows out; its state can be saved between any two batches."""
+"""The engine of one process: batches in, rows out; its state can be saved between any two batches.
+
+So can its plan be changed. Nothing that was counted is translated from one plan to another: where they differ, both run
+side by side until the windows are over that began before the change. The old plan answers these, the new one all that
+begin later. That holds for every strategy and every kind of window.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from fractions import Fraction
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from actors.counting import Batch, Counting
-from actors.decisions import decisions_table
+from actors.counting import Batch
+from actors.decisions import Decisions, decisions_table
 from actors.hamlet_graph import HamletGraph
 from actors.linked_sharing import LinkedSharing
 from actors.moving_sharing import MovingSharing
+from actors.part import END, START, Part, Setting
+from actors.partial_rows import PartialRows
 from actors.partitions import Partitions
-from actors.parts import PartialRows
 from actors.plan_sharing import PlanSharing
+from actors.plan_state import load_plan
 from actors.prefix_sharing import PrefixSharing
-from actors.query_graph import QueryGraph
 from actors.reorder import Reorder
 from actors.rows import Rows
-from actors.sharing import Shared, SharedCounting, Sharing
+from actors.sharing import Sharing
 from actors.state import pack, unpack
+from actors.stream_statistics import StreamStatistics
+from planner.changing import speaking
 from planner.clock import Clock
-from planner.forest_sets import ForestSet
+from planner.errors import Problem, WorkloadError
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
-from planner.plan import Plan, QueryPlan
-from planner.planned_sets import PlannedSet
-from planner.prefix_sets import PrefixSet
-from planner.sharing import LinkedSet, MovingSet
+from planner.parts import parts_of
+from planner.plan import Plan
+from planner.spans import show_length
 
 SLICE = 1 << 19
 """Events whose derived columns are in memory at once."""
 
-FORMAT = 1
+FORMAT = 2
 
-AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
+S = TypeVar("S")
 
 
 class Engine:
     """Evaluates a plan over a stream.
 
     A batch is a RecordBatch: the type (dictionary of texts), the time in ticks of the clock, and
-    then attributes by name. Its events may be in any order. Batches may overlap in time by the
+    then attributes by name, all that `columns` has. Its events may be in any order. Batches may overlap in time by the
     allowed `lateness` (in ticks); events older than that are handed back in `late`.
     """
 
@@ -65,60 +74,122 @@ class Engine:
         """Events with a null in an attribute that splits the stream."""
         self.late: list[pa.RecordBatch] = []
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
-        exact = numeric == "exact"
-        optimizer = optimizer or optimizer_of(plan.strategy)
-        self.sharings = [
-            Sharing(plan, share_set, clock, exact, optimizer, record_decisions, hamlet_graph)
-            for share_set in plan.share_sets
-            if not isinstance(share_set, LinkedSet | MovingSet | PlannedSet | PrefixSet | ForestSet)
-        ]
-        self.linked = [
-            LinkedSharing(plan, share_set, clock, exact)
-            for share_set in plan.share_sets
-            if isinstance(share_set, LinkedSet)
-        ]
-        self.moving = [
-            MovingSharing(plan, share_set, clock, exact)
-            for share_set in plan.share_sets
-            if isinstance(share_set, MovingSet | ForestSet)
-        ]
-        self.planned = [
-            PlanSharing(plan, share_set, clock, exact)
-            for share_set in plan.share_sets
-            if isinstance(share_set, PlannedSet)
-        ]
-        self.prefixes = [
-            PrefixSharing(plan, share_set, clock, exact)
-            for share_set in plan.share_sets
-            if isinstance(share_set, PrefixSet)
-        ]
-        self._share_sets: tuple[AnySharing, ...] = (
-            *self.sharings,
-            *self.linked,
-            *self.moving,
-            *self.planned,
-            *self.prefixes,
+        self._setting = Setting(
+            clock, numeric == "exact", optimizer or optimizer_of(plan.strategy), record_decisions, hamlet_graph
         )
-        shared: dict[tuple[int, int], SharedCounting] = {}
-        for sharing in self._share_sets:
-            shared |= sharing.members
-        self._graphs = [
-            QueryGraph(
-                query,
-                self._partitions_of(query),
-                [
-                    shared.get((q, c)) or Counting(query, counter, clock, exact)
-                    for c, counter in enumerate(query.counters)
-                ],
-            )
-            for q, query in enumerate(plan.queries)
-        ]
-        self._takes_all = any(query.query.semantics == "contiguous" for query in plan.queries)
+        self.statistics = StreamStatistics(clock)
+        """For whoever looks for other plans."""
+        self._parts: list[Part] = []
+        self._decided: list[tuple[Decisions, list[str]]] = []
+        self._shared: list[npt.NDArray[np.int64]] = []
+        """What share sets and planned sets that are gone decided, and counted."""
+        self.change(plan)
 
-    def _partitions_of(self, query: QueryPlan) -> Partitions:
+    @property
+    def sharings(self) -> list[Sharing]:
+        """The share sets that decide about bursts."""
+        return self._of(Sharing)
+
+    @property
+    def linked(self) -> list[LinkedSharing]:
+        return self._of(LinkedSharing)
+
+    @property
+    def moving(self) -> list[MovingSharing]:
+        return self._of(MovingSharing)
+
+    @property
+    def planned(self) -> list[PlanSharing]:
+        return self._of(PlanSharing)
+
+    @property
+    def prefixes(self) -> list[PrefixSharing]:
+        return self._of(PrefixSharing)
+
+    def _of(self, kind: type[S]) -> list[S]:
+        return [one for part in self._parts for one in part.sharings if isinstance(one, kind)]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The attributes that batches have to have: while a change goes on, those of both plans."""
+        return tuple(sorted({column for part in self._parts for column in part.plan.columns}))
+
+    @property
+    def moment(self) -> int:
+        """The earliest time from which on windows may be another plan's: later than every event seen so far, and no
+        earlier than the last change."""
+        seen = self.reorder.watermark + self.reorder.lateness + 1 if self.reorder.watermark > START else START
+        return max([seen, *(part.since for part in self._parts)])
+
+    @property
+    def changing(self) -> bool:
+        """Are there still windows to answer by an earlier plan?"""
+        return any(part.until != END for part in self._parts)
+
+    def change(self, plan: Plan, since: int | None = None) -> None:
+        """Go on with another plan, of the same queries or of others, from a moment on; without one, as soon as may be.
+
+        Windows that begin at `since` or later are answered by the new plan, those before it by the old one, each as if
+        there were no other. A window that moves begins at `t - within`. So a query that is new has rows of the windows
+        that begin at `since` or later. One that is gone has no more rows at once, of open windows neither.
+
+        Parts that both plans have simply go on. Until the windows of the old one are over, batches have the `columns`
+        of both.
+        """
+        since = self._checked(plan, since)
+        wanted, types = speaking(plan), self._types()
+        made = list(parts_of(plan))
+        for part in self._parts:
+            same = next((n for n, one in enumerate(made) if part.goes_on_as(one)), None)
+            if same is None:
+                part.stop(since)
+                part.silence(wanted)
+            else:
+                part.plan = made.pop(same)
+        self._parts += (self._begun(one, since, types) for one in made)
+        self.plan = plan
+        self._end()
+
+    def _checked(self, plan: Plan, since: int | None) -> int:
+        """The moment of a change that can be made."""
+        for span in plan.spans:
+            if (span * self.clock.ticks_per_second).denominator != 1:
+                message = f"a window or slide of {show_length(span)} is no whole number of this engine's ticks"
+                hint = (
+                    f"{self.clock.ticks_per_second} of them are a second; begin with a clock that counts such lengths"
+                )
+                raise WorkloadError([Problem(message, hint)])
+        if since is not None and since < self.moment:
+            raise ValueError(f"no other plan can answer from {since} on: {self.moment} is the earliest moment for one")
+        return self.moment if since is None else since
+
+    def _types(self) -> dict[str, pa.DataType]:
+        found: dict[str, pa.DataType] = {}
+        for part in self._parts:
+            for name, kind in part.types().items():
+                if name not in found or pa.types.is_floating(kind):
+                    found[name] = kind
+        return found
+
+    def _begun(self, plan: Plan, since: int, types: dict[str, pa.DataType]) -> Part:
         """Queries that split the stream alike share the numbering."""
+        query = plan.queries[0]
         attributes, groups = query.partition, len(query.query.groups)
-        return self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
+        partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
+        part = Part(plan, partitions, since, self._setting)
+        part.know(types)
+        return part
+
+    def _end(self) -> None:
+        """Let go of parts whose windows are over."""
+        gone = [part for part in self._parts if part.over(self.reorder.watermark)]
+        if not gone:
+            return
+        self._parts, left = gone, [part for part in self._parts if part not in gone]
+        self._decided, self._shared = self._decisions(), self._counted()
+        self._parts = left
+        used = {id(part.partitions) for part in self._parts}
+        self._partitions = {key: one for key, one in self._partitions.items() if id(one) in used}
 
     def feed(self, batch: pa.RecordBatch) -> list[Rows]:
         """Take in a batch; the rows of all windows that the watermark has passed."""
@@ -136,8 +207,9 @@ class Engine:
         if ready is None:
             return []
         rows = self._process(ready)
-        for graph in self._graphs:
-            rows += graph.settle(self.reorder.watermark)
+        for part in self._parts:
+            rows += part.settle(self.reorder.watermark)
+        self._end()
         self._forget()
         return rows
 
@@ -145,44 +217,39 @@ class Engine:
         """As `finish`, of a part of the stream."""
         waiting = self.reorder.finish()
         rows = self._process(waiting) if waiting is not None else []
-        for graph in self._graphs:
-            rows += graph.finish()
+        for part in self._parts:
+            rows += part.finish()
         return rows
 
     def _process(self, batch: pa.RecordBatch) -> list[PartialRows]:
         rows: list[PartialRows] = []
-        for part in _slices(self._named(batch)):
-            types, times, *attributes = part.columns
-            columns = dict(zip(part.schema.names[2:], attributes, strict=True))
-            for key, partitions in self._partitions.items():
-                batches = self._batch(partitions, types, times, columns)
-                graphs = [graph for graph in self._graphs if graph.partitions is self._partitions[key]]
-                for graph in graphs:
-                    graph.admit()
-                for sharing in self._share_sets:
-                    if self._splits(sharing) is partitions:
-                        sharing.process(batches)
-                for graph in graphs:
-                    rows += graph.process(batches)
-                    rows += graph.settle(int(batches.times[-1]))
+        for whole in _slices(self._named(batch)):
+            self.statistics.note(whole.column(0), whole.column(1))
+            for partitions in self._partitions.values():
+                parts = [part for part in self._parts if part.partitions is partitions]
+                # Events of before a change may not have the columns that it asks for.
+                needed = _between(whole, min(part.first for part in parts), max(part.end for part in parts))
+                if needed.num_rows:
+                    events = self._batch(partitions, needed)
+                    for part in parts:
+                        rows += part.process(events)
         return rows
-
-    def _splits(self, sharing: AnySharing) -> Partitions:
-        return self._graphs[sharing.share_set.members[0].query].partitions
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Only events of types that some query names, where none has to see the others."""
-        if self._takes_all:
+        plans = [part.plan for part in self._parts]
+        if any(one.query.semantics == "contiguous" for plan in plans for one in plan.queries):
             return batch
+        known = frozenset[str]().union(*(plan.types for plan in plans))
         types = batch.column(0)
-        wanted = np.array([name in self.plan.types for name in types.dictionary.to_pylist()], np.bool_)
+        wanted = np.array([name in known for name in types.dictionary.to_pylist()], np.bool_)
         if wanted.all():
             return batch
         return batch.filter(pa.array(wanted[types.indices.to_numpy()]))
 
-    def _batch(
-        self, partitions: Partitions, types: pa.DictionaryArray, times: pa.Array, columns: dict[str, pa.Array]
-    ) -> Batch:
+    def _batch(self, partitions: Partitions, events: pa.RecordBatch) -> Batch:
+        types, times, *attributes = events.columns
+        columns = dict(zip(events.schema.names[2:], attributes, strict=True))
         ticks = np.require(times.to_numpy(), requirements=["W"])
         slots = partitions.slots(columns, ticks)
         self.dropped += int(np.count_nonzero(slots < 0))
@@ -190,37 +257,37 @@ class Engine:
 
     def _forget(self) -> None:
         """Partitions whose last event has left every window."""
-        longest = max((self.clock.ticks(query.query.within.seconds) for query in self.plan.queries), default=0)
+        lengths = (query.query.within.seconds for part in self._parts for query in part.plan.queries)
+        longest = self.clock.ticks(max(lengths, default=Fraction(0)))
         for partitions in self._partitions.values():
             kept = partitions.forget(self.reorder.watermark - longest)
             if kept is not None:
-                for sharing in self.sharings:
-                    if self._splits(sharing) is partitions:
-                        sharing.graph.flush()
-                for graph in self._graphs:
-                    if graph.partitions is partitions:
-                        graph.keep(kept)
-                for one in self._share_sets:
-                    if self._splits(one) is partitions:
-                        one.keep(kept)
+                for part in self._parts:
+                    if part.partitions is partitions:
+                        part.keep(kept)
 
     @property
     def totals(self) -> tuple[int, int, int]:
         """Bursts decided about, those shared, and snapshots."""
-        totals = [sharing.graph.decisions.totals for sharing in self.sharings]
-        totals += [planned.graph.totals for planned in self.planned]
+        totals = [*(one.totals for one, _ in self._decisions()), *self._counted()]
         bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
         return bursts, shared, snapshots
 
     @property
     def decision_seconds(self) -> float:
         """That all decisions took."""
-        return sum(sharing.graph.decisions.seconds for sharing in self.sharings)
+        return sum(one.seconds for one, _ in self._decisions())
 
     def decisions(self) -> pa.Table:
         """What was decided about every burst, where that was to be recorded."""
-        names = [sharing.names for sharing in self.sharings]
-        return decisions_table([sharing.graph.decisions for sharing in self.sharings], names, self.clock)
+        decided = self._decisions()
+        return decisions_table([one for one, _ in decided], [names for _, names in decided], self.clock)
+
+    def _decisions(self) -> list[tuple[Decisions, list[str]]]:
+        return [*self._decided, *((sharing.graph.decisions, sharing.names) for sharing in self.sharings)]
+
+    def _counted(self) -> list[npt.NDArray[np.int64]]:
+        return [*self._shared, *(planned.graph.totals for planned in self.planned)]
 
     def save(self) -> bytes:
         """Everything that the rows to come depend on."""
@@ -232,9 +299,8 @@ class Engine:
                 "lateness": self.reorder.lateness,
                 "reorder": self.reorder.save(),
                 "dropped": self.dropped,
-                "partitions": [partitions.save() for partitions in self._partitions.values()],
-                "sharings": [sharing.save() for sharing in self._share_sets],
-                "graphs": [graph.save() for graph in self._graphs],
+                "partitions": [[*key, partitions.save()] for key, partitions in self._partitions.items()],
+                "parts": [part.save() for part in self._parts],
             }
         )
 
@@ -242,21 +308,26 @@ class Engine:
     def restore(
         cls, plan: Plan, data: bytes, optimizer: SharingOptimizer | None = None, record_decisions: bool = False
     ) -> Engine:
-        """An engine of the same plan, as it was when `save` was called."""
+        """An engine as it was when `save` was called, in the middle of a change or not.
+
+        What its parts are is part of the state. If `plan` is another one than it was saved with, it is changed to it.
+        """
         state: dict[str, Any] = unpack(data)
         if state.get("format") != FORMAT:
             raise ValueError(f"this state has format {state.get('format')}; this version reads format {FORMAT}")
-        clock = Clock.load(state["clock"])
-        engine = cls(plan, clock, state["numeric"], state["lateness"], optimizer, record_decisions)
+        nothing, clock = Plan(plan.strategy, ()), Clock.load(state["clock"])
+        engine = cls(nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions)
         engine.reorder.load(state["reorder"])
         engine.dropped = state["dropped"]
-        for partitions, saved in zip(engine._partitions.values(), state["partitions"], strict=True):
+        for attributes, groups, saved in state["partitions"]:
+            partitions = Partitions(tuple(attributes), groups)
             partitions.load(saved)
-        for sharing, saved in zip(engine._share_sets, state["sharings"], strict=True):
-            sharing.load(saved)
-        for graph, saved in zip(engine._graphs, state["graphs"], strict=True):
-            graph.admit()
-            graph.load(saved)
+            engine._partitions[tuple(attributes), groups] = partitions
+        for saved in state["parts"]:
+            part = engine._begun(load_plan(saved["plan"]), saved["since"], {})
+            part.load(saved)
+            engine._parts.append(part)
+        engine.change(plan)
         return engine
 
 
@@ -270,3 +341,10 @@ def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
             end = int(np.searchsorted(times, times[end - 1], side="right"))
         yield batch.slice(start, end - start)
         start = end
+
+
+def _between(batch: pa.RecordBatch, first: int, end: int) -> pa.RecordBatch:
+    """The events, sorted by time, of a time no earlier than the one, and earlier than the other."""
+    times = batch.column(1).to_numpy()
+    lo, hi = (int(np.searchsorted(times, time)) for time in (first, end))
+    return batch.slice(lo, hi - lo)

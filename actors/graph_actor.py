@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from actors.blocks_in import batch_of
 from actors.engine import Engine
-from actors.parts import PartialRows
+from actors.partial_rows import PartialRows
 from actors.remote_optimizer import RemoteOptimizer
 from actors.state import pack, unpack
 from planner.check import check_text

@@ -13,8 +13,8 @@ from actors.cells import Cells, join
 from actors.conjunction import conjoin
 from actors.counters_numba_fns import Events
 from actors.counting import Batch, Counting
+from actors.partial_rows import Part, PartialRows
 from actors.partitions import Partitions
-from actors.parts import Part, PartialRows
 from actors.results import Decoder
 from planner.plan import QueryPlan
 

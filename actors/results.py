@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from actors.cells import Cells, integers
 from actors.lane_columns import LaneColumns, key_values, weighted
-from actors.parts import Part
+from actors.partial_rows import Part
 from actors.rows import Column
 from actors.values import as_float, floats
 from planner.lanes import Lane

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.aseq import aseq
+from benchmarks.changing import changing
 from benchmarks.figures import HEADER, Benchmark, Figure, line
 from benchmarks.gloria import gloria
 from benchmarks.hamlet import hamlet
@@ -20,7 +21,20 @@ from elsinore.bench.machine import machine
 
 BENCHMARKS: dict[str, Benchmark] = {
     benchmark.__name__: benchmark
-    for benchmark in (tumbling, sliding, semantics, linked, doubling, moving, hamlet, gloria, aseq, memory, starting)
+    for benchmark in (
+        tumbling,
+        sliding,
+        semantics,
+        linked,
+        doubling,
+        moving,
+        hamlet,
+        gloria,
+        aseq,
+        changing,
+        memory,
+        starting,
+    )
 }
 
 

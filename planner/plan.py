@@ -11,6 +11,8 @@ from planner.ambiguity import named
 from planner.automaton import Automaton, automaton, operands
 from planner.errors import Problem, WorkloadError
 from planner.event_classes import event_classes
+from planner.gloria.cost import CostModel
+from planner.gloria.optimizers import GloriaOptimizer
 from planner.lanes import Lane, lanes
 from planner.machine import Machine, TooComplexError
 from planner.planned_sets import planned_sets
@@ -71,6 +73,8 @@ class QueryPlan:
     granularities: tuple[tuple[str, Granularity], ...]
     """By variable, as the pattern has them."""
     method: Method = "coarsest"
+    silent: bool = False
+    """It was removed from the workload, and gives no rows; it runs on for those that it shares its work with."""
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -137,14 +141,23 @@ class Plan:
         return tuple(sorted(found))
 
 
-def plan(workload: Workload, strategy: str = "auto") -> Plan:
-    """The plan of a checked workload."""
+def plan(
+    workload: Workload,
+    strategy: str = "auto",
+    model: CostModel | None = None,
+    optimizer: GloriaOptimizer | None = None,
+) -> Plan:
+    """The plan of a checked workload.
+
+    Sharing plans are those of least cost by the model, or by what is known before the first event. Another optimizer
+    may look for them than the strategy's own.
+    """
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
     check_strategy(workload, strategy)
     queries = _queries(workload, METHODS[strategy])
     if strategy in PLANNED:
-        return Plan(strategy, queries, *planned_sets(queries, strategy))
+        return Plan(strategy, queries, *planned_sets(queries, optimizer or strategy, model))
     if METHODS[strategy] == "prefixes":
         return Plan(strategy, queries, *prefix_sets(queries))
     if strategy not in SHARING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from planner.forest_sets import ALONE, ForestSet, forest_sets
 from planner.gloria.chains import chain_of
+from planner.gloria.cost import CostModel
 from planner.gloria.members import why_apart
-from planner.gloria.optimizers import sharing_plans
+from planner.gloria.optimizers import GloriaOptimizer, sharing_plans
 from planner.gloria.plan import SharingPlan
 from planner.gloria.template import TypeNode
 from planner.share_sets import MAX_LANES, conditions
@@ -44,7 +45,7 @@ class Place:
 
 
 def planned_sets(
-    queries: tuple[QueryPlan, ...], optimizer: str
+    queries: tuple[QueryPlan, ...], optimizer: str | GloriaOptimizer, model: CostModel | None = None
 ) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
     """A set for each plan that shares something; and, for each query that is in none, by name, why.
 
@@ -52,12 +53,12 @@ def planned_sets(
     """
     unfit = {number: reason for number, plan in enumerate(queries) if (reason := _why_unfit(plan))}
     trees: tuple[ForestSet, ...] = ()
-    if optimizer in ALONE:
+    if isinstance(optimizer, str) and optimizer in ALONE:
         trees, alone = forest_sets(queries, optimizer)
         unfit |= alone
     moving = {member.query for one in trees for member in one.members}
     numbers = [number for number in range(len(queries)) if number not in unfit and number not in moving]
-    plans, apart = sharing_plans(tuple(queries[number] for number in numbers), None, optimizer)
+    plans, apart = sharing_plans(tuple(queries[number] for number in numbers), model, optimizer)
     reasons = {queries[number].query.name: reason for number, reason in unfit.items()} | dict(apart)
     found = []
     for plan in plans:

@@ -48,7 +48,7 @@ def graph_of(template: Template, prices: Prices, policy: Policy) -> Graph:
     entrances = _entrances(template)
     count = 0
     for stage, entrance in enumerate(entrances):
-        pool = Pool(stage, entrance.queries, generator.nodes(pools, stage, entrance, policy.most))
+        pool = Pool(stage, entrance.queries, entrance.starting, generator.nodes(pools, stage, entrance, policy.most))
         for node in pool.nodes:
             count += 1
             node.number = count

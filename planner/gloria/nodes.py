@@ -43,6 +43,8 @@ class Pool:
     stage: int
     before: dict[int, Mask]
     """Stages whose pools lead here, with the queries that come from there."""
+    starting: Mask
+    """Queries that come from no stage."""
     nodes: list[Node] = field(default_factory=list)
     """Those that are kept."""
     dropped: list[Node] = field(default_factory=list)

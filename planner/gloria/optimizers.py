@@ -11,7 +11,7 @@ from planner.gloria.build import templates
 from planner.gloria.choices import Choice, cost_of, q_sets_of
 from planner.gloria.cost import CostModel, PaperCost
 from planner.gloria.following import choices_along
-from planner.gloria.graph import Policy, graph_of
+from planner.gloria.graph import Graph, Policy, graph_of
 from planner.gloria.plan import SharingPlan
 from planner.gloria.prices import Prices
 from planner.gloria.prove import proved
@@ -42,7 +42,11 @@ class PathSearch:
 
     def plan(self, template: Template, model: CostModel) -> SharingPlan:
         prices = Prices(template, model)
-        graph = graph_of(template, prices, self.policy)
+        return self.plan_of(graph_of(template, prices, self.policy), prices)
+
+    def plan_of(self, graph: Graph, prices: Prices) -> SharingPlan:
+        """The plan of a graph that is there."""
+        template = graph.template
         path = search(graph, prices)
         space = space_of(template, prices)
         choices, certain = _settled(space, choices_along(template, space, path.nodes), self.settles)
@@ -82,9 +86,9 @@ OPTIMIZERS: dict[str, GloriaOptimizer] = {
 
 
 def sharing_plans(
-    queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: str = "gloria"
+    queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: str | GloriaOptimizer = "gloria"
 ) -> tuple[tuple[SharingPlan, ...], tuple[tuple[str, str], ...]]:
-    """A plan for each template of a workload; and, for each query that is in none, why."""
+    """A plan for each template of a workload; and, for each query that is in none, why. Optimizers have names, too."""
     found, apart = templates(queries)
-    chosen = OPTIMIZERS[optimizer]
+    chosen = OPTIMIZERS[optimizer] if isinstance(optimizer, str) else optimizer
     return tuple(chosen.plan(template, model or PaperCost()) for template in found), apart

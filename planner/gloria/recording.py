@@ -13,8 +13,7 @@ from planner.gloria.plan import QSet
 from planner.gloria.prices import Prices
 from planner.gloria.record import EdgeRecord, GraphRecord, NodeRecord, PoolRecord, Verdict
 from planner.gloria.search import Path, end_weight
-from planner.gloria.template import Mask
-from planner.gloria.weights import evaluated, paid
+from planner.gloria.weights import between
 
 
 def record_of(graph: Graph, prices: Prices, path: Path, q_sets: Sequence[Sequence[QSet]]) -> GraphRecord:
@@ -103,23 +102,8 @@ class _Recorder:
 
     def _weight(self, before: Node, node: Node) -> float:
         """Of an edge between two nodes of the plan."""
-        stages = self._graph.template.stages
         common = self._graph.pools[node.stage].before[before.stage]
-        nodes = stages[before.stage].targets & frozenset(stages[node.stage].sources)
-        stopped = common & ~self._kept(before, node)
-        return paid(self._graph.template, self._prices, before, common) + evaluated(
-            self._prices, before, nodes, stopped
-        )
-
-    def _kept(self, before: Node, node: Node) -> Mask:
-        """Queries that reuse their snapshots."""
-        local = self._graph.template.stages[node.stage].locals
-        kept = 0
-        for one, snapshot in before.sharing[0]:
-            for other, same in node.sharing[0]:
-                if same == snapshot and same not in local:
-                    kept |= one & other
-        return kept
+        return between(self._graph.template, self._prices, before, node, common)
 
 
 def _name(node: Node) -> str:

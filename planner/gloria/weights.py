@@ -27,3 +27,22 @@ def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask) 
         for one, snapshot in node.sharing[0]
         if one & queries
     )
+
+
+def between(template: Template, prices: Prices, before: Node, node: Node, common: Mask) -> float:
+    """The weight of an edge: for the stage before, and for the evaluations of those who do not reuse what they have."""
+    stages = template.stages
+    nodes = stages[before.stage].targets & frozenset(stages[node.stage].sources)
+    stopped = common & ~_kept(template, before, node)
+    return paid(template, prices, before, common) + evaluated(prices, before, nodes, stopped)
+
+
+def _kept(template: Template, before: Node, node: Node) -> Mask:
+    """Queries that reuse their snapshots."""
+    local = template.stages[node.stage].locals
+    kept = 0
+    for one, snapshot in before.sharing[0]:
+        for other, same in node.sharing[0]:
+            if same == snapshot and same not in local:
+                kept |= one & other
+    return kept

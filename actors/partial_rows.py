@@ -7,7 +7,7 @@ however the partitions were spread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,11 @@ class Part:
             return without_null(self.totals, self.over)
         return each(lambda total, _: ratio(total, 1, self.power), self.totals, self.over)
 
+    def taken(self, rows: npt.NDArray[np.int64]) -> Part:
+        """Of some rows."""
+        totals = self.totals.take(pa.array(rows)) if isinstance(self.totals, pa.Array) else self.totals[rows]
+        return replace(self, totals=totals, over=None if self.over is None else self.over[rows])
+
 
 @dataclass(frozen=True)
 class PartialRows:
@@ -65,6 +70,20 @@ class PartialRows:
     def finished(self) -> Rows:
         values = {name: part.finished() for name, part in self.values.items()}
         return Rows(self.query, self.window_start, self.window_end, self.groups, values)
+
+    def begun(self, since: int, until: int) -> PartialRows:
+        """Those of windows that begin at `since` or later, and before `until`."""
+        inside = (self.window_start >= since) & (self.window_start < until)
+        if inside.all():
+            return self
+        rows = np.flatnonzero(inside)
+        return PartialRows(
+            self.query,
+            self.window_start[rows],
+            self.window_end[rows],
+            {name: column.take(pa.array(rows)) for name, column in self.groups.items()},
+            {name: part.taken(rows) for name, part in self.values.items()},
+        )
 
 
 def merged(found: Sequence[PartialRows]) -> PartialRows:

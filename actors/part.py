@@ -1,0 +1,197 @@
+"""A part of a plan at work: queries that share, or one that runs apart, and the windows that they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from actors.counting import Batch, Counting
+from actors.hamlet_graph import HamletGraph
+from actors.linked_sharing import LinkedSharing
+from actors.moving_sharing import MovingSharing
+from actors.partial_rows import PartialRows
+from actors.partitions import Partitions
+from actors.plan_sharing import PlanSharing
+from actors.plan_state import save_plan
+from actors.prefix_sharing import PrefixSharing
+from actors.query_graph import QueryGraph
+from actors.sharing import Shared, SharedCounting, Sharing
+from planner.clock import Clock
+from planner.forest_sets import ForestSet
+from planner.optimizer import SharingOptimizer
+from planner.parts import run_alike
+from planner.plan import Plan, QueryPlan
+from planner.planned_sets import PlannedSet
+from planner.prefix_sets import PrefixSet
+from planner.sharing import LinkedSet, MovingSet, ShareSet
+from planner.syntax import Query
+
+START, END = -(2**63), 2**63 - 1
+"""Before all times, and after them."""
+
+AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is the same for all parts of an engine."""
+
+    clock: Clock
+    exact: bool
+    optimizer: SharingOptimizer
+    recorded: bool
+    hamlet_graph: type[HamletGraph]
+
+    def sharing(self, plan: Plan, share_set: ShareSet) -> AnySharing:
+        if isinstance(share_set, LinkedSet):
+            return LinkedSharing(plan, share_set, self.clock, self.exact)
+        if isinstance(share_set, MovingSet | ForestSet):
+            return MovingSharing(plan, share_set, self.clock, self.exact)
+        if isinstance(share_set, PlannedSet):
+            return PlanSharing(plan, share_set, self.clock, self.exact)
+        if isinstance(share_set, PrefixSet):
+            return PrefixSharing(plan, share_set, self.clock, self.exact)
+        return Sharing(plan, share_set, self.clock, self.exact, self.optimizer, self.recorded, self.hamlet_graph)
+
+
+class Part:
+    """It answers the windows that begin at `since` or later, and, once it is told to stop, before `until`."""
+
+    def __init__(self, plan: Plan, partitions: Partitions, since: int, setting: Setting) -> None:
+        self.plan = plan
+        self.partitions = partitions
+        self.since = since
+        self.until = END
+        self.first = min(_first(query, since, setting.clock) for query in plan.queries)
+        """The first time of which it needs the events."""
+        self.end = END
+        """When the last of its windows is over."""
+        self._clock = setting.clock
+        self.sharings = [setting.sharing(plan, share_set) for share_set in plan.share_sets]
+        shared: dict[tuple[int, int], SharedCounting] = {}
+        for sharing in self.sharings:
+            shared |= sharing.members
+        self.graphs = [
+            QueryGraph(
+                query,
+                partitions,
+                [
+                    shared.get((q, c)) or Counting(query, counter, setting.clock, setting.exact)
+                    for c, counter in enumerate(query.counters)
+                ],
+            )
+            for q, query in enumerate(plan.queries)
+        ]
+        self.admit()
+
+    def goes_on_as(self, other: Plan) -> bool:
+        """Is a part of a new plan what runs here? Whoever is silent would have missed windows."""
+        heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
+        return self.until == END and heard and run_alike(self.plan, other)
+
+    def stop(self, until: int) -> None:
+        """Others answer the windows that begin from now on."""
+        if self.until == END:
+            self.until = until
+            self.end = max(_over(query, until, self._clock) for query in self.plan.queries)
+
+    def silence(self, wanted: Set[Query]) -> None:
+        """No more rows of other queries than these."""
+        queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
+        self.plan = replace(self.plan, queries=tuple(queries))
+
+    def over(self, time: int) -> bool:
+        """Will there be no more rows, when no event older than this will come?"""
+        empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
+        return empty or self.end <= time
+
+    def admit(self) -> None:
+        """New partitions have been seen."""
+        for graph in self.graphs:
+            graph.admit()
+
+    def process(self, batch: Batch) -> list[PartialRows]:
+        self.admit()
+        batch = batch.between(self.first, self.end)
+        if not len(batch.times):
+            return []
+        for sharing in self.sharings:
+            sharing.process(batch)
+        return self._rows(lambda graph: graph.process(batch) + graph.settle(int(batch.times[-1])))
+
+    def settle(self, time: int) -> list[PartialRows]:
+        """Rows of the windows that end no later than `time`; no event older than that will come."""
+        return self._rows(lambda graph: graph.settle(time))
+
+    def finish(self) -> list[PartialRows]:
+        return self._rows(QueryGraph.finish)
+
+    def _rows(self, step: Callable[[QueryGraph], list[PartialRows]]) -> list[PartialRows]:
+        """Of all that the graphs find, what is theirs to answer."""
+        found = [(query, step(graph)) for query, graph in zip(self.plan.queries, self.graphs, strict=True)]
+        own = (rows.begun(self.since, self.until) for query, some in found if not query.silent for rows in some)
+        return [rows for rows in own if len(rows)]
+
+    def keep(self, kept: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+        for sharing in self.sharings:
+            if isinstance(sharing, Shared):
+                sharing.graph.flush()
+        for graph in self.graphs:
+            graph.keep(kept)
+        for sharing in self.sharings:
+            sharing.keep(kept)
+
+    def types(self) -> dict[str, pa.DataType]:
+        """What is known of the values of attributes."""
+        found: dict[str, pa.DataType] = {}
+        for graph in self.graphs:
+            for counting in graph.countings:
+                found |= counting.columns.types
+        return found
+
+    def know(self, types: Mapping[str, pa.DataType]) -> None:
+        """Values are taken for what they were before: where some were floats, whole numbers are floats as well."""
+        columns = [counting.columns for graph in self.graphs for counting in graph.countings]
+        for one in (*columns, *(sharing.shared.columns for sharing in self.sharings)):
+            read = {lane.attribute for lane in one.lanes}
+            one.types |= {name: kind for name, kind in types.items() if name in read}
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "plan": save_plan(self.plan),
+            "since": self.since,
+            "until": self.until,
+            "sharings": [sharing.save() for sharing in self.sharings],
+            "graphs": [graph.save() for graph in self.graphs],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        if state["until"] != END:
+            self.stop(state["until"])
+        for sharing, saved in zip(self.sharings, state["sharings"], strict=True):
+            sharing.load(saved)
+        for graph, saved in zip(self.graphs, state["graphs"], strict=True):
+            graph.load(saved)
+
+
+def _first(plan: QueryPlan, since: int, clock: Clock) -> int:
+    """When the first window begins that begins no earlier than `since`."""
+    if plan.query.slide is None:
+        return since
+    slide = clock.ticks(plan.query.slide.seconds)
+    return -(-since // slide) * slide
+
+
+def _over(plan: QueryPlan, until: int, clock: Clock) -> int:
+    """When the last window ends that begins before `until`. One that moves is `(t - within, t]`, with its end in it."""
+    within = clock.ticks(plan.query.within.seconds)
+    if plan.query.slide is None:
+        return until + within
+    slide = clock.ticks(plan.query.slide.seconds)
+    return (until - 1) // slide * slide + within

@@ -1,0 +1,110 @@
+"""Who looks for other plans while a stream flows: the core of what may run beside the engines, on a machine of its own.
+
+It is told of other workloads, and of what the stream is like; it answers with plans for `Engine.change`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from planner.changing import changed
+from planner.drift import Observed, drifted
+from planner.gloria.cost import CostModel, PaperCost
+from planner.gloria.graph import Graph, graph_of
+from planner.gloria.optimizers import OPTIMIZERS, GloriaOptimizer, PathSearch
+from planner.gloria.plan import SharingPlan
+from planner.gloria.prices import Prices
+from planner.gloria.reweighing import reweigh
+from planner.gloria.statistics import Statistics
+from planner.gloria.template import Template
+from planner.migration import migration
+from planner.plan import Plan, plan
+from planner.syntax import Workload
+
+
+@dataclass(frozen=True)
+class Patience:
+    """When to look for another plan, and when to change to it."""
+
+    threshold: float = 2.0
+    """A type that comes so many times as often, or as seldom, is worth a look."""
+    windows: float = 10.0
+    """Over which a change has to pay: so long, it is hoped, the stream stays as it is."""
+
+
+class Replanner:
+    def __init__(
+        self,
+        workload: Workload,
+        strategy: str,
+        model: Callable[[Statistics], CostModel] = PaperCost,
+        patience: Patience = Patience(),
+    ) -> None:
+        self.workload = workload
+        self.strategy = strategy
+        self._model, self._patience = model, patience
+        self._optimizer = _keeping(strategy)
+        self._seen: Observed | None = None
+        """What the stream was like when a plan was last looked for."""
+        self.plan = self._planned()
+
+    def change(self, workload: Workload) -> Plan:
+        """Other queries: the plan for now, in which those that stay run on as they are."""
+        self.workload = workload
+        self.plan = changed(self.plan, workload, self._costs())
+        return self.plan
+
+    def replan(self) -> Plan:
+        """The best plan for all queries; for another workload one always changes to it (GLORIA, Section 7.2)."""
+        self.plan = self._planned()
+        return self.plan
+
+    def observe(self, seen: Observed) -> Plan | None:
+        """A better plan, where the stream has drifted, there is one, and to change to it pays."""
+        if self._seen is not None and not drifted(self._seen, seen, self._patience.threshold):
+            return None
+        self._seen = seen
+        found = self._planned()
+        if not migration(self.plan, found, self._costs()).pays(self._patience.windows):
+            return None
+        self.plan = found
+        return found
+
+    def _planned(self) -> Plan:
+        return plan(self.workload, self.strategy, self._costs(), self._optimizer)
+
+    def _costs(self) -> CostModel:
+        """Of a window as long as the longest: in a longer one all plans cost more, and what is quadratic most."""
+        if self._seen is None:
+            return self._model(Statistics())
+        within = max((query.within.seconds for query in self.workload.queries), default=self._seen.seconds)
+        return self._model(self._seen.per_window(within))
+
+
+def _keeping(strategy: str) -> GloriaOptimizer | None:
+    search = OPTIMIZERS.get(strategy)
+    return KeptGraphs(search) if isinstance(search, PathSearch) else search
+
+
+class KeptGraphs:
+    """A search for plans that generates the graph of a template once, and later gives it other weights."""
+
+    MOST = 64
+    """Graphs; the one that was longest not asked for goes first."""
+
+    def __init__(self, search: PathSearch) -> None:
+        self._search = search
+        self._graphs: dict[Template, Graph] = {}
+
+    def plan(self, template: Template, model: CostModel) -> SharingPlan:
+        prices = Prices(template, model)
+        graph = self._graphs.pop(template, None)
+        if graph is None:
+            graph = graph_of(template, prices, self._search.policy)
+        else:
+            reweigh(graph, prices)
+        self._graphs[template] = graph
+        if len(self._graphs) > self.MOST:
+            del self._graphs[next(iter(self._graphs))]
+        return self._search.plan_of(graph, prices)

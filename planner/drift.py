@@ -1,0 +1,54 @@
+"""What a stream was like, and whether it has changed so much that its plan should be looked at anew."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from planner.gloria.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A span of a stream: what one shard saw of it, or several added up."""
+
+    seconds: Fraction
+    counts: Mapping[str, int]
+    """Events by type."""
+    bursts: Mapping[str, int]
+    """By type, runs of events with none of another type between them that some query names."""
+
+    def with_shard(self, other: Observed) -> Observed:
+        """Of the same span: shards see it at once."""
+        return Observed(
+            max(self.seconds, other.seconds),
+            Counter(self.counts) + Counter(other.counts),
+            Counter(self.bursts) + Counter(other.bursts),
+        )
+
+    def per_window(self, within: Fraction) -> Statistics:
+        """|E| of a window of so many seconds; none of a type that was not seen."""
+        windows = self.seconds / within
+        return Statistics({name: float(count / windows) for name, count in self.counts.items()}, 0.0)
+
+    def length(self, name: str) -> float:
+        """The mean length of a type's bursts."""
+        return self.counts.get(name, 0) / max(1, self.bursts.get(name, 0))
+
+
+def drifted(before: Observed, now: Observed, threshold: float) -> frozenset[str]:
+    """The types that come more than so many times as often as before, or as seldom, or in bursts that differ so much.
+
+    One event more or less never counts as drift, however rare a type is.
+    """
+    span = float(now.seconds / before.seconds)
+    names = before.counts.keys() | now.counts.keys()
+    often = {name: (before.counts.get(name, 0) * span, now.counts.get(name, 0)) for name in names}
+    long = {name: (before.length(name), now.length(name)) for name in before.counts.keys() & now.counts.keys()}
+    return frozenset(name for told in (often, long) for name, (old, new) in told.items() if _far(old, new, threshold))
+
+
+def _far(old: float, new: float, threshold: float) -> bool:
+    return max(old + 1, new + 1) > threshold * min(old + 1, new + 1)

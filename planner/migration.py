@@ -1,0 +1,61 @@
+"""Whether another plan is worth the change (GLORIA, Section 7.2: reconfiguration costs).
+
+To look for a plan costs the engine nothing: that is done elsewhere. What a change costs is that both plans run side by
+side until the windows are over that the old one has begun, and that is one window of its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from planner.gloria.build import template_of
+from planner.gloria.chains import chain_of
+from planner.gloria.cost import CostModel
+from planner.gloria.pricing import cost_apart, cost_of_plan
+from planner.parts import parts_of, run_alike
+from planner.plan import Plan, QueryPlan
+from planner.planned_sets import PlannedSet
+from planner.sharing import Member
+
+
+@dataclass(frozen=True)
+class Migration:
+    gain: float
+    """By window, what the new plan costs less."""
+    cost: float
+
+    def pays(self, windows: float) -> bool:
+        """Does the gain over so many windows exceed the cost?"""
+        return self.gain * windows > self.cost
+
+
+def migration(running: Plan, candidate: Plan, model: CostModel) -> Migration:
+    """From one plan to another of the same queries; parts that they have in common go on and are no cost."""
+    before, after = parts_of(running), parts_of(candidate)
+    old, new = _cost(_only(before, after), model), _cost(_only(after, before), model)
+    return Migration(old - new, old)
+
+
+def _only(parts: Iterable[Plan], others: tuple[Plan, ...]) -> Iterable[Plan]:
+    return (part for part in parts if not any(run_alike(part, other) for other in others))
+
+
+def _cost(parts: Iterable[Plan], model: CostModel) -> float:
+    return sum(cost_of_part(part, model) for part in parts)
+
+
+def cost_of_part(part: Plan, model: CostModel) -> float:
+    """Of a window. HAMLET shares a burst only where that is cheaper: its share sets cost what they cost apart, at most.
+
+    Queries that no sharing plan can have cost nothing here: every plan has them as they are.
+    """
+    planned = [one for one in part.share_sets if isinstance(one, PlannedSet)]
+    inside = {member.query for one in planned for member in one.members}
+    apart = (_apart(query, model) for number, query in enumerate(part.queries) if number not in inside)
+    return sum(cost_of_plan(one.plan, model) for one in planned) + sum(apart)
+
+
+def _apart(query: QueryPlan, model: CostModel) -> float:
+    chain = chain_of(query, query.counters[0])
+    return cost_apart(template_of((query,), {Member(0, 0): chain}), model) if chain else 0.0
