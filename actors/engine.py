@@ -7,7 +7,7 @@ begin later. That holds for every strategy and every kind of window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ import pyarrow as pa
 from actors.counting import Batch
 from actors.decisions import Decisions, decisions_table
 from actors.hamlet_graph import HamletGraph
+from actors.key_groups import key_groups
 from actors.linked_sharing import LinkedSharing
 from actors.moving_sharing import MovingSharing
 from actors.part import END, START, Part, Setting
@@ -262,9 +263,26 @@ class Engine:
         for partitions in self._partitions.values():
             kept = partitions.forget(self.reorder.watermark - longest)
             if kept is not None:
-                for part in self._parts:
-                    if part.partitions is partitions:
-                        part.keep(kept)
+                self._keep(partitions, kept)
+
+    def _keep(self, partitions: Partitions, kept: npt.NDArray[np.int64]) -> None:
+        for part in self._parts:
+            if part.partitions is partitions:
+                part.keep(kept)
+
+    def keep(self, keys: Sequence[str], groups: int, own: range) -> None:
+        """Go on with a part of the stream: what has, by these attributes, one of these key groups of all."""
+        for partitions in self._partitions.values():
+            found = key_groups(partitions.columns(keys), partitions.count, groups)
+            kept = np.flatnonzero((found >= own.start) & (found < own.stop))
+            partitions.keep(kept)
+            self._keep(partitions, kept)
+
+        def wanted(waiting: pa.RecordBatch) -> npt.NDArray[np.bool_]:
+            found = key_groups([waiting.column(name) for name in keys], waiting.num_rows, groups)
+            return (found >= own.start) & (found < own.stop)
+
+        self.reorder.keep(wanted)
 
     @property
     def totals(self) -> tuple[int, int, int]:
@@ -306,11 +324,17 @@ class Engine:
 
     @classmethod
     def restore(
-        cls, plan: Plan, data: bytes, optimizer: SharingOptimizer | None = None, record_decisions: bool = False
+        cls,
+        plan: Plan,
+        data: bytes,
+        optimizer: SharingOptimizer | None = None,
+        record_decisions: bool = False,
+        since: int | None = None,
     ) -> Engine:
         """An engine as it was when `save` was called, in the middle of a change or not.
 
-        What its parts are is part of the state. If `plan` is another one than it was saved with, it is changed to it.
+        What its parts are is part of the state. If `plan` is another one than it was saved with, it is changed to it,
+        from `since` on.
         """
         state: dict[str, Any] = unpack(data)
         if state.get("format") != FORMAT:
@@ -327,7 +351,7 @@ class Engine:
             part = engine._begun(load_plan(saved["plan"]), saved["since"], {})
             part.load(saved)
             engine._parts.append(part)
-        engine.change(plan)
+        engine.change(plan, since)
         return engine
 
 

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
@@ -26,6 +26,14 @@ from planner.plan import Plan, plan
 from planner.routes import Route
 
 
+class Keeper(Protocol):
+    """Where an actor of a live stream puts what must not be lost."""
+
+    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None: ...
+
+    def put_state(self, batch: int, place: int, state: bytes) -> None: ...
+
+
 @dataclass(frozen=True)
 class Duty:
     """What every graph actor of a run is told in the beginning."""
@@ -36,11 +44,20 @@ class Duty:
     types: tuple[str, ...]
     clock: list[Any]
     numeric: str
-    lateness: int
-    """In ticks."""
     policy: SharingOptimizer
     """What decides about bursts where the optimizer actor does not."""
     record_decisions: bool = False
+    key_groups: int = 1
+    keeper: Keeper | None = None
+
+
+@dataclass(frozen=True)
+class Legacy:
+    """What an engine takes over of one that was there before."""
+
+    state: bytes
+    own: tuple[int, int] | None = None
+    """Of the events that it knew only those of these key groups, from the one and before the other; else all."""
 
 
 @dataclass(frozen=True)
@@ -83,13 +100,20 @@ class OutOfOrderError(Exception):
 
 
 class GraphActor:
-    """Single-threaded, as Ray's actors are unless told otherwise."""
+    """Single-threaded, as Ray's actors are unless told otherwise.
 
-    def begin(self, duty: Duty, optimizer: Any) -> None:
-        """`optimizer`: the actor that decides about bursts."""
+    It has an engine for each of the ranges of key groups that it owns, and each route. Ranges are one but where a
+    stream goes on with other actors than it began with.
+    """
+
+    def begin(self, duty: Duty, optimizer: Any, place: int, ranges: int) -> None:
+        """`optimizer`: the actor that decides about bursts; `place`: which of the actors this is."""
         self.duty = duty
+        self.place = place
+        self.ranges = ranges
         self.optimizer = RemoteOptimizer(optimizer, duty.policy)
-        self.engines = [Engine(planned, *_how(duty, self.optimizer)) for planned in _plans(duty)]
+        self.plans = _plans(duty)
+        self.engines = [self._fresh(planned) for _ in range(ranges) for planned in self.plans]
         self.number = 0
         self.late = 0
         self.seconds = 0.0
@@ -103,7 +127,7 @@ class GraphActor:
         return self.number
 
     def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
-        """A batch, a block for each route, none of whose successors has events older than the watermark.
+        """A batch, a block for each engine, none of whose successors has events older than the watermark.
 
         Without a watermark the stream is over.
         """
@@ -111,6 +135,8 @@ class GraphActor:
             return self.answers[number]
         if number != self.number + 1:
             raise OutOfOrderError(f"batch {number} came after batch {self.number}")
+        if self.duty.keeper is not None:
+            self.duty.keeper.put_events(number, self.place, blocks)
         begin = perf_counter()
         rows = self._drained() if watermark is None else self._taken(watermark, blocks)
         self.seconds += perf_counter() - begin
@@ -121,7 +147,8 @@ class GraphActor:
 
     def _taken(self, watermark: int, blocks: Sequence[bytes]) -> list[PartialRows]:
         rows: list[PartialRows] = []
-        for engine, route, block in zip(self.engines, self.duty.routes, blocks, strict=True):
+        for number, (engine, block) in enumerate(zip(self.engines, blocks, strict=True)):
+            route = self.duty.routes[number % len(self.plans)]
             rows += engine.take(batch_of(block, self.duty.types, route.columns), watermark)
         return rows
 
@@ -148,17 +175,49 @@ class GraphActor:
         if number != self.number:
             raise OutOfOrderError(f"batch {number} is not the last; that is batch {self.number}")
         engines = [engine.save() for engine in self.engines]
-        return pack({"number": number, "late": self.late, "seconds": self.seconds, "engines": engines})
+        state = pack({"number": number, "late": self.late, "seconds": self.seconds, "engines": engines})
+        if self.duty.keeper is not None:
+            self.duty.keeper.put_state(number, self.place, state)
+        return state
 
     def restore(self, state: bytes) -> int:
         """After `begin`: go on where a state was saved; the last batch that it holds."""
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
-            Engine.restore(planned, data, self.optimizer, self.duty.record_decisions)
-            for planned, data in zip(_plans(self.duty), saved["engines"], strict=True)
+            Engine.restore(self.plans[number % len(self.plans)], data, self.optimizer, self.duty.record_decisions)
+            for number, data in enumerate(saved["engines"])
         ]
         return self.number
+
+    def inherit(self, number: int, since: int | None, left: Sequence[Legacy | None]) -> None:
+        """After `begin`: go on where others were after this batch; queries that are new begin at `since`."""
+        self.number = number
+        self.engines = [
+            self._heir(self.duty.routes[n % len(self.plans)], self.plans[n % len(self.plans)], since, legacy)
+            for n, legacy in enumerate(left)
+        ]
+
+    def _heir(self, route: Route, planned: Plan, since: int | None, legacy: Legacy | None) -> Engine:
+        if legacy is None:
+            engine = self._fresh(replace(planned, queries=(), share_sets=()))
+            engine.change(planned, since)
+            return engine
+        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, since)
+        if legacy.own is not None:
+            engine.keep(route.keys, self.duty.key_groups, range(*legacy.own))
+        return engine
+
+    def _fresh(self, planned: Plan) -> Engine:
+        # Events come when the watermark of the whole stream has been told, so nothing is ever late here.
+        duty = self.duty
+        return Engine(planned, Clock.load(duty.clock), duty.numeric, 0, self.optimizer, duty.record_decisions)
+
+
+def engines_of(state: bytes) -> list[bytes]:
+    """The states of its engines, in what an actor saved."""
+    engines: list[bytes] = unpack(state)["engines"]
+    return engines
 
 
 def _plans(duty: Duty) -> list[Plan]:
@@ -167,7 +226,3 @@ def _plans(duty: Duty) -> list[Plan]:
     by_name = {query.name: query for query in workload.queries}
     chosen = [tuple(by_name[name] for name in route.queries) for route in duty.routes]
     return [plan(replace(workload, queries=queries), duty.strategy) for queries in chosen]
-
-
-def _how(duty: Duty, optimizer: SharingOptimizer | None) -> tuple[Any, ...]:
-    return Clock.load(duty.clock), duty.numeric, duty.lateness, optimizer, duty.record_decisions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -135,6 +136,11 @@ class Partitions:
         self.worth_a_look = max(KEEP_ALL_BELOW, 2 * len(kept))
         if 2 * len(kept) > self.count:
             return None
+        self.keep(kept)
+        return kept
+
+    def keep(self, kept: npt.NDArray[np.int64]) -> None:
+        """Only these partitions, in this order."""
         self.partitions = self.partitions.take(kept)
         self.groups = Tuples(self.group_width)
         self.group_of = np.zeros(0, np.int32)
@@ -142,7 +148,10 @@ class Partitions:
         self._admit()
         self.last_seen = last_seen
         self._forget_texts()
-        return kept
+
+    def columns(self, names: Sequence[str]) -> list[pa.Array]:
+        """The values of these attributes, partition by partition."""
+        return [self._values(name, self.partitions.keys[self.attributes.index(name), : self.count]) for name in names]
 
     def _forget_texts(self) -> None:
         """Texts are numbered anew by those that are still used."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from actors.state import pack_batch, unpack_batch
@@ -53,6 +55,11 @@ class Reorder:
         """All that waited."""
         waiting, self.waiting = self.waiting, None
         return waiting
+
+    def keep(self, wanted: Callable[[pa.RecordBatch], npt.NDArray[np.bool_]]) -> None:
+        """Only such events wait on."""
+        if self.waiting is not None and self.waiting.num_rows:
+            self.waiting = self.waiting.filter(pa.array(wanted(self.waiting)))
 
     def _joined(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         waiting = self.waiting

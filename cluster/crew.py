@@ -14,8 +14,10 @@ from typing import Any
 import ray
 from ray.exceptions import RayActorError, RayError, RayTaskError
 
-from actors.graph_actor import Duty, GraphActor, OutOfOrderError, Receipt
+from actors.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
 from cluster.pool import Pool
+from connectors.errors import FailedError
+from planner.routes import Ranges
 
 SAVE_EVERY = 16
 """Batches between two states, so that few are taken again."""
@@ -26,13 +28,10 @@ class Batch:
     number: int
     watermark: int
     blocks: Callable[[int], Sequence[Any]]
-    """By place, references to a block for each route; asked for again when a batch is sent again."""
+    """By place, a block, or a reference to one, for each of its ranges and routes; asked for again when a batch is sent
+    again."""
     last: bool = False
     """The stream is over, and there are no blocks."""
-
-
-class FailedError(RuntimeError):
-    """The machine failed more often than a run puts up with."""
 
 
 @dataclass
@@ -50,15 +49,35 @@ class Place:
 
 
 class Crew:
-    def __init__(self, duty: Duty, places: int, pool: Pool, optimizer: Any, restarts: int) -> None:
+    def __init__(self, duty: Duty, ranges: Ranges, pool: Pool, optimizer: Any, restarts: int) -> None:
         self.duty = duty
+        self.ranges = ranges
         self.pool = pool
         self.optimizer = optimizer
         self.left = restarts
-        self.places = [Place(pool.hire(GraphActor)) for _ in range(places)]
-        for place in self.places:
-            place.actor.begin.remote(duty, optimizer)
+        self.places = [Place(pool.hire(GraphActor)) for _ in range(ranges.places)]
+        for number, place in enumerate(self.places):
+            self._begin(number, place)
         self.waiting: deque[int] = deque()
+
+    def restore(self, states: Sequence[bytes]) -> None:
+        """Go on where actors of the same duty were; without a word from them it did not work."""
+        for place, state in zip(self.places, states, strict=True):
+            place.state = ray.put(state)
+            ray.get(place.actor.restore.remote(place.state))
+
+    def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
+        """Go on where other actors were after a batch; for each range and route, what is taken over."""
+        routes = len(self.duty.routes)
+        for number, place in enumerate(self.places):
+            own = self.ranges.of(number)
+            ray.get(place.actor.inherit.remote(batch, since, left[own.start * routes : own.stop * routes]))
+            place.state = ray.put(ray.get(place.actor.save.remote(batch)))
+
+    def states(self, batch: int) -> list[bytes]:
+        """What the actors know after the last batch."""
+        found: list[bytes] = ray.get([place.actor.save.remote(batch) for place in self.places])
+        return found
 
     def send(self, batch: Batch) -> None:
         """To every place; nobody waits for it."""
@@ -94,6 +113,9 @@ class Crew:
             else:
                 self.pool.give_back(GraphActor, place.actor)
 
+    def _begin(self, number: int, place: Place) -> None:
+        place.actor.begin.remote(self.duty, self.optimizer, number, len(self.ranges.of(number)))
+
     def _send(self, number: int, place: Place, batch: Batch) -> None:
         take, watermark = place.actor.take.options(num_returns=2), None if batch.last else batch.watermark
         place.answers[batch.number] = take.remote(batch.number, watermark, *batch.blocks(number))
@@ -122,7 +144,7 @@ class Crew:
             known = ray.get(place.actor.reached.remote())
         except RayActorError:
             place.actor = self.pool.replace(GraphActor)
-            place.actor.begin.remote(self.duty, self.optimizer)
+            self._begin(number, place)
             known = ray.get(place.actor.restore.remote(place.state)) if place.state is not None else 0
         for batch in place.sent:
             if batch.number > known or batch.number in place.answers:

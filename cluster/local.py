@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
@@ -16,6 +16,9 @@ from planner.clock import Clock
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan
+
+if TYPE_CHECKING:
+    from actors.graph_actor import Counts
 
 
 class EventSource(Protocol):
@@ -31,6 +34,12 @@ class EventSource(Protocol):
     def dead(self) -> int: ...
 
     def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]: ...
+
+
+NOTED = (
+    "bursts", "shared_bursts", "snapshots", "decision_seconds", "questions", "missed", "waited", "seconds",
+)  # fmt: skip
+"""By a graph actor, and in a run."""
 
 
 @dataclass
@@ -60,6 +69,12 @@ class Metrics:
     """Seconds that actors waited for answers, all together."""
     seconds: float = 0.0
     """That actors were at work, all together."""
+
+    def note(self, counts: Iterable[Counts]) -> None:
+        """What graph actors have counted so far, each for itself."""
+        told = list(counts)
+        for name in NOTED:
+            setattr(self, name, sum(getattr(one, name) for one in told))
 
 
 class LocalRun:

@@ -18,13 +18,13 @@ from cluster.local import Metrics
 from cluster.session import session
 from cluster.settings import Settings
 from connectors.sources import Source
-from connectors.spark.dealing import Deal, seeds
+from connectors.spark.dealing import BEGINNING, Deal, seeds
 from connectors.spark.handover import Blocks
 from connectors.spark.sources import spark_events
 from planner.clock import Clock
 from planner.optimizers import optimizer_of
 from planner.plan import Plan
-from planner.routes import routes
+from planner.routes import Ranges, routes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -57,7 +57,7 @@ class RayRun:
         types = tuple(sorted(plan.types))
         self.policy = optimizer_of(plan.strategy, cost_model())
         self.duty = Duty(
-            workload, plan.strategy, self.routes, types, self.clock.save(), numeric, 0, self.policy, record_decisions
+            workload, plan.strategy, self.routes, types, self.clock.save(), numeric, self.policy, record_decisions
         )
         self.record_decisions = record_decisions
         self.decisions = pa.table({})
@@ -65,11 +65,12 @@ class RayRun:
     def __iter__(self) -> Iterator[Rows]:
         begun, settings = session(self.settings), self.settings
         optimizer = begun.pool.optimizer(self.policy)
-        crew = Crew(self.duty, settings.actors, begun.pool, optimizer, settings.restarts)
+        ranges = Ranges.even(settings.key_groups, settings.actors)
+        crew = Crew(self.duty, ranges, begun.pool, optimizer, settings.restarts)
         collecting = Collecting(begun.pool, settings.restarts)
         try:
             with spark_events(begun.spark, self.source, self.clock, self.plan.columns) as events:
-                deal = Deal(self.routes, settings.actors, settings.key_groups, self.duty.types, self._cuts(events))
+                deal = Deal(self.routes, ranges, self.duty.types, self._cuts(events))
                 dealt = deal.dealt(events.observe(TOLD, *deal.counts()), seeds(begun.spark, deal.partitions))
                 with closing(Blocks(dealt)) as blocks:
                     self._count(dealt)
@@ -114,15 +115,9 @@ class RayRun:
             yield rows
 
     def _note(self, receipts: Sequence[Receipt]) -> None:
-        counts, metrics = [receipt.counts for receipt in receipts], self.metrics
         self.late += [batch for receipt in receipts for batch in receipt.late]
-        metrics.late = sum(one.late for one in counts)
-        metrics.bursts = sum(one.bursts for one in counts)
-        metrics.shared_bursts = sum(one.shared_bursts for one in counts)
-        metrics.snapshots = sum(one.snapshots for one in counts)
-        metrics.decision_seconds = sum(one.decision_seconds for one in counts)
-        metrics.questions, metrics.missed = sum(one.questions for one in counts), sum(one.missed for one in counts)
-        metrics.waited, metrics.seconds = sum(one.waited for one in counts), sum(one.seconds for one in counts)
+        self.metrics.late = sum(receipt.counts.late for receipt in receipts)
+        self.metrics.note(receipt.counts for receipt in receipts)
 
 
 def _batches(deal: Deal, blocks: Blocks) -> Iterator[Batch]:
@@ -130,12 +125,14 @@ def _batches(deal: Deal, blocks: Blocks) -> Iterator[Batch]:
 
     def of(slice_: int) -> Callable[[int], list[Any]]:
         return lambda place: [
-            blocks.reference(deal.partition(slice_, route, place)) for route in range(len(deal.routes))
+            blocks.reference(deal.partition(slice_, route, range_))
+            for range_ in deal.ranges.of(place)
+            for route in range(len(deal.routes))
         ]
 
-    for slice_, watermark in enumerate((*deal.cuts, deal.end)):
+    for slice_, watermark in enumerate((*deal.cuts, BEGINNING)):
         yield Batch(slice_ + 1, watermark, of(slice_))
-    yield Batch(deal.slices + 1, deal.end, lambda _: (), last=True)
+    yield Batch(deal.slices + 1, BEGINNING, lambda _: (), last=True)
 
 
 def _recorded(found: Sequence[Sequence[pa.Table]]) -> pa.Table:

@@ -29,6 +29,8 @@ class Settings(BaseSettings):
         default=2_000_000, ge=1, description="events of a bounded source that are handed over at once"
     )
     ahead: int = Field(default=2, ge=1, le=64, description="slices or batches that may wait for the actors")
+    trigger: float = Field(default=0.1, ge=0, description="seconds between two looks for new events of a live stream")
+    files_at_once: int = Field(default=64, ge=1, description="files of a live stream that are taken at once")
     spark_executors: int = Field(default=1, ge=1, description="Spark executors")
     spark_cores: int = Field(default=2, ge=1, description="cores of each")
     spark_memory: str = Field(default="2g", description="memory of each")

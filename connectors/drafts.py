@@ -21,6 +21,8 @@ class Draft:
             raise InputError(f"{name} cannot be written: {error.strerror or error}.") from error
 
     def close(self) -> None:
+        self.stream.flush()
+        os.fsync(self.stream.fileno())
         self.stream.close()
         self.path.replace(self._name)
 

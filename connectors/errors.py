@@ -10,6 +10,10 @@ class InputError(ValueError):
     """Events that cannot be read, or not as they were asked for: bad input, so trying again does not help."""
 
 
+class FailedError(RuntimeError):
+    """A run that cannot go on though nothing is wrong with what was asked: a full disk, a machine that is gone."""
+
+
 class EventError(InputError):
     """One event that cannot be read, where the caller asked to stop at the first."""
 

@@ -18,13 +18,16 @@ from elsinore._version import __version__
 if TYPE_CHECKING:
     from elsinore.api import check, draw, explain, parse, run
     from elsinore.drawing.drawing import Drawing
-    from elsinore.errors import EventError, InputError, Problem, WorkloadError
+    from elsinore.errors import EventError, FailedError, InputError, Problem, WorkloadError
+    from elsinore.live import LiveStream, stream
     from elsinore.result import Result
 
 __all__ = [
     "Drawing",
     "EventError",
+    "FailedError",
     "InputError",
+    "LiveStream",
     "Problem",
     "Result",
     "WorkloadError",
@@ -34,12 +37,14 @@ __all__ = [
     "explain",
     "parse",
     "run",
+    "stream",
 ]
 
 _HOMES = {
     **dict.fromkeys(("check", "draw", "explain", "parse", "run"), "elsinore.api"),
-    **dict.fromkeys(("EventError", "InputError", "Problem", "WorkloadError"), "elsinore.errors"),
+    **dict.fromkeys(("EventError", "FailedError", "InputError", "Problem", "WorkloadError"), "elsinore.errors"),
     "Drawing": "elsinore.drawing.drawing",
+    **dict.fromkeys(("LiveStream", "stream"), "elsinore.live"),
     "Result": "elsinore.result",
 }
 

@@ -37,14 +37,14 @@ def parse(workload: str | PathLike[str]) -> Workload:
 
 def check(workload: str | PathLike[str]) -> None:
     """Raise WorkloadError with everything that is wrong with a workload, given as text or path."""
-    _checked(workload)
+    checked(workload)
 
 
 def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
     """How a workload would be run, and why so: one line a node."""
     from planner.explain import explain
 
-    return explain(_planned(_checked(workload), strategy))
+    return explain(_planned(checked(workload), strategy))
 
 
 def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = False, **reading: Any) -> Drawing:
@@ -61,15 +61,15 @@ def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = Fals
 
         if events is not None:
             raise InputError("a plan is drawn without events; leave out one of plan and events.")
-        queries = _planned(_checked(workload), "auto").queries
+        queries = _planned(checked(workload), "auto").queries
         return draw_plans(*sharing_plans(queries), queries)
     if events is not None:
         from elsinore.drawing.events import draw_events
 
-        return draw_events(_checked(workload), events, reading)
+        return draw_events(checked(workload), events, reading)
     from elsinore.drawing.workload import draw_plan
 
-    return draw_plan(_planned(_checked(workload), "auto"))
+    return draw_plan(_planned(checked(workload), "auto"))
 
 
 def run(
@@ -157,18 +157,18 @@ def prepare(
     **reading: Any,
 ) -> Job:
     """Check everything that can be checked before the first event is read; `reading` goes to `open_events`."""
-    chosen = _settings(engine, settings or {})
-    _known("numeric", numeric, NUMERICS)
+    chosen = chosen_settings(engine, settings or {})
+    known("numeric", numeric, NUMERICS)
     allowed = seconds(lateness)
-    checked = _checked(workload)
-    planned = _planned(checked, strategy)
+    asked = checked(workload)
+    planned = _planned(asked, strategy)
 
     from connectors.sources import open_events
     from planner.check import check_attributes
 
     source = open_events(events, **reading)
-    check_attributes(checked, _attributes(source, planned))
-    return Job(checked, _run(chosen, checked, planned, source, numeric, allowed, decisions), source)
+    check_attributes(asked, _attributes(source, planned))
+    return Job(asked, _run(chosen, asked, planned, source, numeric, allowed, decisions), source)
 
 
 def _run(
@@ -189,7 +189,8 @@ def _run(
     return RayRun(planned, workload.text, source, settings, numeric=numeric, record_decisions=decisions)
 
 
-def _settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
+def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
+    """What a user gives as further arguments; None is not given."""
     from cluster.settings import settings
 
     return settings(**given) if engine is None else settings(engine=engine, **given)
@@ -208,7 +209,8 @@ def seconds(length: float | Fraction | timedelta) -> Fraction:
     return exact
 
 
-def _checked(workload: str | PathLike[str]) -> Workload:
+def checked(workload: str | PathLike[str]) -> Workload:
+    """A workload without a mistake, given as text or path."""
     from planner.check import check_text
 
     return check_text(text_of(workload))
@@ -217,7 +219,7 @@ def _checked(workload: str | PathLike[str]) -> Workload:
 def _planned(workload: Workload, strategy: str) -> Plan:
     from planner.plan import STRATEGIES, plan
 
-    _known("strategy", strategy, STRATEGIES)
+    known("strategy", strategy, STRATEGIES)
     return plan(workload, strategy)
 
 
@@ -228,6 +230,7 @@ def _attributes(source: Source, planned: Plan) -> Mapping[str, Collection[str]]:
     return dict.fromkeys(planned.types, source.attributes) if source.feed.types else {}
 
 
-def _known(what: str, name: str, names: tuple[str, ...]) -> None:
+def known(what: str, name: str, names: tuple[str, ...]) -> None:
+    """Raise InputError where a name is none of those that there are."""
     if name not in names:
         raise InputError(f"there is no {what} {name!r}; there is {enumeration(map(repr, names))}")

@@ -33,7 +33,7 @@ WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file o
 @contextmanager
 def _outcomes() -> Iterator[None]:
     """Turn what may go wrong into an exit code and a line; a traceback is for our own mistakes alone."""
-    from elsinore.errors import EventError, InputError, WorkloadError
+    from elsinore.errors import EventError, FailedError, InputError, WorkloadError
 
     try:
         yield
@@ -45,7 +45,7 @@ def _outcomes() -> Iterator[None]:
         # Whoever read the rows has had enough; what Python would still flush at exit goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except (OSError, MemoryError) as error:
+    except (FailedError, OSError, MemoryError) as error:
         _leave(1, f"the run failed: {error or type(error).__name__}")
 
 

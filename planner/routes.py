@@ -7,6 +7,7 @@ that owns the *key group* of its values there: so all events of a partition meet
 from __future__ import annotations
 
 from dataclasses import dataclass
+from zlib import crc32
 
 from planner.plan import Plan, QueryPlan
 
@@ -23,6 +24,54 @@ class Route:
     types: frozenset[str] | None
     """None: events of every type, as under contiguous."""
     columns: tuple[str, ...]
+
+    def home(self, groups: int) -> int:
+        """The key group of all events, where nothing says where they go."""
+        return crc32(repr(self.partition).encode()) % groups
+
+    def leads_as(self, other: Route) -> bool:
+        """Does an event go the same way along both?"""
+        return (self.partition, self.keys) == (other.partition, other.keys)
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """All key groups, in ranges that follow one another; a place owns some of these that follow one another, too."""
+
+    groups: int
+    starts: tuple[int, ...]
+    """Of the ranges; the first one is 0."""
+    firsts: tuple[int, ...]
+    """By place, the first of its ranges."""
+
+    @classmethod
+    def even(cls, groups: int, places: int) -> Ranges:
+        """One range for each place."""
+        groups = max(groups, places)
+        return cls(groups, tuple(place * groups // places for place in range(places)), tuple(range(places)))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @property
+    def places(self) -> int:
+        return len(self.firsts)
+
+    def bounds(self, number: int) -> tuple[int, int]:
+        """The first key group of a range, and the first one after it."""
+        return (*self.starts, self.groups)[number], (*self.starts, self.groups)[number + 1]
+
+    def of(self, place: int) -> range:
+        """The ranges that a place owns."""
+        return range(self.firsts[place], (*self.firsts, len(self.starts))[place + 1])
+
+    def among(self, places: int) -> Ranges:
+        """The same ranges, some of them cut, spread over so many places."""
+        if places == self.places:
+            return self
+        wanted = self.even(self.groups, places)
+        starts = tuple(sorted({*self.starts, *wanted.starts}))
+        return Ranges(wanted.groups, starts, tuple(starts.index(start) for start in wanted.starts))
 
 
 def routes(plan: Plan) -> tuple[Route, ...]:

@@ -15,8 +15,11 @@ from planner.clock import Clock
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-TYPE, TICKS, DEAD = "type", "ticks", "dead"
-"""Of what comes out: the type of an event, its time, and why it cannot be used, null where it can."""
+TYPE, TICKS, DEAD, EVENT = "type", "ticks", "dead", "event"
+"""Of what comes out: the type of an event, its time, why it cannot be used, null where it can, and then all of it."""
+
+CORRUPT = "_corrupt_record"
+"""What Spark puts a line in that it cannot read."""
 
 ATTRIBUTE = "a_"
 """In front of the names of attributes, so that these may be any."""
@@ -40,21 +43,26 @@ def readable(frame: DataFrame, names: Names, columns: Iterable[str]) -> bool:
     )
 
 
-def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str]) -> DataFrame:
-    """Type, time in ticks, why an event is dead, and the attributes that queries read."""
+def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str], with_dead: bool = False) -> DataFrame:
+    """Type, time in ticks, why an event is dead, and the attributes that queries read; with dead events, if asked."""
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     named, timed = _column(names.type), _column(names.time)
     kind = kinds[names.time]
     far = _far(timed, kind, clock)
     untyped = named.isNull() | (named == "")
     untimed = timed.isNull() | (F.isnan(timed) if isinstance(kind, FLOATING) else F.lit(False))
+    unread = F.col(CORRUPT).isNotNull() if CORRUPT in kinds else F.lit(False)
     dead = (
-        F.when(untyped, F.lit(f"it has no type (column {names.type!r})"))
+        F.when(unread, F.lit("it cannot be read"))
+        .when(untyped, F.lit(f"it has no type (column {names.type!r})"))
         .when(untimed, F.lit(f"it has no time (column {names.time!r})"))
         .when(far, F.lit(f"its time (column {names.time!r}) is too far away to be counted"))
     )
     attributes = [_attribute(name, kinds.get(name, T.NullType())).alias(ATTRIBUTE + name) for name in columns]
     ticks = F.when(dead.isNull(), _ticks(timed, kind, clock))
+    if with_dead:
+        whole = F.to_json(F.struct(*(_column(name) for name in frame.columns)))
+        attributes.append(F.when(dead.isNotNull(), whole).alias(EVENT))
     return frame.select(named.alias(TYPE), ticks.alias(TICKS), dead.alias(DEAD), *attributes)
 
 

@@ -14,17 +14,18 @@ from typing import TYPE_CHECKING, Any
 import pyspark.sql.functions as F  # noqa: N812
 
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE
-from planner.routes import Route
+from planner.routes import Ranges, Route
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-KIND, ROUTE, PLACE, KEY_GROUP = "kind", "route", "place", "key_group"
+KIND, ROUTE, PLACE = "kind", "route", "place"
 
 OTHER = -1
 """The number of all types that no query names."""
 
-END = -(2**62)
+BEGINNING = -(2**62)
+"""Before all times that are counted; and the watermark where it does not matter."""
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,13 @@ class Deal:
     """How the events of a stream are dealt out."""
 
     routes: tuple[Route, ...]
-    places: int
-    """Graph actors."""
-    key_groups: int
+    ranges: Ranges
     types: tuple[str, ...]
     """Numbered by their place here."""
     cuts: tuple[int, ...] = ()
     """Ticks at which slices after the first begin."""
-
-    end: int = END
-    """The watermark of the last slice: that of a source with an end does not matter."""
+    watermark: int = BEGINNING
+    """Events before it are late."""
 
     @property
     def slices(self) -> int:
@@ -49,23 +47,25 @@ class Deal:
 
     @property
     def partitions(self) -> int:
-        return self.slices * len(self.routes) * self.places
+        return self.slices * len(self.routes) * len(self.ranges)
 
-    def partition(self, slice_: int, route: int, place: int) -> int:
-        return (slice_ * len(self.routes) + route) * self.places + place
+    def partition(self, slice_: int, route: int, range_: int) -> int:
+        return (slice_ * len(self.routes) + route) * len(self.ranges) + range_
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(sorted({column for route in self.routes for column in route.columns}))
 
     def dealt(self, events: DataFrame, seeds: Sequence[int]) -> DataFrame:
-        """Kind, ticks and attributes of good events, a Spark partition for each slice, route and place.
+        """Kind, ticks and attributes of good events, a Spark partition for each slice, route and range.
 
         `seeds`: numbers that Spark's hash sends to partition 0, 1, 2 ...
         """
         wanted = F.array(*(F.when(self._wanted(route), F.lit(r)) for r, route in enumerate(self.routes)))
-        routed = events.where(F.col(DEAD).isNull()).withColumn(ROUTE, F.explode(F.array_compact(wanted)))
-        number = (F.col("slice") * len(self.routes) + F.col(ROUTE)) * self.places + self._place()
+        routed = events.where(F.col(DEAD).isNull() & ~self._late()).withColumn(
+            ROUTE, F.explode(F.array_compact(wanted))
+        )
+        number = (F.col("slice") * len(self.routes) + F.col(ROUTE)) * len(self.ranges) + self._range()
         kind = self._kind()
         placed = routed.withColumn("slice", self._slice()).select(
             kind.alias(KIND),
@@ -80,17 +80,17 @@ class Deal:
         typed = F.lit(True) if route.types is None else F.col(TYPE).isin(*sorted(route.types))
         return reduce(lambda one, other: one & other, known, typed)
 
-    def _place(self) -> Column:
-        """Places own ranges of key groups."""
+    def _late(self) -> Column:
+        return F.col(TICKS) < self.watermark
+
+    def _range(self) -> Column:
+        groups = self.ranges.groups
         by_route = [
-            F.floor(
-                F.pmod(F.hash(*map(_attribute, route.keys)), F.lit(self.key_groups)) * self.places / self.key_groups
-            )
-            if route.keys
-            else F.lit(r % self.places)
-            for r, route in enumerate(self.routes)
+            F.pmod(F.hash(*map(_attribute, route.keys)), F.lit(groups)) if route.keys else F.lit(route.home(groups))
+            for route in self.routes
         ]
-        return _chosen(F.col(ROUTE), by_route)
+        group = _chosen(F.col(ROUTE), by_route)
+        return reduce(lambda found, start: found + (group >= start).cast("int"), self.ranges.starts[1:], F.lit(0))
 
     def _slice(self) -> Column:
         """Cuts are few, and sorted."""
@@ -101,13 +101,15 @@ class Deal:
         return F.coalesce(F.element_at(codes, F.col(TYPE)), F.lit(OTHER)).cast("short")
 
     def counts(self) -> list[Column]:
-        """What is to be known of a batch, one number each."""
-        good = F.col(DEAD).isNull()
+        """What is to be known of a batch, one number each: every event is dead, late, unmatched or matched."""
+        there = F.col(DEAD).isNull()
+        good = there & ~self._late()
         seen = reduce(lambda one, other: one | other, map(self._seen, self.routes))
         dropped = [F.count_if(good & self._seen(route) & ~self._wanted(route)) for route in self.routes]
         return [
             F.count(F.lit(1)).alias("events"),
-            F.count_if(~good).alias("dead"),
+            F.count_if(~there).alias("dead"),
+            F.count_if(there & self._late()).alias("late"),
             F.count_if(good & ~seen).alias("unmatched"),
             reduce(lambda one, other: one + other, dropped).alias("dropped"),
             F.max(TICKS).alias("latest"),

@@ -1,0 +1,186 @@
+"""What a live stream needs to go on after everything has died.
+
+A checkpoint is a sequence of *eras*. An era begins when a stream is begun, resumed or changed; it has a workload and a
+number of actors, and never another. In it are snapshots of what the actors know, the events of every batch since, and a
+record of each batch whose rows are safe. So what actors knew in the end is found again: the last snapshot that is
+whole, and then batch by batch. An era without a whole snapshot follows from the end of the one before it.
+
+    eras/00000001/duty            how it was begun
+    eras/00000001/states/N/P      what the actor at place P knew after batch N
+    eras/00000001/events/N/P      what it was given with batch N
+    eras/00000001/done/N          the rows of batch N are safe; nothing of it will ever be done again
+    spark/                        how far Spark has read
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from actors.state import pack, unpack
+from connectors.errors import FailedError, InputError
+from connectors.vault import DamagedError, Vault
+
+ERAS = "eras"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A batch whose rows are safe, and all that was counted up to it."""
+
+    number: int = 0
+    spark_batch: int = -1
+    """Spark's number of it."""
+    seen: bool = False
+    """Whether any time has been seen; if not, there is no watermark."""
+    latest: int = 0
+    watermark: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Era:
+    """One era of a checkpoint, by its number."""
+
+    vault: Vault
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{ERAS}/{self.number:08}"
+
+    def duty(self) -> dict[str, Any]:
+        found: dict[str, Any] = unpack(self.vault.get(f"{self.name}/duty"))
+        return found
+
+    def begin(self, duty: dict[str, Any]) -> None:
+        self.vault.put(f"{self.name}/duty", pack(duty))
+
+    @property
+    def begun(self) -> bool:
+        return "duty" in self.vault.names(self.name)
+
+    def put_state(self, batch: int, place: int, state: bytes) -> None:
+        self.vault.put(f"{self.name}/states/{batch:012}/{place}", state)
+
+    def states(self, batch: int, places: int) -> list[bytes]:
+        return [self.vault.get(f"{self.name}/states/{batch:012}/{place}") for place in range(places)]
+
+    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
+        self.vault.put(f"{self.name}/events/{batch:012}/{place}", pack(list(blocks)))
+
+    def events(self, batch: int, place: int) -> list[bytes]:
+        blocks: list[bytes] = unpack(self.vault.get(f"{self.name}/events/{batch:012}/{place}"))
+        return blocks
+
+    def put_done(self, done: Done) -> None:
+        self.vault.put(f"{self.name}/done/{done.number:012}", pack(asdict(done)))
+
+    def done(self) -> list[Done]:
+        """In order; the last one may have been cut short, and then its batch is done again."""
+        found: list[Done] = []
+        names = self._numbers("done")
+        for number in names:
+            try:
+                found.append(Done(**unpack(self.vault.get(f"{self.name}/done/{number:012}"))))
+            except DamagedError as error:
+                if number != names[-1]:
+                    raise FailedError(f"{error}: later batches follow from it, so this stream cannot go on") from None
+        return found
+
+    def snapshots(self) -> list[int]:
+        """The batches after which there are states, the latest first."""
+        return self._numbers("states")[::-1]
+
+    def forget(self, before: int) -> None:
+        """What no snapshot from this batch on needs."""
+        for folder in ("states", "events", "done"):
+            for number in self._numbers(folder):
+                if number < before or (number == before and folder == "events"):
+                    self.vault.remove(f"{self.name}/{folder}/{number:012}")
+
+    def _numbers(self, folder: str) -> list[int]:
+        return [int(name) for name in self.vault.names(f"{self.name}/{folder}")]
+
+
+class Checkpoint:
+    """Held by one process at a time."""
+
+    def __init__(self, url: str) -> None:
+        self.vault = Vault(url)
+        self._lock = _locked(self.vault) if self.vault.local else None
+
+    @property
+    def latest(self) -> Era | None:
+        """The last era that has begun."""
+        return self.before(Era(self.vault, 1 << 60))
+
+    @property
+    def spark(self) -> str:
+        """Where Spark keeps how far it has read."""
+        return f"{self.vault.root}/spark"
+
+    @property
+    def aside(self) -> str:
+        """Where files go that cannot be read."""
+        return f"{self.vault.root}/set-aside"
+
+    def next_era(self) -> Era:
+        """Begin another one; whoever held this checkpoint before finds out with the next batch."""
+        number = self._numbers()[-1] + 1 if self._numbers() else 1
+        while not self.vault.claim(f"{ERAS}/{number:08}/claimed"):
+            number += 1
+        return Era(self.vault, number)
+
+    def check(self, era: Era) -> None:
+        """That nobody else goes on with this stream."""
+        if self._numbers()[-1] > era.number:
+            raise FailedError(
+                f"another process goes on with the checkpoint {self.vault.root}, so this one stops; "
+                "a stream needs a checkpoint of its own"
+            )
+
+    def before(self, era: Era) -> Era | None:
+        """The era from whose end this one follows, where it is still there."""
+        earlier = [number for number in self._numbers() if number < era.number]
+        begun = (one for number in reversed(earlier) if (one := Era(self.vault, number)).begun)
+        return next(begun, None)
+
+    def forget_before(self, era: Era) -> None:
+        for number in self._numbers():
+            if number < era.number:
+                self.vault.remove(Era(self.vault, number).name)
+
+    def _numbers(self) -> list[int]:
+        return [int(name) for name in self.vault.names(ERAS)]
+
+    def close(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _locked(vault: Vault) -> IO[str]:
+    """Nobody on this machine begins with what somebody is at work on; the kernel lets go of it with the process."""
+    path = Path(vault.root)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        file = (path / "lock").open("a+")
+    except OSError as error:
+        raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        holder = file.read().strip() or "another process"
+        file.close()
+        raise InputError(
+            f"{holder} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
+        ) from None
+    file.truncate(0)
+    file.write(f"process {os.getpid()}")
+    file.flush()
+    return file

@@ -1,0 +1,278 @@
+"""A live stream: Spark's micro-batches through graph actors to a sink, each exactly once, whatever dies.
+
+A batch is done in this order: its events are on disk, its rows are in the sink, a record says so; then Spark is told.
+Who comes after a death finds a batch at one of these points, and does the rest again: the sink takes a batch only once.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from threading import Event, Lock
+from time import perf_counter
+from typing import Any
+
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.errors import StreamingQueryException
+
+from actors.graph_actor import Receipt
+from actors.rows import Rows
+from cluster.checkpoint import Checkpoint, Done, Era
+from cluster.collecting import Collecting
+from cluster.crew import Batch, Crew
+from cluster.local import Metrics
+from cluster.recovery import Recovery, hand_over
+from cluster.session import session
+from cluster.settings import Settings
+from cluster.terms import Terms
+from connectors.errors import FailedError, InputError
+from connectors.spark.dealing import BEGINNING, Deal, seeds
+from connectors.spark.handover import Blocks
+from connectors.spark.setting_aside import set_aside, unreadable_file
+from connectors.spark.streams import Stream
+from planner.check import check_text
+from planner.clock import Clock
+from planner.plan import plan
+from planner.routes import Ranges
+
+TOLD = "elsinore"
+"""What Spark counts on the way."""
+
+COUNTED = ("events", "dead", "late", "unmatched", "dropped")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody wants of a live stream."""
+
+    workload: str
+    strategy: str
+    numeric: str
+    lateness: Fraction
+
+
+@dataclass
+class LiveMetrics(Metrics):
+    """What a live stream has counted since it was first begun; seconds and bursts since it was last resumed."""
+
+    unmatched: int = 0
+    """Events of types that no query names. An event is matched, unmatched, late, or dead."""
+    set_aside: int = 0
+    """Files that could not be read."""
+    batches: int = 0
+    parts: dict[str, float] = field(default_factory=dict)
+    """Where the seconds of batches went."""
+
+
+Write = Callable[[int, list[Rows]], None]
+"""The rows of a batch; they are safe when it returns."""
+
+
+class Live:
+    """Begun, or resumed from its checkpoint, when it is made; it goes on in the background until it is stopped."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        opened: Callable[[Any], Stream],
+        writer: Callable[[Terms], Write],
+        checkpoint: str,
+        settings: Settings,
+    ) -> None:
+        self.asked = asked
+        self.settings = settings
+        self.metrics = LiveMetrics()
+        self.error: BaseException | None = None
+        self.checkpoint = Checkpoint(checkpoint)
+        self._busy = Lock()
+        self._stopping = Event()
+        try:
+            self.session = session(settings)
+            self.stream = opened(self.session.spark)
+            self.collecting = Collecting(self.session.pool, settings.restarts)
+            self._begin()
+            self._write = writer(self.terms)
+            self.query = self._reading()
+        except BaseException:
+            self.checkpoint.close()
+            raise
+
+    def _begin(self) -> None:
+        """A new era: from nothing, or from the end of the last one."""
+        latest, era = self.checkpoint.latest, self.checkpoint.next_era()
+        known = Recovery(self.checkpoint, self._hired).known(latest) if latest else None
+        self.terms = self._changed(known.terms) if known else self._first()
+        self.done = known.done if known else Done()
+        era.begin(self.terms.document())
+        self.crew = self._hired(self.terms, era)
+        if known:
+            hand_over(known, self.crew, self.terms)
+        era.put_done(self.done)
+        self.era = era
+        self._count([])
+
+    def _first(self) -> Terms:
+        asked, settings = self.asked, self.settings
+        planned = plan(check_text(asked.workload), asked.strategy)
+        clock = Clock.of(self.stream.form, self.stream.time_unit, (*planned.spans, asked.lateness))
+        ranges = Ranges.even(settings.key_groups, settings.actors)
+        return Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
+
+    def _changed(self, terms: Terms) -> Terms:
+        """From one era to the next queries may change, and the number of actors; not how times and numbers are kept."""
+        if self.asked.numeric != terms.numeric:
+            raise InputError(f"this stream's numbers are {terms.numeric}; begin another checkpoint to change that")
+        if self.stream.form != terms.clock.form:
+            raise InputError(f"this stream's times are {terms.clock.form}, but those of the source {self.stream.form}")
+        if self.settings.actors > terms.ranges.groups:
+            raise InputError(f"this stream has {terms.ranges.groups} key groups, and can have no more actors than that")
+        return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
+
+    def _hired(self, terms: Terms, era: Era | None = None) -> Crew:
+        duty, pool = terms.duty(era), self.session.pool
+        return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
+
+    def _reading(self) -> Any:
+        """The query of Spark's that calls for every micro-batch."""
+        self._seeds = seeds(self.session.spark, self._deal().partitions)
+        columns = {column for route in self.crew.duty.routes for column in route.columns}
+        events = self.stream.cleaned(self.terms.clock, sorted(columns))
+        writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", self.checkpoint.spark)
+        return writer.trigger(processingTime=f"{self.settings.trigger} seconds").start()
+
+    def _deal(self) -> Deal:
+        watermark = self.done.watermark if self.done.seen else BEGINNING
+        return Deal(self.crew.duty.routes, self.terms.ranges, self.crew.duty.types, watermark=watermark)
+
+    def _take(self, frame: Any, spark_batch: int) -> None:
+        """Called by Spark, for one micro-batch after another; for the last one again if it was not told of its end."""
+        with self._busy:
+            if self._stopping.is_set():
+                # Only what raises is not taken for done.
+                raise InterruptedError("the stream was stopped")
+            if spark_batch > self.done.spark_batch:
+                try:
+                    self._do(frame, spark_batch)
+                except BaseException as error:
+                    self.error = error
+                    raise
+
+    def _do(self, frame: Any, spark_batch: int) -> None:
+        number, deal = self.done.number + 1, self._deal()
+        with self._timed("spark"):
+            dealt = deal.dealt(frame.observe(TOLD, *deal.counts()), self._seeds)
+            events = _Events(deal, self._blocks(dealt), self.era, number)
+        done = self._done(number, spark_batch, dealt)
+        with self._timed("actors"):
+            self.crew.send(Batch(number, done.watermark, events))
+            _, receipts, parts = self.crew.receive()
+        with self._timed("collector"):
+            rows = self.collecting.collect(parts)
+        with self._timed("sink"):
+            if rows:
+                self._write(number, rows)
+        with self._timed("checkpoint"):
+            self.checkpoint.check(self.era)
+            done.counts["rows"] += sum(map(len, rows))
+            self.era.put_done(done)
+            self.done = done
+            events.kept()
+            self.crew.commit(number)
+            self._forget()
+        self._count(receipts)
+
+    def _blocks(self, dealt: Any) -> Blocks:
+        """Computed by Spark, without the files that it cannot read."""
+        while True:
+            try:
+                return Blocks(dealt)
+            except Py4JJavaError as error:
+                path = unreadable_file(error)
+                if path is None or not path.exists():
+                    raise
+                set_aside(path, Path(self.checkpoint.aside))
+                self.metrics.set_aside += 1
+
+    def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
+        """What will be known when this batch is done."""
+        told, before = dealt._jdf.queryExecution().observedMetrics().apply(TOLD), self.done
+        counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in COUNTED}
+        counts |= {"rows": before.counts.get("rows", 0), "set_aside": self.metrics.set_aside}
+        latest = told.getAs("latest")
+        if latest is None:
+            return Done(number, spark_batch, before.seen, before.latest, before.watermark, counts)
+        latest = max(int(latest), before.latest) if before.seen else int(latest)
+        watermark = latest - self.terms.clock.ticks(self.asked.lateness)
+        return Done(
+            number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
+        )
+
+    def _forget(self) -> None:
+        """Two snapshots are kept, and what came after the first of them."""
+        snapshots = [number for number in self.era.snapshots() if number <= self.done.number]
+        if len(snapshots) > 2:
+            self.era.forget(snapshots[1])
+            self.checkpoint.forget_before(self.era)
+
+    def _count(self, receipts: Sequence[Receipt]) -> None:
+        for name, count in self.done.counts.items():
+            setattr(self.metrics, name, count)
+        self.metrics.batches = self.done.number
+        self.metrics.note(receipt.counts for receipt in receipts)
+
+    @contextmanager
+    def _timed(self, part: str) -> Iterator[None]:
+        begin = perf_counter()
+        yield
+        self.metrics.parts[part] = self.metrics.parts.get(part, 0.0) + perf_counter() - begin
+
+    def stop(self) -> None:
+        """After the batch that is at work; the stream can be resumed where it stopped."""
+        self._stopping.set()
+        with self._busy:
+            self.query.stop()
+        self._end()
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until the stream ends, or so long; whether it has ended. Raises what it failed over."""
+        if self.query.isActive and not self._stopping.is_set():
+            try:
+                self.query.awaitTermination(seconds)
+            except StreamingQueryException:
+                if self.error is None and not self._stopping.is_set():
+                    self.error = FailedError(f"Spark gave up on the stream: {self.query.exception()}")
+        if self.error is not None:
+            self._end()
+            raise self.error
+        return not self.query.isActive
+
+    def _end(self) -> None:
+        self.crew.dismiss()
+        self.collecting.dismiss()
+        self.checkpoint.close()
+
+
+class _Events:
+    """The events of a batch, by place: from Spark, and from the checkpoint once they are kept there."""
+
+    def __init__(self, deal: Deal, blocks: Blocks, era: Era, number: int) -> None:
+        self.deal, self.blocks, self.era, self.number = deal, blocks, era, number
+        self.safe = False
+
+    def __call__(self, place: int) -> Sequence[Any]:
+        if self.safe:
+            return self.era.events(self.number, place)
+        routes = range(len(self.deal.routes))
+        return [
+            self.blocks.reference(self.deal.partition(0, route, range_))
+            for range_ in self.deal.ranges.of(place)
+            for route in routes
+        ]
+
+    def kept(self) -> None:
+        self.safe = True
+        self.blocks.close()

@@ -1,0 +1,77 @@
+"""What the actors of a live stream knew when it ended, found again in its checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from cluster.checkpoint import Checkpoint, Done, Era
+from cluster.crew import Batch, Crew
+from cluster.terms import Terms, legacies
+from connectors.errors import FailedError
+from connectors.vault import DamagedError
+
+
+@dataclass(frozen=True)
+class Known:
+    """At the end of an era: on what terms, after which batch, and what each actor knew then."""
+
+    terms: Terms
+    done: Done
+    states: list[bytes]
+
+
+@dataclass(frozen=True)
+class Recovery:
+    checkpoint: Checkpoint
+    crew: Callable[[Terms], Crew]
+    """Hires actors that keep nothing: what they do was done before."""
+
+    def known(self, era: Era) -> Known:
+        """The last snapshot that is whole, and from there batch by batch."""
+        try:
+            terms, records = Terms.read(era.duty()), era.done()
+            crew, begun = self._snapshot(era, terms, records)
+            try:
+                for record in records:
+                    if record.number > begun.number:
+                        _repeat(crew, era, record)
+                done = records[-1] if records else begun
+                return Known(terms, done, crew.states(done.number))
+            finally:
+                crew.dismiss()
+        except DamagedError as error:
+            raise FailedError(f"{error}; what came later follows from it, so this stream cannot go on") from None
+
+    def _snapshot(self, era: Era, terms: Terms, records: Sequence[Done]) -> tuple[Crew, Done]:
+        """Actors that know what they did after some batch; after the era before, if not after one of this era."""
+        by_number = {record.number: record for record in records}
+        for number in era.snapshots():
+            if number in by_number:
+                try:
+                    states = era.states(number, terms.ranges.places)
+                except DamagedError:
+                    continue
+                crew = self.crew(terms)
+                crew.restore(states)
+                return crew, by_number[number]
+        before = self.checkpoint.before(era)
+        if before is None:
+            return self.crew(terms), Done()
+        known = self.known(before)
+        crew = self.crew(terms)
+        hand_over(known, crew, terms)
+        return crew, known.done
+
+
+def hand_over(known: Known, crew: Crew, terms: Terms) -> None:
+    """To the actors of the next era. Queries that are new answer the windows that begin after the latest event."""
+    since = known.done.latest + 1 if known.done.seen else None
+    crew.inherit(known.done.number, since, legacies(known.terms, known.states, terms))
+
+
+def _repeat(crew: Crew, era: Era, record: Done) -> None:
+    """A batch whose rows are safe already."""
+    crew.send(Batch(record.number, record.watermark, lambda place: era.events(record.number, place)))
+    crew.receive()
+    crew.commit(record.number)

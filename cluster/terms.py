@@ -1,0 +1,92 @@
+"""The terms of an era: what a live stream computes, and who of its actors owns what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from actors.graph_actor import Duty, Keeper, Legacy, engines_of
+from cluster.costs import cost_model
+from planner.check import check_text
+from planner.clock import Clock
+from planner.optimizers import optimizer_of
+from planner.plan import Plan, plan
+from planner.routes import Ranges, Route, routes
+
+
+@dataclass(frozen=True)
+class Terms:
+    """They hold for a whole era."""
+
+    stream: str
+    """An identifier: it is the same in all eras, and no other stream has it."""
+    workload: str
+    strategy: str
+    numeric: str
+    clock: Clock
+    ranges: Ranges
+
+    @property
+    def plan(self) -> Plan:
+        return plan(check_text(self.workload), self.strategy)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        return routes(self.plan)
+
+    def duty(self, keeper: Keeper | None = None) -> Duty:
+        planned = self.plan
+        return Duty(
+            self.workload,
+            self.strategy,
+            routes(planned),
+            tuple(sorted(planned.types)),
+            self.clock.save(),
+            self.numeric,
+            optimizer_of(self.strategy, cost_model()),
+            key_groups=self.ranges.groups,
+            keeper=keeper,
+        )
+
+    def changed(self, workload: str, strategy: str, places: int) -> Terms:
+        return replace(self, workload=workload, strategy=strategy, ranges=self.ranges.among(places))
+
+    def document(self) -> dict[str, Any]:
+        ranges = self.ranges
+        return {
+            "stream": self.stream,
+            "workload": self.workload,
+            "strategy": self.strategy,
+            "numeric": self.numeric,
+            "clock": self.clock.save(),
+            "ranges": [ranges.groups, list(ranges.starts), list(ranges.firsts)],
+        }
+
+    @classmethod
+    def read(cls, document: dict[str, Any]) -> Terms:
+        groups, starts, firsts = document["ranges"]
+        clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
+        return cls(**{**document, "clock": clock, "ranges": ranges})
+
+
+def legacies(before: Terms, states: Sequence[bytes], terms: Terms) -> list[Legacy | None]:
+    """For each range and route of an era, what its engine takes over of the engines of the era before.
+
+    Ranges are only ever cut, so each lies in one of those before it.
+    """
+    engines = [engine for state in states for engine in engines_of(state)]
+    old, new = before.routes, terms.routes
+    left: list[Legacy | None] = []
+    for number in range(len(terms.ranges)):
+        lo, hi = terms.ranges.bounds(number)
+        holder = max(one for one, start in enumerate(before.ranges.starts) if start <= lo)
+        whole = before.ranges.bounds(holder) == (lo, hi)
+        for route in new:
+            at = next((n for n, one in enumerate(old) if one.leads_as(route)), None)
+            if at is None or not (route.keys or lo <= route.home(terms.ranges.groups) < hi):
+                left.append(None)
+            else:
+                own = None if whole or not route.keys else (lo, hi)
+                left.append(Legacy(engines[holder * len(old) + at], own))
+    return left

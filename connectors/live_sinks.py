@@ -1,0 +1,137 @@
+"""Where the rows of a live stream go, batch by batch; a batch that is written again changes nothing."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.errors import InputError
+from connectors.sinks import SINKS, Queries, StdoutSink, open_sink
+from connectors.widening import fitted
+
+Callback = Callable[[pa.Table, int], Any]
+
+
+class LiveSink(ABC):
+    """Takes the rows of batches in order; after a failure the last one may come again."""
+
+    @abstractmethod
+    def write(self, batch: int, rows: pa.Table) -> None:
+        """When it returns, the rows are safe."""
+
+
+def open_live_sink(sink: str | PathLike[str] | Callback, queries: Queries, stream: str) -> LiveSink:
+    """By its name: a folder *.parquet, *.jsonl or *.csv of files, a Delta table *.delta, or - for JSON lines to stdout.
+
+    A function is called with the rows and the number of the batch. `stream`: what nobody else writes to a table as.
+    """
+    if callable(sink):
+        return CallbackSink(sink)
+    if str(sink) == "-":
+        return ConsoleSink(queries)
+    kind = Path(sink).suffix.lower()
+    if kind == ".delta":
+        return DeltaSink(str(sink), stream)
+    if kind not in SINKS:
+        raise InputError(
+            f"{sink}: a live stream writes its rows into a folder whose name ends in {', '.join(SINKS)} or .delta, "
+            "or to - as JSON lines"
+        )
+    return FolderSink(Path(sink), queries)
+
+
+class FolderSink(LiveSink):
+    """A file for each batch that has rows, as Spark writes them; it appears when it is complete."""
+
+    def __init__(self, folder: Path, queries: Queries) -> None:
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"{folder} is a file; the rows of a live stream go into a folder, a file for each batch")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self.queries = queries
+
+    def write(self, batch: int, rows: pa.Table) -> None:
+        name = f"part-{batch:012}{self.folder.suffix}"
+        with open_sink(self.folder / name, self.queries) as sink:
+            sink.write(rows)
+
+
+class DeltaSink(LiveSink):
+    """A Delta table. It remembers the last batch of each stream, so none is appended twice."""
+
+    def __init__(self, table: str, stream: str) -> None:
+        try:
+            import deltalake
+        except ImportError:
+            raise InputError(f"{table}: to write Delta tables, pip install 'elsinore[delta]'") from None
+        self.delta = deltalake
+        self.table = table
+        self.stream = stream
+
+    def write(self, batch: int, rows: pa.Table) -> None:
+        if self._last() >= batch:
+            return
+        done = self.delta.Transaction(self.stream, batch)
+        self.delta.write_deltalake(
+            self.table,
+            _with_fixed_types(rows),
+            mode="append",
+            schema_mode="merge",
+            commit_properties=self.delta.CommitProperties(app_transactions=[done]),
+        )
+
+    def _last(self) -> int:
+        if not self.delta.DeltaTable.is_deltatable(self.table):
+            return -1
+        found = self.delta.DeltaTable(self.table).transaction_version(self.stream)
+        return -1 if found is None else int(found)
+
+
+def _with_fixed_types(rows: pa.Table) -> pa.Table:
+    """A table has one type for a column for ever: integers are decimals of 38 digits, texts are texts."""
+    columns: dict[str, pa.ChunkedArray] = {}
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        if pa.types.is_null(column.type):
+            continue
+        if pa.types.is_decimal(column.type) or (pa.types.is_integer(column.type) and not name.startswith("window_")):
+            columns[name] = _decimals(name, column)
+        elif pa.types.is_dictionary(column.type):
+            columns[name] = fitted(column, pa.string())
+        elif pa.types.is_timestamp(column.type):
+            columns[name] = column.cast(pa.timestamp("us", column.type.tz))
+        else:
+            columns[name] = column
+    return pa.table(columns)
+
+
+def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.decimal128(38, 0))
+    except pa.ArrowInvalid:
+        raise InputError(
+            f"{name} has a value of more than 38 digits, which no Delta table holds; ask for numeric='approximate', or "
+            "write to .parquet"
+        ) from None
+
+
+class ConsoleSink(LiveSink):
+    """JSON lines to stdout."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.sink = StdoutSink(queries)
+
+    def write(self, batch: int, rows: pa.Table) -> None:
+        self.sink.write(rows)
+
+
+class CallbackSink(LiveSink):
+    def __init__(self, function: Callback) -> None:
+        self.function = function
+
+    def write(self, batch: int, rows: pa.Table) -> None:
+        self.function(rows, batch)

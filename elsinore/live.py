@@ -1,0 +1,147 @@
+"""Live streams: a workload over events that keep coming."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from fractions import Fraction
+from os import PathLike
+from time import sleep
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import pyarrow as pa
+
+from connectors.live_sinks import Callback, LiveSink, open_live_sink
+from elsinore.api import NUMERICS, checked, chosen_settings, known, seconds
+from elsinore.errors import FailedError, InputError
+from elsinore.tables import answers, columns_of, table
+from elsinore.workloads import text_of
+
+if TYPE_CHECKING:
+    from actors.rows import Rows
+    from cluster.live import Live, LiveMetrics, Write
+    from cluster.terms import Terms
+
+TRIES = 5
+"""Times that a batch is given to a sink before the stream is given up."""
+
+PAUSE = 0.2
+"""Seconds after the first time; each pause is twice as long as the one before."""
+
+
+class LiveStream:
+    """A workload at work over a stream, in the background, until it is stopped.
+
+    Used in a `with`, it is stopped at the end of the block.
+    """
+
+    __module__ = "elsinore"
+
+    def __init__(self, live: Live) -> None:
+        self._live = live
+
+    @property
+    def metrics(self) -> LiveMetrics:
+        """What it has counted so far."""
+        return self._live.metrics
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Until it ends, or so long; whether it has ended. Raises what it failed over."""
+        return self._live.wait(seconds)
+
+    def stop(self) -> None:
+        """After the batch that is at work. It goes on where it stopped when it is begun with the same checkpoint."""
+        self._live.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
+        self.stop()
+        if kind is None:
+            self.wait()
+
+    def __repr__(self) -> str:
+        metrics = self.metrics
+        return f"<LiveStream: {metrics.events:,} events, {metrics.rows:,} rows, {metrics.batches:,} batches>"
+
+
+def stream(
+    workload: str | PathLike[str],
+    source: Any,
+    sink: str | PathLike[str] | Callback,
+    *,
+    checkpoint: str | PathLike[str],
+    strategy: str = "auto",
+    numeric: Literal["exact", "approximate"] = "exact",
+    type_column: str = "type",
+    time_column: str = "time",
+    time_unit: str = "s",
+    lateness: float | Fraction | timedelta = 0,
+    **settings: Any,
+) -> LiveStream:
+    """Run a workload over events that keep coming, on Spark and Ray; rows come as windows close.
+
+    `source` is a folder in which Parquet, JSON lines or CSV files appear, a streaming DataFrame, or a function that
+    makes one of a SparkSession. `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta),
+    `-` for stdout, or a function of rows (an Arrow table) and the number of their batch. Events may be late by
+    `lateness`.
+
+    What has to be remembered is kept at `checkpoint`, a folder or any address that fsspec knows. Begun again with it, a
+    stream goes on where it was, whatever ended it: no row is missing, and none is written twice (a function may be
+    called twice with one batch). It may go on with other queries, which then answer the windows that begin after the
+    latest event, and with another number of `actors`.
+    """
+    from cluster.live import Asked, Live
+    from connectors.spark.streams import open_stream
+    from planner.check import check_attributes
+    from planner.plan import STRATEGIES, plan
+
+    chosen = chosen_settings("ray", settings)
+    known("numeric", numeric, NUMERICS)
+    known("strategy", strategy, STRATEGIES)
+    asked = Asked(text_of(workload), strategy, numeric, seconds(lateness))
+    queries = checked(workload)
+    types = plan(queries, strategy).types
+
+    def opened(spark: Any) -> Any:
+        found = open_stream(
+            spark,
+            source,
+            type_column=type_column,
+            time_column=time_column,
+            time_unit=time_unit,
+            files_at_once=chosen.files_at_once,
+        )
+        check_attributes(queries, dict.fromkeys(types, found.attributes))
+        return found
+
+    def writer(terms: Terms) -> Write:
+        columns = columns_of(queries)
+        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}")
+        approximate = terms.numeric == "approximate"
+
+        def write(batch: int, rows: list[Rows]) -> None:
+            _write(to, batch, table(answers(rows, columns).values(), columns, terms.clock, approximate))
+
+        return write
+
+    return LiveStream(Live(asked, opened, writer, str(checkpoint), chosen))
+
+
+def _write(sink: LiveSink, batch: int, rows: pa.Table) -> None:
+    """A sink that fails is tried again, and again."""
+    for attempt in range(TRIES):
+        try:
+            sink.write(batch, rows)
+        except InputError:
+            raise
+        except Exception as error:
+            if attempt == TRIES - 1:
+                raise FailedError(
+                    f"the sink failed {TRIES} times over batch {batch}: {error}. Mend it, and begin again with the "
+                    "same checkpoint: nothing is lost"
+                ) from error
+            sleep(PAUSE * 2**attempt)
+        else:
+            return
