@@ -8,6 +8,7 @@ whole, and then batch by batch. An era without a whole snapshot follows from the
     eras/00000001/duty            how it was begun
     eras/00000001/states/N/P      what the actor at place P knew after batch N
     eras/00000001/events/N/P      what it was given with batch N
+    eras/00000001/events/N/whole  all of them have been given it: it can be done without Spark
     eras/00000001/done/N          the rows of batch N are safe; nothing of it will ever be done again
     spark/                        how far Spark has read
 """
@@ -25,7 +26,7 @@ from actors.state import pack, unpack
 from connectors.errors import FailedError, InputError
 from connectors.vault import DamagedError, Vault
 
-ERAS = "eras"
+ERAS, WHOLE = "eras", "whole"
 
 
 @dataclass(frozen=True)
@@ -77,11 +78,21 @@ class Era:
         blocks: list[bytes] = unpack(self.vault.get(f"{self.name}/events/{batch:012}/{place}"))
         return blocks
 
+    def put_whole(self, done: Done) -> None:
+        """What there will be to say of a batch when it is done."""
+        self.vault.put(f"{self.name}/events/{done.number:012}/{WHOLE}", pack(asdict(done)))
+
+    def whole(self, batch: int) -> Done | None:
+        try:
+            return Done(**unpack(self.vault.get(f"{self.name}/events/{batch:012}/{WHOLE}")))
+        except DamagedError:
+            return None
+
     def put_done(self, done: Done) -> None:
         self.vault.put(f"{self.name}/done/{done.number:012}", pack(asdict(done)))
 
     def done(self) -> list[Done]:
-        """In order; the last one may have been cut short, and then its batch is done again."""
+        """In order; if the last one was cut short, its batch is done again."""
         found: list[Done] = []
         names = self._numbers("done")
         for number in names:

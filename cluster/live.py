@@ -85,6 +85,8 @@ class Live:
     ) -> None:
         self.asked = asked
         self.settings = settings
+        self.writer = writer
+        self._writers: dict[Terms, Write] = {}
         self.metrics = LiveMetrics()
         self.error: BaseException | None = None
         self.checkpoint = Checkpoint(checkpoint)
@@ -95,7 +97,6 @@ class Live:
             self.stream = opened(self.session.spark)
             self.collecting = Collecting(self.session.pool, settings.restarts)
             self._begin()
-            self._write = writer(self.terms)
             self.query = self._reading()
         except BaseException:
             self.checkpoint.close()
@@ -104,7 +105,7 @@ class Live:
     def _begin(self) -> None:
         """A new era: from nothing, or from the end of the last one."""
         latest, era = self.checkpoint.latest, self.checkpoint.next_era()
-        known = Recovery(self.checkpoint, self._hired).known(latest) if latest else None
+        known = Recovery(self.checkpoint, self._hired, self._written).known(latest) if latest else None
         self.terms = self._changed(known.terms) if known else self._first()
         self.done = known.done if known else Done()
         era.begin(self.terms.document())
@@ -170,20 +171,26 @@ class Live:
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
-        with self._timed("collector"):
-            rows = self.collecting.collect(parts)
-        with self._timed("sink"):
-            if rows:
-                self._write(number, rows)
+            self.era.put_whole(done)
+        with self._timed("rows"):
+            done.counts["rows"] += self._written(self.terms, number, parts)
         with self._timed("checkpoint"):
             self.checkpoint.check(self.era)
-            done.counts["rows"] += sum(map(len, rows))
             self.era.put_done(done)
             self.done = done
             events.kept()
             self.crew.commit(number)
             self._forget()
         self._count(receipts)
+
+    def _written(self, terms: Terms, batch: int, parts: Sequence[Any]) -> int:
+        """The rows of a batch, given what each actor knows of them; how many there are."""
+        rows = self.collecting.collect(parts)
+        if rows:
+            if terms not in self._writers:
+                self._writers[terms] = self.writer(terms)
+            self._writers[terms](batch, rows)
+        return sum(map(len, rows))
 
     def _blocks(self, dealt: Any) -> Blocks:
         """Computed by Spark, without the files that it cannot read."""

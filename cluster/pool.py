@@ -11,14 +11,16 @@ from planner.optimizer import SharingOptimizer
 
 
 class Pool:
-    def __init__(self) -> None:
+    def __init__(self, cpus: int) -> None:
+        self.cpus = cpus
+        """What an actor asks of Ray."""
         self.idle: dict[type, list[Any]] = {}
         self.optimizers: dict[SharingOptimizer, Any] = {}
 
     def hire(self, kind: type) -> Any:
         """An actor of this kind. Ray does not start it again, nor repeat its calls: who hires it looks after it."""
         waiting = self.idle.get(kind)
-        return waiting.pop() if waiting else _started(kind)
+        return waiting.pop() if waiting else self.replace(kind)
 
     def optimizer(self, policy: SharingOptimizer) -> Any:
         """The one that decides so. It remembers nothing that a run needs, so Ray starts it again where it dies."""
@@ -29,12 +31,8 @@ class Pool:
 
     def replace(self, kind: type) -> Any:
         """One that is new for certain."""
-        return _started(kind)
+        return ray.remote(kind).options(num_cpus=self.cpus, max_restarts=0, max_task_retries=0).remote()
 
     def give_back(self, kind: type, actor: Any) -> None:
         """It has done all that it was asked to do."""
         self.idle.setdefault(kind, []).append(actor)
-
-
-def _started(kind: type) -> Any:
-    return ray.remote(kind).options(num_cpus=1, max_restarts=0, max_task_retries=0).remote()

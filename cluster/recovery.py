@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.crew import Batch, Crew
@@ -26,6 +27,8 @@ class Recovery:
     checkpoint: Checkpoint
     crew: Callable[[Terms], Crew]
     """Hires actors that keep nothing: what they do was done before."""
+    write: Callable[[Terms, int, Sequence[Any]], int]
+    """Of a batch, what each actor knows of its rows; returns how many there are."""
 
     def known(self, era: Era) -> Known:
         """The last snapshot that is whole, and from there batch by batch."""
@@ -37,11 +40,20 @@ class Recovery:
                     if record.number > begun.number:
                         _repeat(crew, era, record)
                 done = records[-1] if records else begun
+                while last := era.whole(done.number + 1):
+                    done = self._end(crew, era, terms, last)
                 return Known(terms, done, crew.states(done.number))
             finally:
                 crew.dismiss()
         except DamagedError as error:
             raise FailedError(f"{error}; what came later follows from it, so this stream cannot go on") from None
+
+    def _end(self, crew: Crew, era: Era, terms: Terms, last: Done) -> Done:
+        """A batch that everybody was given, and whose rows may or may not have been written."""
+        rows = self.write(terms, last.number, _repeat(crew, era, last))
+        done = replace(last, counts={**last.counts, "rows": last.counts["rows"] + rows})
+        era.put_done(done)
+        return done
 
     def _snapshot(self, era: Era, terms: Terms, records: Sequence[Done]) -> tuple[Crew, Done]:
         """Actors that know what they did after some batch; after the era before, if not after one of this era."""
@@ -70,8 +82,9 @@ def hand_over(known: Known, crew: Crew, terms: Terms) -> None:
     crew.inherit(known.done.number, since, legacies(known.terms, known.states, terms))
 
 
-def _repeat(crew: Crew, era: Era, record: Done) -> None:
-    """A batch whose rows are safe already."""
+def _repeat(crew: Crew, era: Era, record: Done) -> list[Any]:
+    """A batch that was given before; references to what each actor knows of its rows."""
     crew.send(Batch(record.number, record.watermark, lambda place: era.events(record.number, place)))
-    crew.receive()
+    _, _, parts = crew.receive()
     crew.commit(record.number)
+    return parts

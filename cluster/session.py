@@ -28,8 +28,9 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.pool = Pool()
         self.started_ray = not ray.is_initialized()
+        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
+        self.pool = Pool(cpus=0 if self.started_ray and settings.address is None else 1)
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
         if self.started_ray:
@@ -99,7 +100,7 @@ _session: Session | None = None
 def session(settings: Settings) -> Session:
     """The session of this process."""
     global _session
-    if _session is not None and _session.settings != settings:
+    if _session is not None and not _session.settings.same_machine(settings):
         _session.close()
     if _session is None:
         _session = Session(settings)
@@ -113,8 +114,7 @@ def _start_ray(settings: Settings) -> None:
         return
     _listen_here_alone()
     ray.init(
-        # Logical ones: who gets how much of this machine is the kernel's affair.
-        num_cpus=settings.spark_executors * settings.spark_cores + settings.actors + 4,
+        num_cpus=settings.spark_executors * settings.spark_cores + 2,
         object_store_memory=settings.object_store,
         include_dashboard=False,
         _node_ip_address=LOOPBACK,

@@ -50,6 +50,14 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
 
+    def same_machine(self, other: Settings) -> bool:
+        """Can a run with the other settings have what was started for one with these?"""
+        return all(getattr(self, name) == getattr(other, name) for name in STARTED)
+
+
+STARTED = ("address", "spark_executors", "spark_cores", "spark_memory", "object_store")
+"""What Ray and Spark are started with; the other settings are each run's own."""
+
 
 def settings(**given: Any) -> Settings:
     """Settings with these arguments; raises InputError with everything that is wrong with any of them."""

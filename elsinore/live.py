@@ -117,7 +117,7 @@ def stream(
         return found
 
     def writer(terms: Terms) -> Write:
-        columns = columns_of(queries)
+        columns = columns_of(checked(terms.workload))
         to = open_live_sink(sink, columns, f"elsinore-{terms.stream}")
         approximate = terms.numeric == "approximate"
 

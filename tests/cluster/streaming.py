@@ -1,0 +1,67 @@
+"""What tests of live streams have in common: a folder that grows, and what has to come of it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import elsinore
+
+Row = tuple[tuple[str, Any], ...]
+
+
+@dataclass
+class Growing:
+    """Events that come into a folder piece by piece, each file there as a whole at once."""
+
+    folder: Path
+    events: pa.Table
+    pieces: int
+    put: int = 0
+    written: int = 0
+    begun: float = field(default_factory=lambda: time() - 3600)
+
+    def more(self, count: int = 1) -> None:
+        for _ in range(count):
+            length = -(-self.events.num_rows // self.pieces)
+            self.write(f"{self.put:04}", self.events.slice(self.put * length, length))
+            self.put += 1
+
+    def end(self) -> None:
+        """What is left, and an event so late that all windows are over."""
+        self.more(self.pieces - self.put)
+        last = pa.table({"type": ["End"], "time": [10**9]})
+        whole = pa.concat_tables([self.events.slice(0, 0), last], promote_options="permissive")
+        self.write("9999", whole.cast(self.events.schema))
+
+    def write(self, name: str, events: pa.Table) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        draft = self.folder / f".{name}"
+        pq.write_table(events, draft)
+        # Spark takes files by their age.
+        self.written += 1
+        os.utime(draft, (self.begun + self.written, self.begun + self.written))
+        draft.rename(self.folder / f"{name}.parquet")
+
+
+def answered(folder: Path) -> Counter[Row]:
+    """All rows of a folder of JSON lines, each as often as it is there."""
+    lines = (line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines())
+    return Counter(row_of(json.loads(line)) for line in lines)
+
+
+def answers_alone(workload: str, events: Any) -> Counter[Row]:
+    """The rows of one process over events that have an end."""
+    return Counter(map(row_of, elsinore.run(workload, events, engine="local").rows()))
+
+
+def row_of(values: dict[str, Any]) -> Row:
+    return tuple(sorted(values.items()))

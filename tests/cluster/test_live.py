@@ -1,0 +1,293 @@
+"""Live streams: the rows are those of a stream that has an end, whoever dies, stops, or comes back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import elsinore
+from connectors.live_sinks import open_live_sink
+from connectors.ridesharing import write
+from tests.cluster.streaming import Growing, answered, answers_alone, row_of
+from tests.cluster.test_ray_run import WORKLOAD
+
+pytestmark = pytest.mark.usefixtures("running")
+
+EVENTS = 30_000
+PIECES = 12
+
+
+@pytest.fixture(scope="module")
+def rides(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+    path = tmp_path_factory.mktemp("rides") / "rides.parquet"
+    write(path, EVENTS, seed=7)
+    table = pq.read_table(path)
+    texts = [i for i, field in enumerate(table.schema) if pa.types.is_dictionary(field.type)]
+    for i in texts:
+        table = table.set_column(i, table.schema.names[i], table.column(i).cast(pa.string()))
+    return table
+
+
+@pytest.fixture(scope="module")
+def expected(rides: pa.Table) -> Any:
+    return answers_alone(WORKLOAD, rides)
+
+
+@pytest.fixture
+def growing(tmp_path: Path, rides: pa.Table) -> Growing:
+    return Growing(tmp_path / "in", rides, PIECES)
+
+
+def begin(tmp_path: Path, workload: str = WORKLOAD, **options: Any) -> elsinore.LiveStream:
+    options = {"sink": tmp_path / "rows.jsonl", "checkpoint": tmp_path / "checkpoint", **options}
+    return elsinore.stream(workload, tmp_path / "in", **options)
+
+
+def until(live: elsinore.LiveStream, what: Callable[[], bool], seconds: float = 40) -> None:
+    end = monotonic() + seconds
+    while not what():
+        assert monotonic() < end, f"{live} {live.metrics}"
+        live.wait(0.05)
+
+
+def taken(live: elsinore.LiveStream, events: int) -> None:
+    until(live, lambda: live.metrics.events >= events)
+
+
+def test_rows_are_those_of_a_stream_with_an_end(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    growing.more()
+    with begin(tmp_path) as live:
+        for _ in range(PIECES - 1):
+            taken(live, live.metrics.events + 1)
+            growing.more()
+        growing.end()
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+    assert live.metrics.batches > 3
+
+
+def test_a_stream_goes_on_where_it_stopped_with_other_numbers_of_actors(
+    tmp_path: Path, growing: Growing, expected: Any
+) -> None:
+    for actors in (2, 5, 1, 3):
+        growing.more(3)
+        with begin(tmp_path, actors=actors) as live:
+            taken(live, growing.put * (EVENTS // PIECES))
+    growing.end()
+    with begin(tmp_path, actors=2) as live:
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+def test_queries_come_and_go_when_a_stream_goes_on(tmp_path: Path, growing: Growing, rides: pa.Table) -> None:
+    kept, gone, come = (f"QUERY {name}\n{query}" for name, query in QUERIES.items())
+    growing.more(6)
+    with begin(tmp_path, f"{kept}\n{gone}") as live:
+        taken(live, growing.put * (EVENTS // PIECES))
+    since = max(rides["time"].to_pylist()[: live.metrics.events]) + 1
+    growing.end()
+    with begin(tmp_path, f"{come}\n{kept}") as live:
+        taken(live, EVENTS + 1)
+    found = answered(tmp_path / "rows.jsonl")
+    of = {name: Counter({row: n for row, n in found.items() if dict(row)["query"] == name}) for name in QUERIES}
+    assert of["kept"] == answers_alone(kept, rides)
+    assert of["come"] == Counter(row for row in answers_alone(come, rides) if dict(row)["window_start"] >= since) != {}
+    assert of["gone"] == Counter(row for row in answers_alone(gone, rides) if dict(row)["window_end"] < since) != {}
+
+
+QUERIES = {
+    "kept": "RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) WHERE [rider] GROUP-BY district WITHIN 1 minute",
+    "gone": "RETURN COUNT(*) PATTERN SEQ(Travel, Request) WHERE [district] WITHIN 30 seconds SLIDE 10 seconds",
+    "come": "RETURN district, COUNT(*) PATTERN SEQ(Travel+, Cancel) GROUP-BY district WITHIN 20 seconds SLIDE 10 seconds",
+}
+
+
+def test_every_event_is_accounted_for(tmp_path: Path) -> None:
+    lines = {
+        "0.jsonl": [
+            '{"type": "A", "time": 100, "k": 1}',
+            '{"type": "B", "time": 101, "k": 1}',
+            '{"type": "X", "time": 103}',
+        ],
+        "1.jsonl": [
+            '{"type": "A", "time": 20, "k": 2}',
+            '{"time": 104}',
+            '{"type": "A", "time":',
+            '{"type": "A", "time": 99, "k": 1}',
+        ],
+        "2.jsonl": ['{"type": "B", "time": 105}', '{"type": "B", "time": 140, "k": 1}'],
+    }
+    (tmp_path / "in").mkdir()
+    events = {1: 3, 2: 7, 3: 9}
+    workload = "RETURN k, COUNT(*) PATTERN SEQ(A, B) GROUP-BY k WITHIN 10 seconds SLIDE 10 seconds"
+    for number, (name, written) in enumerate(lines.items(), start=1):
+        (tmp_path / "in" / f".{name}").write_text("\n".join(written))
+        (tmp_path / "in" / f".{name}").rename(tmp_path / "in" / name)
+        with begin(tmp_path, workload, lateness=5) as live:
+            taken(live, events[number])
+    told = live.metrics
+    assert (told.events, told.late, told.dead, told.unmatched, told.dropped) == (9, 1, 2, 1, 1)
+    # The window (90, 100) has no B, and that of 100 has A, B.
+    assert answered(tmp_path / "rows.jsonl") == Counter(
+        [(("COUNT(*)", 1), ("k", 1), ("query", "q1"), ("window_end", 110), ("window_start", 100))]
+    )
+
+
+def test_a_file_that_cannot_be_read_is_set_aside(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    growing.more(2)
+    with begin(tmp_path) as live:
+        taken(live, 1)
+        good = (tmp_path / "in" / "0000.parquet").read_bytes()
+        (tmp_path / "in" / "0002-bad.parquet").write_bytes(good[: len(good) // 2])
+        torn = bytearray(good)
+        torn[40:2000] = bytes(1960)
+        (tmp_path / "in" / "0003-bad.parquet").write_bytes(torn)
+        growing.end()
+        taken(live, EVENTS + 1)
+    assert live.metrics.set_aside == 2
+    assert sorted(path.name for path in (tmp_path / "checkpoint" / "set-aside").iterdir()) == [
+        "0002-bad.parquet",
+        "0003-bad.parquet",
+    ]
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+class Failing:
+    """A sink that fails so many times, each time it is given a batch for the first time."""
+
+    def __init__(self, times: int) -> None:
+        self.times = times
+        self.taken: dict[int, list[dict[str, Any]]] = {}
+        self.tried: Counter[int] = Counter()
+
+    def __call__(self, rows: pa.Table, batch: int) -> None:
+        self.tried[batch] += 1
+        if self.tried[batch] <= self.times:
+            raise OSError("no such luck")
+        self.taken[batch] = rows.to_pylist()
+
+
+def test_a_sink_that_fails_twice_is_tried_again(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    sink = Failing(2)
+    growing.end()
+    with begin(tmp_path, sink=sink, files_at_once=4) as live:
+        taken(live, EVENTS + 1)
+    assert set(sink.tried.values()) == {3}
+    assert sum(map(len, sink.taken.values())) == live.metrics.rows == expected.total()
+
+
+def test_a_sink_that_fails_for_good_ends_the_stream_and_loses_nothing(
+    tmp_path: Path, growing: Growing, expected: Any
+) -> None:
+    growing.end()
+    with pytest.raises(elsinore.FailedError, match="the sink failed 5 times over batch 1: no such luck"):
+        begin(tmp_path, sink=Failing(99)).wait(60)
+    with begin(tmp_path) as live:
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+def test_one_process_at_a_time(tmp_path: Path, growing: Growing) -> None:
+    growing.more()
+    with begin(tmp_path) as live:
+        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+            begin(tmp_path)
+        taken(live, 1)
+
+
+def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: Growing) -> None:
+    growing.more()
+    live = begin(tmp_path)
+    taken(live, 1)
+    rows = answered(tmp_path / "rows.jsonl")
+    live._live.checkpoint.next_era()
+    growing.end()
+    with pytest.raises(elsinore.FailedError, match="another process goes on with the checkpoint"):
+        live.wait(60)
+    assert live.metrics.events < EVENTS
+    assert rows <= answered(tmp_path / "rows.jsonl")
+
+
+def damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+@pytest.mark.parametrize("harm", [damage, cut_short])
+def test_of_damaged_states_the_one_before_is_used(
+    tmp_path: Path, growing: Growing, expected: Any, harm: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    growing.more(8)
+    with begin(tmp_path, files_at_once=1) as live:
+        until(live, lambda: live.metrics.batches == 8)
+    (era,) = (tmp_path / "checkpoint" / "eras").iterdir()
+    harm(max((era / "states").iterdir()) / "1")
+    harm(max((era / "done").iterdir()))
+    growing.end()
+    with begin(tmp_path) as live:
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+def test_what_cannot_be_recovered_is_said(tmp_path: Path, growing: Growing) -> None:
+    growing.more(3)
+    with begin(tmp_path, files_at_once=1) as live:
+        until(live, lambda: live.metrics.batches == 3)
+    (era,) = (tmp_path / "checkpoint" / "eras").iterdir()
+    damage(era / "events" / f"{2:012}" / "0")
+    with pytest.raises(elsinore.FailedError, match="events/000000000002/0 is damaged"):
+        begin(tmp_path)
+
+
+def test_a_full_disk_ends_the_stream_and_the_checkpoint_is_whole(
+    tmp_path: Path, growing: Growing, expected: Any
+) -> None:
+    small = tmp_path / "checkpoint"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], check=False).returncode:
+        pytest.skip("a small disk can be had by root alone")
+    try:
+        growing.more()
+        live = begin(tmp_path)
+        taken(live, 1)
+        (small / "filler").write_bytes(bytes(400_000))
+        growing.end()
+        with pytest.raises(elsinore.FailedError, match="No space left on device"):
+            live.wait(60)
+        (small / "filler").unlink()
+        subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
+        with begin(tmp_path) as live:
+            taken(live, EVENTS + 1)
+        assert answered(tmp_path / "rows.jsonl") == expected
+    finally:
+        subprocess.run(["umount", "-l", small], check=True)
+
+
+def test_rows_go_to_a_delta_table_once(tmp_path: Path, growing: Growing) -> None:
+    workload = "RETURN district, COUNT(*) PATTERN Travel+ GROUP-BY district WITHIN 30 seconds SLIDE 30 seconds"
+    growing.end()
+    with begin(tmp_path, workload, sink=tmp_path / "rows.delta", files_at_once=5) as live:
+        taken(live, EVENTS + 1)
+    from deltalake import DeltaTable
+
+    table = DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table()
+    found = Counter(row_of(row) for row in table.to_pylist())
+    assert found == answers_alone(workload, growing.events)
+    sink = open_live_sink(tmp_path / "rows.delta", {}, f"elsinore-{live._live.terms.stream}")
+    sink.write(live.metrics.batches, table)
+    assert DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table().num_rows == table.num_rows
