@@ -92,6 +92,15 @@ class Crew:
         receipts = [self._receipt(number, place, batch) for number, place in enumerate(self.places)]
         return batch, receipts, [place.answers[batch][1] for place in self.places]
 
+    def withdraw(self, batch: int) -> None:
+        """What was sent last will be sent again; who has taken it will say so."""
+        self.waiting.clear()
+        for place in self.places:
+            place.answers.pop(batch, None)
+            place.states.pop(batch, None)
+            while place.sent and place.sent[-1].number >= batch:
+                place.sent.pop()
+
     def commit(self, batch: int) -> None:
         """The rows of this batch are safe, and will not be asked for again."""
         for place in self.places:

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from time import perf_counter
 from typing import Any
 
-from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
 
 from actors.graph_actor import Receipt
@@ -84,11 +84,13 @@ class Live:
         settings: Settings,
     ) -> None:
         self.asked = asked
+        self.opened = opened
         self.settings = settings
         self.writer = writer
         self._writers: dict[Terms, Write] = {}
         self.metrics = LiveMetrics()
         self.error: BaseException | None = None
+        self.left = settings.restarts
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
@@ -101,6 +103,8 @@ class Live:
         except BaseException:
             self.checkpoint.close()
             raise
+        self._going = Thread(target=self._go, name="elsinore-live", daemon=True)
+        self._going.start()
 
     def _begin(self) -> None:
         """A new era: from nothing, or from the end of the last one."""
@@ -241,26 +245,47 @@ class Live:
         """After the batch that is at work; the stream can be resumed where it stopped."""
         self._stopping.set()
         with self._busy:
-            self.query.stop()
-        self._end()
+            if not self.session.spark_lost:
+                self.query.stop()
+        self._going.join()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until the stream ends, or so long; whether it has ended. Raises what it failed over."""
-        if self.query.isActive and not self._stopping.is_set():
-            try:
-                self.query.awaitTermination(seconds)
-            except StreamingQueryException:
-                if self.error is None and not self._stopping.is_set():
-                    self.error = FailedError(f"Spark gave up on the stream: {self.query.exception()}")
+        self._going.join(seconds)
+        if self._going.is_alive():
+            return False
         if self.error is not None:
-            self._end()
             raise self.error
-        return not self.query.isActive
+        return True
 
-    def _end(self) -> None:
-        self.crew.dismiss()
-        self.collecting.dismiss()
-        self.checkpoint.close()
+    def _go(self) -> None:
+        """Until it is stopped, or fails over something else than the loss of Spark."""
+        try:
+            while not self._ended():
+                self.left -= 1
+                self.error = None
+                self.crew.withdraw(self.done.number + 1)
+                self.session.renew_spark()
+                self.stream = self.opened(self.session.spark)
+                self.query = self._reading()
+        except Exception as error:
+            self.error = error
+        finally:
+            self.crew.dismiss()
+            self.collecting.dismiss()
+            self.checkpoint.close()
+
+    def _ended(self) -> bool:
+        """Wait for the end of the query of Spark's, and say whether it is that of the stream."""
+        try:
+            self.query.awaitTermination()
+        except (StreamingQueryException, Py4JError) as error:
+            if self._stopping.is_set():
+                return True
+            if self.session.spark_lost and self.left:
+                return False
+            self.error = self.error or FailedError(f"Spark gave up on the stream: {error}")
+        return self._stopping.is_set() or self.error is not None or not self.session.spark_lost
 
 
 class _Events:

@@ -11,16 +11,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import ray
-from ray._private import ray_constants
+from ray._private import ray_constants, state
 
 from cluster.java import prepare_java
 from cluster.pool import Pool
 from cluster.settings import Settings
+from connectors.spark.handover import MASTER
 
 LOOPBACK = "127.0.0.1"
+
+LOOK = 1.0
+"""Seconds between two looks after RayDP's master."""
 
 
 class Session:
@@ -41,6 +46,20 @@ class Session:
     @cached_property
     def spark(self) -> Any:
         """Spark, on executors that are actors of Ray's."""
+        found = self._started_spark()
+        self._watch = Watch(found)
+        return found
+
+    @property
+    def spark_lost(self) -> bool:
+        """Whether the master that RayDP has for Spark is gone, and all jobs with it."""
+        return "spark" in self.__dict__ and self._watch.lost
+
+    def renew_spark(self) -> None:
+        """Another one in the place of one that is lost; actors stay."""
+        self._stop_spark()
+
+    def _started_spark(self) -> Any:
         import raydp
 
         settings = self.settings
@@ -62,13 +81,40 @@ class Session:
         global _session
         if _session is self:
             _session = None
-        if "spark" in self.__dict__:
-            import raydp
-
-            raydp.stop_spark()
+        self._stop_spark()
         if self.started_ray and ray.is_initialized():
             ray.shutdown()
         self.log.unlink(missing_ok=True)
+
+    def _stop_spark(self) -> None:
+        if "spark" in self.__dict__:
+            import raydp
+
+            self._watch.end()
+            del self.__dict__["spark"]
+            raydp.stop_spark()
+
+
+class Watch:
+    """Looks after RayDP's master. Without it jobs wait for ever; so Spark is stopped, they fail, and begin again."""
+
+    def __init__(self, spark: Any) -> None:
+        self.lost = False
+        self._spark = spark
+        self._over = Event()
+        Thread(target=self._look, name="elsinore-watch", daemon=True).start()
+
+    def _look(self) -> None:
+        master = ray.get_actor(MASTER)._actor_id.hex()
+        while not self._over.wait(LOOK) and ray.is_initialized():
+            # A handle is not told of a death that nobody asked it for.
+            if state.actors(master)["State"] == "DEAD" and not self._over.is_set():
+                self.lost = True
+                self._spark.stop()
+                return
+
+    def end(self) -> None:
+        self._over.set()
 
 
 @contextmanager

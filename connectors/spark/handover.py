@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+EXECUTOR, MASTER = "raydp-executor-", "RAY_APP_MASTER"
+"""What RayDP calls its actors."""
+
+
 class Blocks:
     """The partitions of a DataFrame, computed."""
 
     def __init__(self, frame: DataFrame) -> None:
         context: Any = frame.sparkSession.sparkContext
-        self._writer = context._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
+        self._jvm = context._jvm
+        self._writer = self._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
         level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
         self._info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
         self._locations = list(self._info.locations())
@@ -31,13 +36,26 @@ class Blocks:
 
     def reference(self, partition: int) -> Any:
         """The block as an object of Ray's: bytes, an Arrow stream."""
-        executor = ray.get_actor(f"raydp-executor-{self._locations[partition]}")
+        executor = self._executor(self._locations[partition])
         with _java_calls():
             return executor.getRDDPartition.remote(self._info.rddId(), partition, self._schema, self._agent)
+
+    def _executor(self, number: str) -> Any:
+        try:
+            return ray.get_actor(f"{EXECUTOR}{number}")
+        except ValueError:
+            return ray.get_actor(f"{EXECUTOR}{_restarted(self._jvm)[number]}")
 
     def close(self) -> None:
         """Nobody will ask any more."""
         self._writer.releaseRecoverableRDD(self._info.rddId())
+
+
+def _restarted(jvm: Any) -> dict[str, str]:
+    """Executors that died, and are there again: what Spark calls them now, and what Ray still calls them."""
+    master = jvm.io.ray.api.Ray.getActor(MASTER).get()
+    found = jvm.org.apache.spark.deploy.raydp.RayAppMasterUtils.getRestartedExecutors(master)
+    return {str(now): str(found[now]) for now in found}
 
 
 @contextmanager
