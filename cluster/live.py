@@ -96,7 +96,7 @@ class Live:
         self._stopping = Event()
         try:
             self.session = session(settings)
-            self.stream = opened(self.session.spark)
+            self.stream = self._opened()
             self.collecting = Collecting(self.session.pool, settings.restarts)
             self._begin()
             self.query = self._reading()
@@ -105,6 +105,14 @@ class Live:
             raise
         self._going = Thread(target=self._go, name="elsinore-live", daemon=True)
         self._going.start()
+
+    def _opened(self) -> Stream:
+        while True:
+            try:
+                return self.opened(self.session.spark)
+            except Py4JError:
+                if not self.session.spark_lost:
+                    raise
 
     def _begin(self) -> None:
         """A new era: from nothing, or from the end of the last one."""
@@ -265,10 +273,9 @@ class Live:
                 self.left -= 1
                 self.error = None
                 self.crew.withdraw(self.done.number + 1)
-                self.session.renew_spark()
-                self.stream = self.opened(self.session.spark)
+                self.stream = self._opened()
                 self.query = self._reading()
-        except Exception as error:
+        except BaseException as error:  # noqa: BLE001 - who waits for this thread raises it
             self.error = error
         finally:
             self.crew.dismiss()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from ray.exceptions import RayError
 
 from actors.graph_actor import Duty, Receipt
 from actors.rows import Rows
@@ -53,6 +55,10 @@ class RayRun:
         self.clock = Clock.of(source.form, source.time_unit, plan.spans)
         self.metrics = Metrics()
         self.late: list[pa.RecordBatch] = []
+        self.cuts: tuple[int, ...] | None = None
+        self.received = 0
+        """The last batch whose rows are here."""
+        self.finished = False
         self.routes = routes(plan)
         types = tuple(sorted(plan.types))
         self.policy = optimizer_of(plan.strategy, cost_model())
@@ -64,30 +70,40 @@ class RayRun:
 
     def __iter__(self) -> Iterator[Rows]:
         begun, settings = session(self.settings), self.settings
-        optimizer = begun.pool.optimizer(self.policy)
         ranges = Ranges.even(settings.key_groups, settings.actors)
-        crew = Crew(self.duty, ranges, begun.pool, optimizer, settings.restarts)
+        crew = Crew(self.duty, ranges, begun.pool, begun.pool.optimizer(self.policy), settings.restarts)
         collecting = Collecting(begun.pool, settings.restarts)
         try:
-            with spark_events(begun.spark, self.source, self.clock, self.plan.columns) as events:
-                deal = Deal(self.routes, ranges, self.duty.types, self._cuts(events))
-                dealt = deal.dealt(events.observe(TOLD, *deal.counts()), seeds(begun.spark, deal.partitions))
-                with closing(Blocks(dealt)) as blocks:
-                    self._count(dealt)
-                    yield from self._answered(crew, collecting, _batches(deal, blocks))
+            with spark_events(self.source, self.clock, self.plan.columns) as events:
+                while not self.finished:
+                    try:
+                        yield from self._dealt(crew, collecting, events(begun.spark))
+                    except (Py4JError, RayError):
+                        if not begun.spark_lost or not crew.left:
+                            raise
+                        crew.left -= 1
+                        crew.withdraw(self.received + 1)
+            if self.record_decisions:
+                self.decisions = _recorded(crew.ask("decisions"))
         finally:
             crew.dismiss()
             collecting.dismiss()
 
-    def _answered(self, crew: Crew, collecting: Collecting, batches: Iterator[Batch]) -> Iterator[Rows]:
-        for batch in batches:
-            crew.send(batch)
-            if len(crew.waiting) > self.settings.ahead:
+    def _dealt(self, crew: Crew, collecting: Collecting, events: DataFrame) -> Iterator[Rows]:
+        """The rows of all slices whose rows are not there yet."""
+        if self.cuts is None:
+            self.cuts = self._cuts(events)
+        deal = Deal(self.routes, crew.ranges, self.duty.types, self.cuts)
+        dealt = deal.dealt(events.observe(TOLD, *deal.counts()), seeds(events.sparkSession, deal.partitions))
+        with closing(Blocks(dealt)) as blocks:
+            self._count(dealt)
+            for batch in _batches(deal, blocks, self.received):
+                crew.send(batch)
+                if len(crew.waiting) > self.settings.ahead:
+                    yield from self._received(crew, collecting)
+            while crew.waiting:
                 yield from self._received(crew, collecting)
-        while crew.waiting:
-            yield from self._received(crew, collecting)
-        if self.record_decisions:
-            self.decisions = _recorded(crew.ask("decisions"))
+        self.finished = True
 
     def _cuts(self, events: DataFrame) -> tuple[int, ...]:
         """Where a long stream is cut: at ends of panes, so that bursts stay whole."""
@@ -109,6 +125,7 @@ class RayRun:
         batch, receipts, parts = crew.receive()
         found = collecting.collect(parts)
         crew.commit(batch)
+        self.received = batch
         self._note(receipts)
         for rows in found:
             self.metrics.rows += len(rows)
@@ -120,8 +137,8 @@ class RayRun:
         self.metrics.note(receipt.counts for receipt in receipts)
 
 
-def _batches(deal: Deal, blocks: Blocks) -> Iterator[Batch]:
-    """A batch for each slice, and one that says that there are no more."""
+def _batches(deal: Deal, blocks: Blocks, received: int) -> Iterator[Batch]:
+    """A batch for each slice, and one that says that there are no more; of these, those that are not there yet."""
 
     def of(slice_: int) -> Callable[[int], list[Any]]:
         return lambda place: [
@@ -131,7 +148,8 @@ def _batches(deal: Deal, blocks: Blocks) -> Iterator[Batch]:
         ]
 
     for slice_, watermark in enumerate((*deal.cuts, BEGINNING)):
-        yield Batch(slice_ + 1, watermark, of(slice_))
+        if slice_ >= received:
+            yield Batch(slice_ + 1, watermark, of(slice_))
     yield Batch(deal.slices + 1, BEGINNING, lambda _: (), last=True)
 
 

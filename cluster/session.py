@@ -9,7 +9,6 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -36,6 +35,7 @@ class Session:
         self.started_ray = not ray.is_initialized()
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
         self.pool = Pool(cpus=0 if self.started_ray and settings.address is None else 1)
+        self._watch: Watch | None = None
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
         if self.started_ray:
@@ -43,21 +43,18 @@ class Session:
                 _start_ray(settings)
         atexit.register(self.close)
 
-    @cached_property
+    @property
     def spark(self) -> Any:
-        """Spark, on executors that are actors of Ray's."""
-        found = self._started_spark()
-        self._watch = Watch(found)
-        return found
+        """Spark, on executors that are actors of Ray's; another one where it was lost, while actors stay."""
+        if self._watch is None or self._watch.lost:
+            self._stop_spark()
+            self._watch = Watch(self._started_spark())
+        return self._watch.spark
 
     @property
     def spark_lost(self) -> bool:
         """Whether the master that RayDP has for Spark is gone, and all jobs with it."""
-        return "spark" in self.__dict__ and self._watch.lost
-
-    def renew_spark(self) -> None:
-        """Another one in the place of one that is lost; actors stay."""
-        self._stop_spark()
+        return self._watch is not None and self._watch.lost
 
     def _started_spark(self) -> Any:
         import raydp
@@ -87,11 +84,11 @@ class Session:
         self.log.unlink(missing_ok=True)
 
     def _stop_spark(self) -> None:
-        if "spark" in self.__dict__:
+        if self._watch is not None:
             import raydp
 
             self._watch.end()
-            del self.__dict__["spark"]
+            self._watch = None
             raydp.stop_spark()
 
 
@@ -100,7 +97,7 @@ class Watch:
 
     def __init__(self, spark: Any) -> None:
         self.lost = False
-        self._spark = spark
+        self.spark = spark
         self._over = Event()
         Thread(target=self._look, name="elsinore-watch", daemon=True).start()
 
@@ -110,7 +107,7 @@ class Watch:
             # A handle is not told of a death that nobody asked it for.
             if state.actors(master)["State"] == "DEAD" and not self._over.is_set():
                 self.lost = True
-                self._spark.stop()
+                self.spark.stop()
                 return
 
     def end(self) -> None:
@@ -141,6 +138,11 @@ def _told_to(log: Path) -> Iterator[None]:
 
 
 _session: Session | None = None
+
+
+def current() -> Session | None:
+    """The session of this process, if there is one."""
+    return _session
 
 
 def session(settings: Settings) -> Session:

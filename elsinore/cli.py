@@ -178,6 +178,52 @@ def run(
 
 @app.command()
 @_outcomes()
+def stream(
+    workload: WorkloadFile,
+    source: Annotated[Path, typer.Option("--source", "-s", metavar="DIR", help="A folder in which files appear.")],
+    checkpoint: Annotated[
+        str, typer.Option("--checkpoint", "-c", metavar="DIR", help="Where it keeps what it must not lose.")
+    ],
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", metavar="DIR", help="Where rows go: a folder .jsonl, .csv, .parquet, or .delta."),
+    ] = "-",
+    address: Annotated[
+        str | None, typer.Option(help="A Ray cluster to join; else Ray is started here.", show_default=False)
+    ] = None,
+    actors: Annotated[
+        int | None, typer.Option(help="Graph actors, among which partitions are spread.", show_default="2")
+    ] = None,
+    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
+    numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
+    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
+    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+) -> None:
+    """Run a workload over a folder that grows, until it is stopped with Ctrl-C; begun again, it goes on."""
+    from elsinore.commands import go_on
+    from elsinore.live import stream
+
+    given = {name: value for name, value in (("address", address), ("actors", actors)) if value is not None}
+    live = stream(
+        workload,
+        source,
+        out,
+        checkpoint=checkpoint,
+        strategy=strategy,
+        numeric=numeric,
+        type_column=type_column,
+        time_column=time_column,
+        time_unit=time_unit,
+        lateness=lateness,
+        **given,
+    )
+    typer.echo(go_on(live), err=True)
+
+
+@app.command()
+@_outcomes()
 def bench(
     figures: Annotated[
         list[str],

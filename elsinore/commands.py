@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,13 +15,14 @@ import pyarrow.parquet as pq
 
 from connectors.sinks import open_sink
 from elsinore.errors import InputError
-from elsinore.progress import bar
+from elsinore.progress import bar, live_line
 from elsinore.tables import answers, columns_of, table
 
 if TYPE_CHECKING:
     from actors.rows import Rows
     from cluster.local import Metrics
     from elsinore.api import Job
+    from elsinore.live import LiveStream
 
 ROWS = 1 << 12
 """Rows are written when there are so many, in order, so that the output too may be more than memory holds."""
@@ -33,6 +35,24 @@ def answer(job: Job, out: str, approximate: bool) -> str:
         for part in _parts(job, approximate):
             sink.write(part)
     return summary(job.run.metrics, perf_counter() - started)
+
+
+def go_on(live: LiveStream) -> str:
+    """Until somebody stops it; returns what is to be said about it then."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, stop)
+    started = perf_counter()
+    try:
+        with live_line(live, sys.stderr.isatty()):
+            while not live.wait(1):
+                pass
+    except KeyboardInterrupt:
+        live.stop()
+    told = summary(live.metrics, perf_counter() - started)
+    return f"{told}\nStopped; it goes on from here when it is begun again with the same checkpoint."
 
 
 DECISIONS = (".parquet", ".jsonl")

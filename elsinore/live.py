@@ -102,6 +102,7 @@ def stream(
     known("strategy", strategy, STRATEGIES)
     asked = Asked(text_of(workload), strategy, numeric, seconds(lateness))
     queries = checked(workload)
+    open_live_sink(sink, columns_of(queries), "")
     types = plan(queries, strategy).types
 
     def opened(spark: Any) -> Any:

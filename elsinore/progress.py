@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
+    SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
@@ -19,6 +21,7 @@ from rich.progress import (
 
 if TYPE_CHECKING:
     from elsinore.api import Job
+    from elsinore.live import LiveStream
 
 
 @contextmanager
@@ -34,6 +37,13 @@ def counting(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
     with _Bar("{task.completed:,}", shown) as progress:
         task = progress.add_task("", total=total)
         yield lambda done: progress.advance(task, done)
+
+
+@contextmanager
+def live_line(live: LiveStream, shown: bool) -> Iterator[None]:
+    """One line that tells what a live stream has done, as long as the block lasts."""
+    with _LiveLine(live, shown):
+        yield
 
 
 class _Bar(Progress):
@@ -67,4 +77,35 @@ class _RunBar(_Bar):
             done = self.job.source.progress()
             events = self.job.run.metrics.events
             self.update(self.run_task, total=None if done is None else 1.0, completed=done or 0.0, events=events)
+        yield from super().get_renderables()
+
+
+class _LiveLine(Progress):
+    def __init__(self, live: LiveStream, shown: bool) -> None:
+        self.told = live
+        self.rate = 0.0
+        self.seen = (monotonic(), 0)
+        super().__init__(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            TimeElapsedColumn(),
+            console=Console(file=os.fdopen(os.dup(2), "w")),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=not shown,
+        )
+        self.line = self.add_task("", total=None)
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Called at each refresh: the moment to look."""
+        if self.tasks:
+            told, (before, events) = self.told.metrics, self.seen
+            now = monotonic()
+            if now - before >= 1 or not events:
+                self.rate = (told.events - events) / max(now - before, 1e-9)
+                self.seen = (now, told.events)
+            shared = f", {told.shared_bursts / told.bursts:.0%} of bursts shared" if told.bursts else ""
+            said = f"{told.events:,} events, {self.rate:,.0f} a second, {told.rows:,} rows, {told.batches:,} batches"
+            self.update(self.line, description=said + shared)
         yield from super().get_renderables()

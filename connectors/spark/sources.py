@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,17 +23,27 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def spark_events(spark: Any, source: Source, clock: Clock, columns: Collection[str]) -> Iterator[DataFrame]:
-    """Parquet files are read by Spark; everything else is cleaned here, and written to Parquet for it."""
+def spark_events(source: Source, clock: Clock, columns: Collection[str]) -> Iterator[Callable[[Any], DataFrame]]:
+    """What makes a DataFrame of the events, for a SparkSession, or for another one after it.
+
+    Parquet files are read by Spark; everything else is cleaned here, once, and written to Parquet for it.
+    """
     asked = [name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time)]
-    paths = _parquet(source)
-    if paths and not source.letters.wants_events:
-        frame = spark.read.parquet(*paths)
-        if readable(frame, source.names, asked):
-            yield cleaned(frame, source.names, clock, asked)
-            return
     with TemporaryDirectory(prefix="elsinore-") as folder:
-        yield _staged(spark, source, clock, columns, Path(folder))
+        staged: list[Path] = []
+
+        def events(spark: Any) -> DataFrame:
+            paths = _parquet(source)
+            if paths and not staged and not source.letters.wants_events:
+                frame = spark.read.parquet(*paths)
+                if readable(frame, source.names, asked):
+                    return cleaned(frame, source.names, clock, asked)
+            if not staged:
+                _stage(source, clock, columns, Path(folder))
+                staged.append(Path(folder))
+            return spark.read.parquet(folder).withColumn(DEAD, F.lit(None).cast("string"))
+
+        yield events
 
 
 def _parquet(source: Source) -> list[str]:
@@ -45,7 +55,7 @@ def _parquet(source: Source) -> list[str]:
     return [str(Path(file.source).resolve()) for file in feed.files] if alike else []
 
 
-def _staged(spark: Any, source: Source, clock: Clock, columns: Collection[str], folder: Path) -> DataFrame:
+def _stage(source: Source, clock: Clock, columns: Collection[str], folder: Path) -> None:
     wanted = [name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time)]
     schema: pa.Schema | None = None
     for number, batch in enumerate(source.batches(clock, columns)):
@@ -55,5 +65,3 @@ def _staged(spark: Any, source: Source, clock: Clock, columns: Collection[str], 
     if schema is None:
         fields = [(TYPE, pa.string()), (TICKS, pa.int64()), *((ATTRIBUTE + name, pa.string()) for name in wanted)]
         pq.write_table(pa.schema(fields).empty_table(), folder / "none.parquet")
-    frame = spark.read.parquet(str(folder))
-    return frame.withColumn(DEAD, F.lit(None).cast("string"))

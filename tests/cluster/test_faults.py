@@ -5,22 +5,20 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
-from time import monotonic
 from typing import Any
 
 import pyarrow as pa
 import pytest
-import ray
 from ray._private import state
 
-import elsinore
-from actors.collector import Collector
-from cluster.session import Session
-from tests.cluster.streaming import Growing, answered, answers_alone
+from elsinore.api import prepare
+from elsinore.result import Result
+from elsinore.tables import answers, columns_of
+from tests.cluster.streaming import Growing, answered, row_of
 from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
+from tests.cluster.test_ray_run import WORKLOAD
 
 __all__ = ["expected", "growing", "rides"]
 
@@ -28,31 +26,18 @@ pytestmark = pytest.mark.usefixtures("running")
 
 
 def pid_of(name: str) -> int:
-    """Of an actor that lives, by its name or its class."""
-    found = [
-        one["Pid"]
-        for one in state.actors().values()
-        if one["State"] == "ALIVE" and name in (one["Name"], one["ActorClassName"])
-    ]
-    assert found, state.actors()
-    return int(found[0])
+    """Of an actor that lives, by its class, or how its name begins."""
+    alive = [one for one in state.actors().values() if one["State"] == "ALIVE"]
+    pids = [one["Pid"] for one in alive if name == one["ActorClassName"] or one["Name"].startswith(name)]
+    return int(pids[0])
 
 
-def executor() -> int:
-    found = [
-        one["Pid"]
-        for one in state.actors().values()
-        if one["State"] == "ALIVE" and one["Name"].startswith("raydp-executor")
-    ]
-    return int(found[0])
-
-
-VICTIMS: dict[str, Callable[[], int]] = {
-    "graph actor": lambda: pid_of("GraphActor"),
-    "collector": lambda: pid_of("Collector"),
-    "optimizer": lambda: pid_of("OptimizerActor"),
-    "executor": executor,
-    "master": lambda: pid_of("RAY_APP_MASTER"),
+VICTIMS = {
+    "graph actor": "GraphActor",
+    "collector": "Collector",
+    "optimizer": "OptimizerActor",
+    "executor": "raydp-executor",
+    "master": "RAY_APP_MASTER",
 }
 
 
@@ -62,6 +47,35 @@ def test_a_process_that_is_killed_is_not_missed(tmp_path: Path, growing: Growing
     with begin(tmp_path, files_at_once=1) as live:
         taken(live, EVENTS // PIECES)
         growing.end()
-        os.kill(VICTIMS[victim](), signal.SIGKILL)
+        os.kill(pid_of(VICTIMS[victim]), signal.SIGKILL)
+        until(live, lambda: live.metrics.events >= EVENTS + 1, 100)
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+def test_a_run_with_an_end_goes_on_without_spark(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    growing.write("all", growing.events)
+    path = tmp_path / "in" / "all.parquet"
+    how: Any = {"engine": "ray", "strategy": "auto", "numeric": "exact", "lateness": 0}
+    job = prepare(WORKLOAD, path, settings={"slice_events": 4_000}, **how)
+    os.kill(pid_of("RAY_APP_MASTER"), signal.SIGKILL)
+    found = list(job)
+    columns = columns_of(job.workload)
+    result = Result(answers(found, columns), columns, job.run.clock, False, job.run.metrics, pa.table({}))
+    assert Counter(map(row_of, result.rows())) == expected
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_ten_random_kills(tmp_path: Path, growing: Growing, expected: Any, seed: int) -> None:
+    random = Random(seed)
+    growing.more()
+    with begin(tmp_path, files_at_once=1, restarts=100) as live:
+        taken(live, 1)
+        for _ in range(10):
+            growing.more()
+            live.wait(random.random())
+            os.kill(pid_of(random.choice(list(VICTIMS.values())[:4])), signal.SIGKILL)
+            until(live, lambda: live.metrics.events >= growing.put * (EVENTS // PIECES), 100)
+        growing.end()
         until(live, lambda: live.metrics.events >= EVENTS + 1, 100)
     assert answered(tmp_path / "rows.jsonl") == expected

@@ -34,6 +34,10 @@ QUERY any_cancelled
 RETURN district, COUNT(*)
 PATTERN SEQ(Travel T+, Cancel C) WHERE [rider] AND T.speed < 25 GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
 
+QUERY any_requested
+RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
+
 QUERY everywhere
 RETURN COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.duration)
 PATTERN SEQ(Request R, Travel T+) WHERE [driver] WITHIN 10 minutes SLIDE 5 minutes
@@ -122,13 +126,13 @@ def test_what_is_wrong_with_values_is_said_as_in_one_process() -> None:
 
 def test_the_optimizer_actor_is_asked_and_not_missed(rides: Path, running: Session) -> None:
     alone = elsinore.run(WORKLOAD, rides, engine="local")
-    asked = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    asked = elsinore.run(WORKLOAD, rides, engine="ray", strategy="hamlet", slice_events=7_000)
     assert asked.metrics.questions > 0
     assert asked.metrics.missed < asked.metrics.questions
     assert asked.to_arrow().equals(alone.to_arrow())
     (optimizer,) = running.pool.optimizers.values()
     ray.kill(optimizer, no_restart=True)
-    without = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    without = elsinore.run(WORKLOAD, rides, engine="ray", strategy="hamlet", slice_events=7_000)
     assert without.metrics.missed == without.metrics.questions > 0
     assert without.to_arrow().equals(alone.to_arrow())
     running.pool.optimizers.clear()
@@ -146,7 +150,7 @@ def test_nobody_waits_for_a_slow_optimizer(rides: Path, running: Session, monkey
     running.pool.optimizers.clear()
     monkeypatch.setattr("cluster.pool.OptimizerActor", Hesitant)
     alone = elsinore.run(WORKLOAD, rides, engine="local")
-    slow = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    slow = elsinore.run(WORKLOAD, rides, engine="ray", strategy="hamlet", slice_events=7_000)
     assert slow.metrics.missed > 0
     assert slow.to_arrow().equals(alone.to_arrow())
     running.pool.optimizers.clear()
