@@ -22,7 +22,7 @@ from cluster.settings import Settings
 from connectors.sources import Source
 from connectors.spark.dealing import BEGINNING, Deal, seeds
 from connectors.spark.handover import Blocks
-from connectors.spark.sources import spark_events
+from connectors.spark.sources import quantiles, spark_events
 from planner.clock import Clock
 from planner.optimizers import optimizer_of
 from planner.plan import Plan
@@ -111,9 +111,9 @@ class RayRun:
         if total is None or total <= self.settings.slice_events:
             return ()
         count = -(-total // self.settings.slice_events)
-        found = events.where("dead is null").approxQuantile("ticks", [k / count for k in range(1, count)], 0.01)
+        found = quantiles(self.source, self.clock, events, count)
         pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
-        return tuple(sorted({int(cut) // pane * pane for cut in found}))
+        return tuple(sorted({cut // pane * pane for cut in found}))
 
     def _count(self, dealt: DataFrame) -> None:
         observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)

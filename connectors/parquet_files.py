@@ -42,6 +42,18 @@ class ParquetFile:
                 return values
         return pa.array([], self.types[column])
 
+    def spread(self, column: str) -> list[tuple[pa.Array, int]] | None:
+        """Of each row group, where it is told: the least and the greatest value of a column, and how many events."""
+        with self._open([]) as file:
+            footer = file.metadata
+            at = file.schema_arrow.names.index(column)
+            groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
+            told = [group.column(at).statistics for group in groups]
+            if not all(one is not None and one.has_min_max for one in told):
+                return None
+            bounds = (pa.array([one.min, one.max], self.types[column]) for one in told)
+            return list(zip(bounds, (group.num_rows for group in groups), strict=True))
+
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         for batch in self._batches([name for name in columns if name in self.types], ROWS):
             numbers = range(self._rows_read, self._rows_read + len(batch))

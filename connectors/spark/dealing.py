@@ -61,10 +61,7 @@ class Deal:
 
         `seeds`: numbers that Spark's hash sends to partition 0, 1, 2 ...
         """
-        wanted = F.array(*(F.when(self._wanted(route), F.lit(r)) for r, route in enumerate(self.routes)))
-        routed = events.where(F.col(DEAD).isNull() & ~self._late()).withColumn(
-            ROUTE, F.explode(F.array_compact(wanted))
-        )
+        routed = self._routed(events.where(F.col(DEAD).isNull() & ~self._late()))
         number = (F.col("slice") * len(self.routes) + F.col(ROUTE)) * len(self.ranges) + self._range()
         kind = self._kind()
         placed = routed.withColumn("slice", self._slice()).select(
@@ -74,6 +71,13 @@ class Deal:
             F.element_at(F.array(*map(F.lit, seeds)), (number + 1).cast("int")).alias(PLACE),
         )
         return placed.repartition(self.partitions, PLACE).drop(PLACE)
+
+    def _routed(self, events: DataFrame) -> DataFrame:
+        """Each event as often as there are routes that want it. To be copied costs more than all the rest."""
+        if len(self.routes) == 1:
+            return events.where(self._wanted(self.routes[0])).withColumn(ROUTE, F.lit(0))
+        wanted = F.array(*(F.when(self._wanted(route), F.lit(r)) for r, route in enumerate(self.routes)))
+        return events.withColumn(ROUTE, F.explode(F.array_compact(wanted)))
 
     def _wanted(self, route: Route) -> Column:
         known = [_attribute(name).isNotNull() for name in route.partition]
