@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import ceil
+from statistics import mean
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +18,8 @@ from actors.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, S
 from actors.plan_states import Steps
 from actors.share_tables import Columns
 from actors.tables import column, pointers
+from planner.bursts import Facts
+from planner.calibrated import CalibratedModel
 from planner.planned_sets import Place, PlannedSet
 
 Ints = npt.NDArray[np.int64]
@@ -173,6 +177,7 @@ class PlanTables:
             at=pointers(shared),
             state=column(self.state_number[one.state] for one in every),
             loops=np.array([one.loops for one in every], np.bool_),
+            **self._costs([one.state for one in every]),
             source_at=pointers([one.sources for one in every]),
             source=column(self.state_number[state] for one in every for state in one.sources),
             inlet_at=pointers([one.inlets for one in every]),
@@ -188,6 +193,28 @@ class PlanTables:
             sum=column(number for some in sums for number in some),
             least_at=pointers(minima),
             least=column(number for some in minima for number in some),
+        )
+
+    def _costs(self, states: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
+        """What HAMLET's cost model says of a burst that arrives at each of these states."""
+        names = ("event", "graphlet", "alone", "alone_event")
+        found = np.zeros((len(names), len(states)))
+        if self.planned.bursts is not None:
+            model = CalibratedModel(self.planned.bursts)
+            for place, state in enumerate(states):
+                users = self.steps.states[state].users
+                terms, k = model.terms(self._facts(users)), len(users)
+                graphlet = terms.graphlet + k * terms.query
+                found[:, place] = terms.event, graphlet, k * terms.apart, k * terms.apart_event
+        return dict(zip(names, found, strict=True))
+
+    def _facts(self, users: Sequence[int]) -> Facts:
+        some = [self.members[query] for query in users]
+        return Facts(
+            queries=len(some),
+            types=ceil(mean(len(one.places) for one in some)),
+            rows=mean(one.shape.rows for one in some),
+            lanes=mean(one.shape.lanes for one in some),
         )
 
     def _takes(self, node: int) -> Iterator[bool]:

@@ -73,5 +73,5 @@ def _work(part: Plan) -> tuple[object, ...]:
 
 def _sharing(share_set: ShareSet) -> object:
     if isinstance(share_set, PlannedSet):
-        return share_set.members, share_set.plan.template, share_set.plan.q_sets
+        return share_set.members, share_set.plan.template, share_set.plan.q_sets, share_set.bursts
     return share_set

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from planner.calibrated import Costs
 from planner.forest_sets import ALONE, ForestSet, forest_sets
 from planner.gloria.chains import chain_of
 from planner.gloria.cost import CostModel
@@ -31,6 +32,9 @@ class PlannedSet(ShareSet):
     """Queries of one template, and who of them shares what."""
 
     plan: SharingPlan
+    bursts: Costs | None = None
+    """By these it is decided, burst by burst, how events that may follow one another are taken in; None: always as the
+    plan says."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,18 @@ class CostModel(Protocol):
         """To evaluate the expressions that events have, per query."""
         ...
 
+    def ended(self, node: TypeNode, snapshot: TypeNode) -> float:
+        """The same where the query ends."""
+        ...
+
+    def created(self, node: TypeNode) -> float:
+        """To make snapshots of a node, per query."""
+        ...
+
+    def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
+        """To bring what comes around a loop to the node of its snapshots: per Q-set, and per query."""
+        ...
+
 
 @dataclass(frozen=True)
 class PaperCost:
@@ -54,3 +66,14 @@ class PaperCost:
     def evaluated(self, node: TypeNode, snapshot: TypeNode) -> float:
         """Equation 4: |E| · len."""
         return self.statistics.of(node) * self.statistics.of(snapshot)
+
+    def ended(self, node: TypeNode, snapshot: TypeNode) -> float:
+        return self.evaluated(node, snapshot)
+
+    def created(self, node: TypeNode) -> float:
+        """Nothing: an event's snapshot is its intermediate aggregate, which is there."""
+        return 0.0
+
+    def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
+        """It is evaluated before it is a new snapshot (Equation 4, Table 4)."""
+        return 0.0, self.evaluated(before, node)

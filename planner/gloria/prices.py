@@ -18,8 +18,9 @@ class Prices:
         self.nonshared = cache(self._nonshared)
         self.shared = cache(self._shared)
         self.begun = cache(self._begun)
-        self.around = cache(self._around)
+        self.own = cache(self._own)
         self.evaluated = cache(self._evaluated)
+        self.ended = cache(self._ended)
 
     def _start(self, node: int) -> float:
         return self._model.start(self._nodes[node])
@@ -34,19 +35,26 @@ class Prices:
 
     def _begun(self, stage: int, snapshot: int) -> float:
         """Per Q-set, with snapshots created here."""
-        transitions = self._stages[stage].transitions
-        return sum(self.step(one, snapshot) for one in transitions if not self._renews(stage, one, snapshot))
+        return sum(
+            self.renewal(one)[0] if self._renews(stage, one, snapshot) else self.step(one, snapshot)
+            for one in self._stages[stage].transitions
+        )
 
-    def _around(self, stage: int, snapshot: int) -> float:
-        """Per query, for snapshots created here: what comes around a loop is evaluated before it is a new snapshot."""
+    def _own(self, stage: int, snapshot: int) -> float:
+        """Per query, for snapshots created here, and what comes around a loop to be one of them."""
         transitions = self._stages[stage].transitions
-        return sum(self.renewal(one) for one in transitions if self._renews(stage, one, snapshot))
+        around = sum(self.renewal(one)[1] for one in transitions if self._renews(stage, one, snapshot))
+        return self._model.created(self._nodes[snapshot]) + around
 
     def _evaluated(self, nodes: frozenset[int], snapshot: int) -> float:
         """Per query; an event with a snapshot of its own knows the value."""
         return sum(
             self._model.evaluated(self._nodes[node], self._nodes[snapshot]) for node in nodes if node != snapshot
         )
+
+    def _ended(self, nodes: frozenset[int], snapshot: int) -> float:
+        """The same where the query ends."""
+        return sum(self._model.ended(self._nodes[node], self._nodes[snapshot]) for node in nodes if node != snapshot)
 
     def _renews(self, stage: int, transition: Transition, snapshot: int) -> bool:
         return self._stages[stage].kleene and transition.target == snapshot
@@ -63,9 +71,9 @@ class Prices:
         source, target = self._nodes[transition.source], self._nodes[transition.target]
         return self._model.shared(source, target, self._nodes[snapshot])
 
-    def renewal(self, transition: Transition) -> float:
-        """Into the node of the snapshots: the expressions of what is before it are evaluated (Equation 4, Table 4)."""
-        return self._model.evaluated(self._nodes[transition.source], self._nodes[transition.target])
+    def renewal(self, transition: Transition) -> tuple[float, float]:
+        """Into the node of the snapshots, from around a loop: per Q-set, and per query."""
+        return self._model.around(self._nodes[transition.source], self._nodes[transition.target])
 
 
 def only(nodes: Iterable[int], among: frozenset[int]) -> frozenset[int]:
