@@ -91,9 +91,9 @@ class Arrivals(NamedTuple):
     state: Any
     loops: Any
     event: Any  # by arrival, if it loops: what an event costs, by snapshot; 0 where bursts are not decided about
-    graphlet: Any  # to evaluate expressions and make a snapshot of them, for all users
-    alone: Any  # each user by itself, whatever the events
-    alone_event: Any
+    value: Any  # a snapshot for all users: what it is, or what is counted by it
+    settled: Any  # the same for all states of the chain
+    alone: Any  # an event for each user by itself
     source_at: Any  # by arrival: states
     source: Any
     inlet_at: Any  # by arrival: inlets
@@ -574,9 +574,9 @@ def way_of(a, n, arrivals, states, room):
     stale = room.initial[state] == UNKNOWN
     for k in range(arrivals.inlet_at[a], arrivals.inlet_at[a + 1]):
         stale |= room.current[arrivals.inlet[k]] == UNKNOWN
-    go_on = n * arrivals.event[a] * (snapshots + stale) + stale * arrivals.graphlet[a]
-    anew = n * arrivals.event[a] + 2 * arrivals.graphlet[a]
-    alone = arrivals.alone[a] + n * arrivals.alone_event[a] + (snapshots > 0) * arrivals.graphlet[a]
+    go_on = n * arrivals.event[a] * (snapshots + stale) + stale * 2 * arrivals.value[a]
+    anew = n * arrivals.event[a] + (snapshots + 1) * arrivals.settled[a] + arrivals.value[a]
+    alone = n * arrivals.alone[a] + snapshots * arrivals.settled[a]
     if go_on <= anew and go_on <= alone:
         return GO_ON
     return ANEW if anew <= alone else ALONE

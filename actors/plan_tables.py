@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import ceil
-from statistics import mean
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +13,9 @@ from actors.blocks import number_type
 from actors.counters_numba_fns import NONE, Shape
 from actors.event_kinds import EventKinds
 from actors.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
-from actors.plan_states import Steps
+from planner.gloria.steps import Steps
 from actors.share_tables import Columns
 from actors.tables import column, pointers
-from planner.bursts import Facts
-from planner.calibrated import CalibratedModel
 from planner.planned_sets import Place, PlannedSet
 
 Ints = npt.NDArray[np.int64]
@@ -196,26 +192,21 @@ class PlanTables:
         )
 
     def _costs(self, states: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
-        """What HAMLET's cost model says of a burst that arrives at each of these states."""
-        names = ("event", "graphlet", "alone", "alone_event")
+        """What the ways cost in which a burst may arrive at each of these states."""
+        names = ("event", "value", "settled", "alone")
         found = np.zeros((len(names), len(states)))
-        if self.planned.bursts is not None:
-            model = CalibratedModel(self.planned.bursts)
+        costs = self.planned.bursts
+        if costs is not None:
             for place, state in enumerate(states):
-                users = self.steps.states[state].users
-                terms, k = model.terms(self._facts(users)), len(users)
-                graphlet = terms.graphlet + k * terms.query
-                found[:, place] = terms.event, graphlet, k * terms.apart, k * terms.apart_event
+                numbers, chain = self._numbers(state), self.steps.states[state].chain
+                every = sum(self._numbers(n) for n, one in enumerate(self.steps.states) if one.chain == chain)
+                found[:, place] = costs.loop, costs.value * numbers, costs.value * every, costs.step * numbers
         return dict(zip(names, found, strict=True))
 
-    def _facts(self, users: Sequence[int]) -> Facts:
-        some = [self.members[query] for query in users]
-        return Facts(
-            queries=len(some),
-            types=ceil(mean(len(one.places) for one in some)),
-            rows=mean(one.shape.rows for one in some),
-            lanes=mean(one.shape.lanes for one in some),
-        )
+    def _numbers(self, state: int) -> int:
+        """Of a state's users."""
+        shapes = [self.members[query].shape for query in self.steps.states[state].users]
+        return sum(shape.rows * shape.lanes for shape in shapes)
 
     def _takes(self, node: int) -> Iterator[bool]:
         """By kind of events; all queries with a node take the same."""

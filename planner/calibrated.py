@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
 from planner.bursts import Facts
-from planner.deciding_numba_fns import Terms
+from planner.terms import Terms
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,16 +28,13 @@ class CostModel(Protocol):
         """To propagate expressions of snapshots from one type to the next, per Q-set."""
         ...
 
-    def evaluated(self, node: TypeNode, snapshot: TypeNode) -> float:
-        """To evaluate the expressions that events have, per query."""
+    def evaluated(self, node: TypeNode, snapshot: TypeNode, readers: Sequence[TypeNode]) -> float:
+        """To evaluate the expressions that events have, per query, for events of the readers; without any the query
+        ends."""
         ...
 
-    def ended(self, node: TypeNode, snapshot: TypeNode) -> float:
-        """The same where the query ends."""
-        ...
-
-    def created(self, node: TypeNode) -> float:
-        """To make snapshots of a node, per query."""
+    def created(self, node: TypeNode, readers: Sequence[TypeNode]) -> float:
+        """To make snapshots of a node, per query, for events of the readers."""
         ...
 
     def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
@@ -63,14 +61,11 @@ class PaperCost:
         length = 1 if before == snapshot else self.statistics.of(snapshot)
         return self.statistics.of(before) * length
 
-    def evaluated(self, node: TypeNode, snapshot: TypeNode) -> float:
+    def evaluated(self, node: TypeNode, snapshot: TypeNode, readers: Sequence[TypeNode] = ()) -> float:
         """Equation 4: |E| · len."""
         return self.statistics.of(node) * self.statistics.of(snapshot)
 
-    def ended(self, node: TypeNode, snapshot: TypeNode) -> float:
-        return self.evaluated(node, snapshot)
-
-    def created(self, node: TypeNode) -> float:
+    def created(self, node: TypeNode, readers: Sequence[TypeNode]) -> float:
         """Nothing: an event's snapshot is its intermediate aggregate, which is there."""
         return 0.0
 

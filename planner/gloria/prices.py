@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from planner.gloria.cost import CostModel
-from planner.gloria.template import Template, Transition
+from planner.gloria.template import Template, Transition, TypeNode
 
 
 class Prices:
@@ -20,7 +20,6 @@ class Prices:
         self.begun = cache(self._begun)
         self.own = cache(self._own)
         self.evaluated = cache(self._evaluated)
-        self.ended = cache(self._ended)
 
     def _start(self, node: int) -> float:
         return self._model.start(self._nodes[node])
@@ -44,17 +43,22 @@ class Prices:
         """Per query, for snapshots created here, and what comes around a loop to be one of them."""
         transitions = self._stages[stage].transitions
         around = sum(self.renewal(one)[1] for one in transitions if self._renews(stage, one, snapshot))
-        return self._model.created(self._nodes[snapshot]) + around
+        readers = self._readers(stage, frozenset([snapshot]))
+        return self._model.created(self._nodes[snapshot], readers) + around
 
-    def _evaluated(self, nodes: frozenset[int], snapshot: int) -> float:
-        """Per query; an event with a snapshot of its own knows the value."""
+    def _evaluated(self, nodes: frozenset[int], snapshot: int, stage: int | None) -> float:
+        """Per query, for the stage behind, if it does not end; an event with a snapshot of its own knows the value."""
+        readers = () if stage is None else self._readers(stage, nodes)
         return sum(
-            self._model.evaluated(self._nodes[node], self._nodes[snapshot]) for node in nodes if node != snapshot
+            self._model.evaluated(self._nodes[node], self._nodes[snapshot], readers)
+            for node in nodes
+            if node != snapshot
         )
 
-    def _ended(self, nodes: frozenset[int], snapshot: int) -> float:
-        """The same where the query ends."""
-        return sum(self._model.ended(self._nodes[node], self._nodes[snapshot]) for node in nodes if node != snapshot)
+    def _readers(self, stage: int, nodes: frozenset[int]) -> tuple[TypeNode, ...]:
+        """Whose events go on from those of some nodes."""
+        read = {one.target for one in self._stages[stage].transitions if one.source in nodes}
+        return tuple(self._nodes[node] for node in sorted(read))
 
     def _renews(self, stage: int, transition: Transition, snapshot: int) -> bool:
         return self._stages[stage].kleene and transition.target == snapshot

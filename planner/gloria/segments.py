@@ -99,7 +99,7 @@ class _Builder:
         for place in range(first + 1, len(route.stages)):
             if place in route.guarded or only(route.junctions[place], route.starts):
                 break
-            paid += self._prices.ended(self._ends(route, place), snapshot)
+            paid += self._prices.evaluated(self._ends(route, place), snapshot, None)
             stage = route.stages[place]
             strands.append(self._strand(strands[-1], stage, self._prices.shared(stage, snapshot), query))
             segments.append(self._segment(route, first, place + 1, snapshot, strands, paid))
@@ -108,8 +108,8 @@ class _Builder:
     def _segment(self, route: Route, first: int, last: int, snapshot: int, strands: list[int], paid: float) -> Segment:
         """With the evaluation behind it: of all events that go on, or of those that end."""
         over = last == len(route.stages)
-        ends, junction = self._ends(route, last), frozenset(route.junctions[last])
-        own = paid + (self._prices.ended(ends, snapshot) if over else self._prices.evaluated(junction, snapshot))
+        nodes = self._ends(route, last) if over else frozenset(route.junctions[last])
+        own = paid + self._prices.evaluated(nodes, snapshot, None if over else route.stages[last])
         apart = sum(map(self._prices.nonshared, route.stages[first:last]))
         return Segment(first, last, snapshot, tuple(strands), own, apart - own)
 
