@@ -18,21 +18,21 @@ from planner.terms import Terms
 class Costs:
     """Nanoseconds for one of each."""
 
-    query: float = 36.0
+    query: float = 25.0
     """Apart: a query's own graphlet, per row of its counters."""
-    query_lane: float = 15.0
+    query_lane: float = 9.2
     """The same for each number behind the count."""
-    step: float = 7.3
+    step: float = 5.0
     """Apart: a query and row take in an event."""
-    step_lane: float = 16.0
-    graphlet: float = 86.0
+    step_lane: float = 11.0
+    graphlet: float = 100.0
     """A shared graphlet, whatever its events and queries."""
-    propagate: float = 12.0
+    propagate: float = 10.0
     """In a graphlet: a snapshot takes in an event, for all queries at once."""
-    propagate_lane: float = 10.0
-    share: float = 56.0
+    propagate_lane: float = 6.9
+    share: float = 35.0
     """A query's value of the snapshot at graphlet level, and its evaluation, per row."""
-    share_lane: float = 18.0
+    share_lane: float = 8.2
 
     @classmethod
     def from_dict(cls, costs: Mapping[str, float]) -> Costs:

@@ -11,27 +11,27 @@ class PlanCosts:
     """Nanoseconds for one of each. What is said to be by number is for a number of a query's counters: by row of them,
     and there by lane."""
 
-    look: float = 3.0
+    look: float = 4.5
     """A query apart, or a set of them, looks at an event."""
-    step: float = 20.0
+    step: float = 19.0
     """A query apart takes in an event, by number."""
-    event: float = 40.0
+    event: float = 38.0
     """A set takes in an event: it finds where it belongs."""
-    member: float = 25.0
+    member: float = 10.0
     """In a HAMLET set, a query takes in an event that no graphlet shares, by number."""
-    burst: float = 100.0
+    burst: float = 280.0
     """A planned set takes in a burst."""
-    own: float = 25.0
+    own: float = 36.0
     """There, a query that shares nothing takes in a burst, by number."""
-    arrive: float = 60.0
+    arrive: float = 74.0
     """A burst arrives at what a Q-set shares."""
-    loop: float = 12.0
+    loop: float = 14.0
     """An event that may follow its own type is taken in, for all queries of a Q-set, by snapshot."""
-    lengthen: float = 40.0
+    lengthen: float = 0.5
     """A burst of other events is, for all queries of a Q-set, by snapshot."""
-    value: float = 25.0
+    value: float = 9.0
     """A query's value of a snapshot is found, or what is counted by it, by number."""
-    close: float = 12_000.0
+    close: float = 11000.0
     """A query's window ends."""
 
     @classmethod

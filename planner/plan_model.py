@@ -111,7 +111,8 @@ class PlanModel:
     def _planned(self, planned: PlannedSet, plans: Plans) -> float:
         template = planned.plan.template
         numbers = [numbers_of(query, counter) for query, counter in plans]
-        return Work(steps_of_set(planned, [query for query, _ in plans]), template.nodes, numbers, self.gloria).cost()
+        steps = steps_of_set(planned, [query for query, _ in plans])
+        return Work(steps, template.nodes, numbers, self.gloria, planned.bursts is not None).cost()
 
     def _kleene(self, kleene: Kleene, plans: Plans) -> float:
         """HAMLET's graphlets; sharers that do not take the same events have one for each of their lanes."""

@@ -7,6 +7,8 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
+from elsinore.bench.gloria_workloads import statistics
+
 KLEENE = "T"
 SIDE = 10
 STARTS, ENDS = ([f"{side}{number}" for number in range(SIDE)] for side in ("S", "E"))
@@ -56,5 +58,20 @@ def bursty(events: int, rate: float, burst: int, seed: int = 5) -> pa.Table:
             "type": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(TYPES)),
             "time": (np.arange(events) * (MINUTE / rate)).astype(np.int64),
             "speed": random.integers(0, 100, events),
+        }
+    )
+
+
+def recurring(events: int, rate: float, burst: int, seed: int = 7) -> pa.Table:
+    """For mixed workloads: bursts of all their types, some far more often than others."""
+    random = np.random.default_rng(seed)
+    counts = statistics().counts
+    share = np.array(list(counts.values()))
+    of_burst = random.choice(len(share), events // burst + 1, p=share / share.sum())
+    codes = np.repeat(of_burst, burst)[:events].astype(np.int32)
+    return pa.table(
+        {
+            "type": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(counts))),
+            "time": (np.arange(events) * (MINUTE / rate)).astype(np.int64),
         }
     )

@@ -14,9 +14,12 @@ from planner.gloria.template import TypeNode
 
 
 class Work:
-    def __init__(self, steps: Steps, nodes: Sequence[TypeNode], numbers: Sequence[int], model: EngineCost) -> None:
-        """`numbers`: by query, how many counters an event may change."""
+    def __init__(
+        self, steps: Steps, nodes: Sequence[TypeNode], numbers: Sequence[int], model: EngineCost, decided: bool
+    ) -> None:
+        """`numbers`: by query, how many counters an event may change; `decided`: are bursts decided about?"""
         self._steps, self._numbers, self._model, self._costs = steps, numbers, model, model.costs
+        self._decided = decided
         self._bursts = [model.statistics.bursts(node.type) for node in nodes]
         self._events = [model.statistics.of(node) for node in nodes]
         self._renewed = [0.0] * len(steps.inlets)
@@ -47,9 +50,11 @@ class Work:
         if not one.loops:
             ways = len(one.sources) * length + len(one.inlets)
             return bursts * (self._costs.arrive + self._costs.lengthen * ways)
-        event = self._events[node] * self._costs.loop
-        settled = bursts * (length + 1) * self._costs.value * self._every(one.state)
-        return bursts * self._costs.arrive + min(event * length, event + settled)
+        arrived, events = bursts * self._costs.arrive, self._events[node] * self._costs.loop
+        if not self._decided:
+            return arrived + events * length
+        anew = bursts * (length + 1) * self._costs.value * self._every(one.state)
+        return arrived + min(events * length, events + anew)
 
     def _own(self, node: int) -> float:
         """Queries by themselves, and the values of others that they ask for."""
