@@ -93,7 +93,8 @@ class Arrivals(NamedTuple):
     event: Any  # by arrival, if it loops: what an event costs, by snapshot; 0 where bursts are not decided about
     value: Any  # a snapshot for all users: what it is, or what is counted by it
     settled: Any  # the same for all states of the chain
-    alone: Any  # an event for each user by itself
+    alone: Any  # a burst for each user by itself, whatever its events
+    alone_event: Any
     source_at: Any  # by arrival: states
     source: Any
     inlet_at: Any  # by arrival: inlets
@@ -568,7 +569,7 @@ def add_own(m, n, kind, members, tables, slot, room, numbers, least, w):
 
 @part
 def way_of(a, n, arrivals, states, room):
-    """How a burst of `n` events is run that may follow one another: HAMLET's decision (Section 4.2) in a sharing plan."""
+    """How `n` events that may follow one another are run: HAMLET's decision (Section 4.2) in a sharing plan."""
     state = arrivals.state[a]
     snapshots = room.snapshots[states.chain[state]]
     stale = room.initial[state] == UNKNOWN
@@ -576,7 +577,7 @@ def way_of(a, n, arrivals, states, room):
         stale |= room.current[arrivals.inlet[k]] == UNKNOWN
     go_on = n * arrivals.event[a] * (snapshots + stale) + stale * 2 * arrivals.value[a]
     anew = n * arrivals.event[a] + (snapshots + 1) * arrivals.settled[a] + arrivals.value[a]
-    alone = n * arrivals.alone[a] + snapshots * arrivals.settled[a]
+    alone = arrivals.alone[a] + n * arrivals.alone_event[a] + snapshots * arrivals.settled[a]
     if go_on <= anew and go_on <= alone:
         return GO_ON
     return ANEW if anew <= alone else ALONE

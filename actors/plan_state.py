@@ -24,7 +24,17 @@ def _classes(*modules: ModuleType) -> dict[str, type]:
 
 
 CLASSES = _classes(
-    syntax, sharing, plan_costs, planned_sets, prefix_sets, prefix_tree, forest, forest_sets, sharing_plan, template, record
+    syntax,
+    sharing,
+    plan_costs,
+    planned_sets,
+    prefix_sets,
+    prefix_tree,
+    forest,
+    forest_sets,
+    sharing_plan,
+    template,
+    record,
 )
 """What a plan may be made of."""
 

@@ -13,9 +13,9 @@ from actors.blocks import number_type
 from actors.counters_numba_fns import NONE, Shape
 from actors.event_kinds import EventKinds
 from actors.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
-from planner.gloria.steps import Steps
 from actors.share_tables import Columns
 from actors.tables import column, pointers
+from planner.gloria.steps import Steps
 from planner.planned_sets import Place, PlannedSet
 
 Ints = npt.NDArray[np.int64]
@@ -193,14 +193,15 @@ class PlanTables:
 
     def _costs(self, states: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
         """What the ways cost in which a burst may arrive at each of these states."""
-        names = ("event", "value", "settled", "alone")
+        names = ("event", "value", "settled", "alone", "alone_event")
         found = np.zeros((len(names), len(states)))
         costs = self.planned.bursts
         if costs is not None:
             for place, state in enumerate(states):
                 numbers, chain = self._numbers(state), self.steps.states[state].chain
                 every = sum(self._numbers(n) for n, one in enumerate(self.steps.states) if one.chain == chain)
-                found[:, place] = costs.loop, costs.value * numbers, costs.value * every, costs.step * numbers
+                snapshots = costs.value * numbers, costs.value * every
+                found[:, place] = costs.loop, *snapshots, costs.own * numbers, costs.step * numbers
         return dict(zip(names, found, strict=True))
 
     def _numbers(self, state: int) -> int:

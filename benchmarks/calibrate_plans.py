@@ -22,9 +22,9 @@ from benchmarks.calibrate import nnls
 from benchmarks.gloria import mixed, stream
 from cluster.costs import burst_costs, plan_costs_file
 from elsinore.bench.gloria_streams import bursty, complex_queries, simple_queries
+from planner.auto import decided
 from planner.check import check_text
 from planner.clock import Clock
-from planner.auto import decided
 from planner.drift import Observed
 from planner.gloria.engine_cost import EngineCost
 from planner.gloria.statistics import Statistics

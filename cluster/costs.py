@@ -12,7 +12,6 @@ from connectors.errors import InputError
 from planner.calibrated import CalibratedModel, Costs
 from planner.plan_costs import PlanCosts
 
-
 C = TypeVar("C")
 
 

@@ -6,30 +6,33 @@ engine. In a planned set bursts are still decided about while events flow, as in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from planner.gloria.cost import CostModel
+from planner.gloria.cost import CostModel, PaperCost
 from planner.gloria.engine_cost import EngineCost
 from planner.gloria.optimizers import GloriaOptimizer
+from planner.parts import renumbered
 from planner.plan_costs import PlanCosts
 from planner.plan_model import PlanModel
 from planner.planned_sets import PlannedSet, planned_sets
 from planner.share_sets import share_sets
-from planner.parts import renumbered
-from planner.sharing import ShareSet
+from planner.sharing import Member, ShareSet
 from planner.syntax import Kleene
 from planner.walk import nodes
 
 if TYPE_CHECKING:
-    from planner.plan import QueryPlan
+    from planner.plan import Plan, QueryPlan
 
 Sets = tuple[ShareSet, ...]
 
 APART, HAMLET, GLORIA, BOTH = "every query apart", "HAMLET", "GLORIA", "GLORIA and HAMLET"
 DEARER = "to run it apart costs less than to share"
+
+MARGIN = 0.05
+"""So much must others cost less than HAMLET, which sees what bursts are like, where others rely on what is expected."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,13 @@ class Choice:
     queries: tuple[str, ...]
     chosen: Option
     rejected: tuple[Option, ...]
-    """The cheapest first."""
+    """The cheapest first; HAMLET before others that gain little against it."""
+
+
+def chosen_for(plan: Plan, model: CostModel) -> Plan:
+    """A plan of `auto`, chosen anew by what has become known of the stream."""
+    share_sets, reasons, choices = best_of_all(plan.queries, model)
+    return replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
 
 
 @dataclass(frozen=True)
@@ -58,13 +67,12 @@ class _Group:
 
 
 def best_of_all(
-    queries: tuple[QueryPlan, ...], model: CostModel | None, optimizer: GloriaOptimizer | None
+    queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: GloriaOptimizer | None = None
 ) -> tuple[Sets, tuple[tuple[str, str], ...], tuple[Choice, ...]]:
     """The share sets; for each query that is in none, by name, why; and what was chosen among what."""
     prices = PlanModel.of(queries, model)
     hamlet, unshared = share_sets(queries)
-    gloria, unplanned = planned_sets(queries, optimizer or "gloria", model or prices.gloria)
-    gloria = tuple(decided(one, prices.costs) for one in gloria)
+    gloria, unplanned = _planned(queries, prices, model, optimizer or "gloria")
     reasons = {name: _reason(query, dict(unshared), dict(unplanned)) for query in queries if (name := query.query.name)}
     found: list[ShareSet] = []
     choices = []
@@ -75,6 +83,29 @@ def best_of_all(
     inside = {member.query for one in found for member in one.members}
     apart = (query.query.name for number, query in enumerate(queries) if number not in inside)
     return tuple(found), tuple((name, reasons[name]) for name in apart), tuple(choices)
+
+
+def _planned(
+    queries: tuple[QueryPlan, ...], prices: PlanModel, model: CostModel | None, optimizer: str | GloriaOptimizer
+) -> tuple[Sets, tuple[tuple[str, str], ...]]:
+    """By template, the cheapest of the plans that are found with the paper's cost model and with this engine's.
+
+    While a plan is looked for, less is known of what it costs here than when it is found.
+    """
+    models = (
+        (prices.gloria, PaperCost(prices.statistics)) if model is None or isinstance(model, EngineCost) else (model,)
+    )
+    best: dict[frozenset[Member], tuple[float, ShareSet]] = {}
+    reasons: dict[str, str] = {}
+    for one in models:
+        found, unplanned = planned_sets(queries, optimizer, one)
+        reasons |= dict(unplanned)
+        for made in (decided(share_set, prices.costs) for share_set in found):
+            cost = prices.cost({member.query: queries[member.query] for member in made.members}, [made])
+            members = frozenset(made.members)
+            if members not in best or cost < best[members][0]:
+                best[members] = cost, made
+    return tuple(made for _, made in best.values()), tuple(reasons.items())
 
 
 def decided(one: ShareSet, costs: PlanCosts) -> ShareSet:
@@ -94,8 +125,7 @@ def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
     """In the order of their first queries."""
     together: dict[int, int] = {}
     for one in (*hamlet, *gloria):
-        numbers = {member.query for member in one.members}
-        linked = {together.setdefault(number, number) for number in numbers}
+        linked = {together.setdefault(member.query, member.query) for member in one.members}
         together = {number: min(linked) if first in linked else first for number, first in together.items()}
     for group in sorted({*together.values()}):
         numbers = tuple(sorted(number for number, first in together.items() if first == group))
@@ -116,7 +146,7 @@ class _Chooser:
             self._look(GLORIA, every)
             self._look_at_some(every)
         self._look(APART, ())
-        (chosen, sets), *others = sorted(self._priced, key=lambda one: one[0].cost)
+        (chosen, sets), *others = sorted(self._priced, key=lambda one: _worth(one[0]))
         names = tuple(self._queries[number].query.name for number in self._group.numbers)
         return sets, Choice(names, chosen, tuple(option for option, _ in others))
 
@@ -146,3 +176,7 @@ class _Chooser:
 
     def _cost(self, sets: Sets) -> float:
         return self._prices.cost({number: self._queries[number] for number in self._group.numbers}, sets)
+
+
+def _worth(option: Option) -> float:
+    return option.cost * (1 - MARGIN if option.name == HAMLET else 1)

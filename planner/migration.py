@@ -53,7 +53,8 @@ def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan],
 
 
 def cost_of_part(part: Plan, model: CostModel) -> float:
-    """Of a window, by a model of sharing plans alone. HAMLET shares a burst only where that is cheaper: its share sets cost what they cost apart, at most.
+    """Of a window, by a model of sharing plans alone. HAMLET shares a burst only where that is cheaper: its share sets
+    cost what they cost apart, at most.
 
     Queries that no sharing plan can have cost nothing here: every plan has them as they are.
     """

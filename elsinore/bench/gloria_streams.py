@@ -28,7 +28,7 @@ def simple_queries(queries: int) -> str:
 
 
 def complex_queries(queries: int, seed: int = 1) -> str:
-    """Flat Kleene patterns of 8 types with different predicates; half of them begin with a type that few others have."""
+    """Flat Kleene patterns of 8 types with different predicates; half begin with a type that few others have."""
     random = Random(seed)
     return "; ".join(_complex(random, SPEEDS[number % len(SPEEDS)]) for number in range(queries))
 

@@ -31,7 +31,14 @@ STYLES = {
     "chop-connect": ("#b8860b", "D"),
     "cogra": ("#3a5a98", "^"),
 }
-UNITS = {"latency": "s", "throughput": "", "memory": "B", "optimization_time": "s", "execution_time": "s", "snapshots": ""}
+UNITS = {
+    "latency": "s",
+    "throughput": "",
+    "memory": "B",
+    "optimization_time": "s",
+    "execution_time": "s",
+    "snapshots": "",
+}
 AXES = {
     "rate": "events a minute",
     "queries": "queries",

@@ -19,7 +19,7 @@ from planner.plan import PLANNED, Plan, plan
 
 @dataclass(frozen=True)
 class Planned(Run):
-    """A strategy, its plan made by what the stream is like: by the paper's cost model, or, for `auto`, this engine's."""
+    """A strategy whose plan fits the stream: by the paper's cost model, for `auto` by this engine's."""
 
     def planned(self, usual: Plan, seen: Observed) -> Plan:
         model = EngineCost if self.strategy == "auto" else PaperCost

@@ -28,13 +28,14 @@ class Work:
                 self._renewed[inlet] += self._renewals(steps.inlets[inlet], node)
         self._made = [0.0] * len(steps.chains)
         """Snapshots by chain."""
-        for inlet, times in zip(steps.inlets, self._renewed, strict=True):
-            self._made[inlet.chain] += times
+        for one, times in zip(steps.inlets, self._renewed, strict=True):
+            self._made[one.chain] += times
 
     def cost(self) -> float:
         steps = self._steps
         return (
-            sum(self._arrived(node, one) for node, some in steps.arrivals.items() for one in some)
+            sum(self._events) * self._costs.scan
+            + sum(self._arrived(node, one) for node, some in steps.arrivals.items() for one in some)
             + sum(self._own(node) for node in steps.own)
             + sum(self._let_in(number) for number in range(len(steps.inlets)))
             + sum(map(self._settled, steps.states))
@@ -59,9 +60,9 @@ class Work:
     def _own(self, node: int) -> float:
         """Queries by themselves, and the values of others that they ask for."""
         some = self._steps.own[node]
-        looping = self._events[node] * self._costs.step, self._bursts[node] * self._costs.own
+        burst, events = self._bursts[node] * self._costs.own, self._events[node] * self._costs.step
         asked = {ask for one in some for ask in one.asks}
-        return sum(self._numbers[one.query] * looping[not one.loops] for one in some) + self._asked(asked, node)
+        return sum(self._numbers[one.query] * (burst + one.loops * events) for one in some) + self._asked(asked, node)
 
     def _asked(self, states: set[int], node: int) -> float:
         return sum(
