@@ -1,7 +1,8 @@
 """`python -m benchmarks.calibrate_plans`: what the parts of plans cost on this machine, for the cost model of `auto`.
 
-Workloads are run over streams of bursts by several plans; the costs are those that explain the times best (least
-squares of relative errors, none below zero). What bursts cost in a graphlet is `benchmarks.calibrate`'s to tell.
+Workloads are run over streams of bursts by several plans; the costs are those that best explain by how much the plans
+differ from the quickest one, and, with less weight, how long each takes (least squares, none below zero). What bursts
+cost in a graphlet is `benchmarks.calibrate`'s to tell.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.engine import Engine
+from benchmarks.auto import statistics
 from benchmarks.calibrate import nnls
 from benchmarks.gloria import mixed, stream
 from cluster.costs import burst_costs, plan_costs_file
@@ -25,7 +27,7 @@ from elsinore.bench.gloria_streams import bursty, complex_queries, simple_querie
 from planner.auto import decided
 from planner.check import check_text
 from planner.clock import Clock
-from planner.drift import Observed
+from planner.gloria.cost import PaperCost
 from planner.gloria.engine_cost import EngineCost
 from planner.gloria.statistics import Statistics
 from planner.optimizers import optimizer_of
@@ -36,31 +38,39 @@ from planner.plan_model import PlanModel
 EVENTS = 40_000
 WINDOWS = (8, 40)
 """In the stream."""
-SIZES = (1, 10, 100)
+SIZES = (1, 5, 20, 100)
 QUERIES = (8, 40, 120)
 STRATEGIES = ("cogra", "hamlet", "gloria", "gloria-greedy", "chop-connect")
 NUMERIC = "approximate"
 
 WORKLOADS = {"simple": simple_queries, "complex": complex_queries, "mixed": mixed}
 
+ABSOLUTE = 0.3
+"""How much it matters how long a plan takes, beside how it differs from others."""
+
 NAMES = tuple(one.name for one in fields(PlanCosts))
 NOTHING = PlanCosts(**dict.fromkeys(NAMES, 0.0))
 
 
-def measurements() -> Iterator[tuple[npt.NDArray[np.float64], float]]:
-    """What a window is made of, by cost, and the nanoseconds that it took, less what is known of its bursts."""
+Measured = list[tuple[npt.NDArray[np.float64], float, float]]
+"""By plan: what a window is made of, by cost; what is known of its bursts; and the nanoseconds that it took."""
+
+
+def measurements() -> Iterator[Measured]:
+    """A list for each workload over a stream."""
     for (form, make), windows, size, queries in product(WORKLOADS.items(), WINDOWS, SIZES, QUERIES):
-        text = make(queries)
         rate = EVENTS // windows
         table = stream(EVENTS, size, rate) if form == "mixed" else bursty(EVENTS, rate, size)
         (events,) = table.combine_chunks().to_batches()
-        for made in plans(text):
-            took, seen = nanoseconds(made, events, rate)
-            statistics = seen.per_window(made.spans[-1])
-            known = cost(made, statistics, NOTHING)
-            parts = np.array([cost(made, statistics, replace(NOTHING, **{name: 1.0})) for name in NAMES])
-            print(f"{form} {queries} queries, {windows} windows, bursts of {size}, {made.strategy}: {took:,.0f} ns")
-            yield parts - known, max(took - known, took / 10)
+        yield [measured(made, events, rate) for made in plans(make(queries), statistics(events))]
+        print(f"{form} {queries} queries, {windows} windows, bursts of {size}", file=sys.stderr)
+
+
+def measured(made: Plan, events: pa.RecordBatch, rate: int) -> tuple[npt.NDArray[np.float64], float, float]:
+    seen = statistics(events)
+    known = cost(made, seen, NOTHING)
+    parts = np.array([cost(made, seen, replace(NOTHING, **{name: 1.0})) - known for name in NAMES])
+    return parts, known, nanoseconds(made, events, rate)
 
 
 def cost(made: Plan, statistics: Statistics, costs: PlanCosts) -> float:
@@ -68,36 +78,44 @@ def cost(made: Plan, statistics: Statistics, costs: PlanCosts) -> float:
     return model.cost(dict(enumerate(made.queries)), made.share_sets)
 
 
-def plans(text: str) -> Iterator[Plan]:
-    """By several strategies, and the sharing plans that the engine's own model finds best."""
+def plans(text: str, seen: Statistics) -> Iterator[Plan]:
+    """By several strategies, told of the stream or not; and with bursts decided about."""
     workload = check_text(text)
     for strategy in STRATEGIES:
         yield plan(workload, strategy)
-    queries = plan(workload, "cogra").queries
-    made = plan(workload, "gloria", PlanModel.of(queries).gloria)
-    yield replace(made, share_sets=tuple(decided(one, PlanCosts()) for one in made.share_sets))
+    yield plan(workload, "auto", EngineCost(seen))
+    for model in (PaperCost(seen), PlanModel.of(plan(workload, "cogra").queries, EngineCost(seen)).gloria):
+        made = plan(workload, "gloria", model)
+        yield made
+        yield replace(made, share_sets=tuple(decided(one, PlanCosts()) for one in made.share_sets))
 
 
-def nanoseconds(made: Plan, events: pa.RecordBatch, window: int) -> tuple[float, Observed]:
-    """Of a window, behind the first one; and what the stream was like."""
-    best, seen = np.inf, None
+def nanoseconds(made: Plan, events: pa.RecordBatch, window: int) -> float:
+    """Of a window, behind the first one."""
+    best = np.inf
     for _ in range(2):
         engine = Engine(made, Clock.of(pa.int64(), "ms", made.spans), NUMERIC, 0, optimizer_of(made.strategy))
         engine.feed(events.slice(0, window))
         begin = process_time()
         engine.feed(events.slice(window))
         best = min(best, process_time() - begin)
-        seen = engine.statistics.take()
-    assert seen is not None
-    return best * 1e9 * window / (len(events) - window), seen
+    return float(best * 1e9 * window / (len(events) - window))
 
 
 def calibrated() -> PlanCosts:
-    parts, times = (np.array(column) for column in zip(*measurements(), strict=True))
-    weighted = parts / times[:, None]
-    found = nnls(weighted, np.ones(len(times)))
-    errors = np.abs(weighted @ found - 1)
-    print(f"relative error: median {np.median(errors):.2f}, worst {errors.max():.2f}", file=sys.stderr)
+    rows: list[npt.NDArray[np.float64]] = []
+    wanted: list[float] = []
+    errors: list[tuple[npt.NDArray[np.float64], float, float]] = []
+    for some in measurements():
+        best_parts, best_known, best = min(some, key=lambda one: one[2])
+        for parts, known, took in some:
+            # Plans that are far from the quickest matter less.
+            rows += [(parts - best_parts) / took, ABSOLUTE * parts / took]
+            wanted += [((took - known) - (best - best_known)) / took, ABSOLUTE * (took - known) / took]
+            errors.append((parts, known, took))
+    found = nnls(np.array(rows), np.array(wanted))
+    relative = [abs((parts @ found + known) / took - 1) for parts, known, took in errors]
+    print(f"relative error: median {np.median(relative):.2f}, worst {max(relative):.2f}", file=sys.stderr)
     return PlanCosts(**{name: round(float(cost), 2) for name, cost in zip(NAMES, found, strict=True)})
 
 

@@ -141,7 +141,8 @@ class _Chooser:
 
     def choose(self) -> tuple[Sets, Choice]:
         every = self._group.planned
-        self._look(HAMLET, self._hamlet(()))
+        if shared := self._hamlet(()):
+            self._look(HAMLET, shared)
         if every:
             self._look(GLORIA, every)
             self._look_at_some(every)

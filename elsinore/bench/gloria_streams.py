@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -18,6 +19,7 @@ LENGTH = 8
 SPEEDS = (20, 40, 60, 80)
 TYPES = (KLEENE, *STARTS, *ENDS, *LEFT, *RIGHT)
 WINDOWS = "WITHIN 1 minute SLIDE 1 minute"
+WINDOW = Fraction(60)
 MINUTE = 60_000
 
 
