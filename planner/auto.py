@@ -63,7 +63,16 @@ class _Group:
     """Queries, by number, that some share set or planned set has in common."""
 
     numbers: tuple[int, ...]
-    planned: Sets
+    sets: Sets
+
+    @property
+    def planned(self) -> Sets:
+        return tuple(one for one in self.sets if isinstance(one, PlannedSet))
+
+    @property
+    def priced(self) -> bool:
+        """Is there anything to choose? Of other kinds of sets no costs are known: they share."""
+        return any(isinstance(one, PlannedSet) or type(one) is ShareSet for one in self.sets)
 
 
 def best_of_all(
@@ -77,6 +86,9 @@ def best_of_all(
     found: list[ShareSet] = []
     choices = []
     for group in _groups(hamlet, gloria):
+        if not group.priced:
+            found += group.sets
+            continue
         sets, choice = _Chooser(queries, prices, group).choose()
         found += sets
         choices.append(choice)
@@ -129,7 +141,7 @@ def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
         together = {number: min(linked) if first in linked else first for number, first in together.items()}
     for group in sorted({*together.values()}):
         numbers = tuple(sorted(number for number, first in together.items() if first == group))
-        yield _Group(numbers, tuple(one for one in gloria if one.members[0].query in numbers))
+        yield _Group(numbers, tuple(one for one in (*hamlet, *gloria) if one.members[0].query in numbers))
 
 
 class _Chooser:

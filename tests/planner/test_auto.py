@@ -118,3 +118,12 @@ def test_parts_keep_their_choices() -> None:
 
 def kinds(made: Plan) -> list[bool]:
     return [isinstance(one, PlannedSet) for one in made.share_sets]
+
+
+def test_sets_without_prices_share() -> None:
+    """Queries that compare neighbours, and those whose windows move with every event."""
+    linked = "; ".join(f"RETURN COUNT(*) PATTERN SEQ({name}, T+) WHERE T.v < NEXT(T).v {WINDOW}" for name in "AB")
+    moving = "; ".join(f"RETURN COUNT(*) PATTERN SEQ({name}, T+) WITHIN 10 seconds" for name in "AB")
+    made = plan(check_text(f"{linked}; {moving}"), "auto")
+    assert [len(one.members) for one in made.share_sets] == [2, 2]
+    assert (made.choices, made.reasons) == ((), ())
