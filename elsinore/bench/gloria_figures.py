@@ -21,7 +21,7 @@ RATE = 2_000
 RUN = (12, 30, 60, 90, 120)
 EXECUTED = swept(Planned(MIXED_STREAM.name, "", 120, RATE, MIXED_STREAM.minutes), queries=RUN)
 PLANS = ("gloria", "gloria-greedy")
-SIMPLE, COMPLEX = (Bursty(BURSTY.name, "", 100, 10_000, BURSTY.minutes, percent) for percent in (0.0, 100.0))
+SIMPLE, COMPLEX = (Bursty(BURSTY.name, "", 100, 50_000, BURSTY.minutes, percent) for percent in (0.0, 100.0))
 
 FIGURES = (
     Figure(

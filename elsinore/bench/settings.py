@@ -95,7 +95,7 @@ BURSTY = Setting(
     "minute; 100 queries. Plans of GLORIA, and of auto, are told the rates of all types",
     lambda events, rate: bursty(events, rate, burst=100),
     simple_queries,
-    minutes=6,
+    minutes=3,
     pane=1,
     time_unit="ms",
     numeric="approximate",
