@@ -99,11 +99,17 @@ class LocalRun:
 
     def __iter__(self) -> Iterator[Rows]:
         for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
-            if number == 0 and self.plan.strategy == "auto" and len(batch) >= ENOUGH:
+            if number == 0 and self._tells(batch):
                 self._choose(batch)
             self.metrics.events += batch.num_rows
             yield from self._counted(self.engine.feed(batch))
         yield from self._counted(self.engine.finish())
+
+    def _tells(self, batch: pa.RecordBatch) -> bool:
+        """Is there something to choose by what a batch is like? Its bursts are those of the whole stream: where it is
+        split into partitions they say nothing of these."""
+        whole = not any(query.partition for query in self.plan.queries)
+        return self.plan.strategy == "auto" and whole and len(batch) >= ENOUGH
 
     def _choose(self, batch: pa.RecordBatch) -> None:
         """Plan anew for a stream that is like its first batch; it costs nothing before the first event."""
