@@ -7,15 +7,15 @@ line runs between sharing and not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 from planner.bursts import Facts
+from planner.measured import Measured
 from planner.terms import Terms
 
 
 @dataclass(frozen=True)
-class Costs:
+class Costs(Measured):
     """Nanoseconds for one of each."""
 
     query: float = 25.0
@@ -33,18 +33,6 @@ class Costs:
     share: float = 35.0
     """A query's value of the snapshot at graphlet level, and its evaluation, per row."""
     share_lane: float = 8.2
-
-    @classmethod
-    def from_dict(cls, costs: Mapping[str, float]) -> Costs:
-        """What is left out is as by default."""
-        known = [field.name for field in fields(cls)]
-        unknown = [name for name in costs if name not in known]
-        if unknown:
-            raise ValueError(f"there is no cost {unknown[0]!r}; choose among {', '.join(known)}")
-        return cls(**{name: float(value) for name, value in costs.items()})
-
-    def to_dict(self) -> dict[str, float]:
-        return asdict(self)
 
 
 @dataclass(frozen=True)

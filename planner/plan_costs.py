@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
+
+from planner.measured import Measured
 
 
 @dataclass(frozen=True)
-class PlanCosts:
+class PlanCosts(Measured):
     """Nanoseconds for one of each. What is said to be by number is for a number of a query's counters: by row of them,
     and there by lane."""
 
@@ -35,15 +36,3 @@ class PlanCosts:
     """A query's value of a snapshot is found, or what is counted by it, by number."""
     close: float = 12_000.0
     """A query's window ends."""
-
-    @classmethod
-    def from_dict(cls, costs: Mapping[str, float]) -> PlanCosts:
-        """What is left out is as by default."""
-        known = [one.name for one in fields(cls)]
-        unknown = [name for name in costs if name not in known]
-        if unknown:
-            raise ValueError(f"there is no cost {unknown[0]!r}; choose among {', '.join(known)}")
-        return cls(**{name: float(value) for name, value in costs.items()})
-
-    def to_dict(self) -> dict[str, float]:
-        return asdict(self)
