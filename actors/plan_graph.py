@@ -19,12 +19,11 @@ from actors.event_kinds import EventKinds
 from actors.graphlets_numba_fns import Members
 from actors.hamlet_numba_fns import NUMBERS
 from actors.plan_numba_fns import PlanRoom, run_plan
-from actors.plan_states import steps_of
 from actors.plan_tables import Member, PlanTables
 from actors.share_tables import members_of
 from actors.shared_graph import MemberGraph, SharedGraph, ordered
 from planner.plan import QueryPlan
-from planner.planned_sets import PlannedSet, places
+from planner.planned_sets import PlannedSet, places_by_number, steps_of_set
 
 SNAPSHOTS = 16
 """Of a chain at once: with more, expressions are long; with fewer, chains are settled often."""
@@ -41,9 +40,8 @@ class PlanGraph(SharedGraph):
     ) -> None:
         super().__init__(graphs, kinds, exact)
         self.planned = planned
-        nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
-        self.places = [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
-        self.steps = steps_of(planned.plan, [{node: place.state for node, place in own.items()} for own in self.places])
+        self.places = places_by_number(planned, queries)
+        self.steps = steps_of_set(planned, queries)
         self.totals = np.zeros(3, np.int64)
         """Bursts, those that queries shared, and snapshots."""
         self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None

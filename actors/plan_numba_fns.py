@@ -27,6 +27,9 @@ from actors.numbers_numba_fns import add, add_coefficient, add_times, clear, cop
 UNKNOWN, NOWHERE = -2, -1
 """In place of a snapshot: it has not been looked for; it would be 0 for everybody."""
 
+GO_ON, ANEW, ALONE = range(3)
+"""With the expressions that there are; with what they stand for as one snapshot; each query by itself."""
+
 MOST = 2.0**61
 """What a sum of values may reach before it is added to anything."""
 
@@ -87,6 +90,11 @@ class Arrivals(NamedTuple):
     at: Any  # by node: arrivals
     state: Any
     loops: Any
+    event: Any  # by arrival, if it loops: what an event costs, by snapshot; 0 where bursts are not decided about
+    value: Any  # a snapshot for all users: what it is, or what is counted by it
+    settled: Any  # the same for all states of the chain
+    alone: Any  # a burst for each user by itself, whatever its events
+    alone_event: Any
     source_at: Any  # by arrival: states
     source: Any
     inlet_at: Any  # by arrival: inlets
@@ -560,21 +568,62 @@ def add_own(m, n, kind, members, tables, slot, room, numbers, least, w):
 
 
 @part
+def way_of(a, n, arrivals, states, room):
+    """How `n` events that may follow one another are run: HAMLET's decision (Section 4.2) in a sharing plan."""
+    state = arrivals.state[a]
+    snapshots = room.snapshots[states.chain[state]]
+    stale = room.initial[state] == UNKNOWN
+    for k in range(arrivals.inlet_at[a], arrivals.inlet_at[a + 1]):
+        stale |= room.current[arrivals.inlet[k]] == UNKNOWN
+    go_on = n * arrivals.event[a] * (snapshots + stale) + stale * 2 * arrivals.value[a]
+    anew = n * arrivals.event[a] + (snapshots + 1) * arrivals.settled[a] + arrivals.value[a]
+    alone = arrivals.alone[a] + n * arrivals.alone_event[a] + snapshots * arrivals.settled[a]
+    if go_on <= anew and go_on <= alone:
+        return GO_ON
+    return ANEW if anew <= alone else ALONE
+
+
+@kernel
+def run_loop(
+    events, after, first, end, node, a, n, arrivals, chains, states, inlets, members, tables, slot, room,
+    numbers, least, w, scratch,
+):  # fmt: skip
+    """A burst of `n` events of a node that may follow one another, to a state. (was it shared, and both flags)"""
+    flag = np.int64(0)
+    state = arrivals.state[a]
+    way = way_of(a, n, arrivals, states, room)
+    if way != GO_ON:
+        flag |= settle_chain(states.chain[state], chains, states, inlets, members, slot, room, numbers, least, w)
+    if way != ALONE:
+        flag |= prepare(a, arrivals, chains, states, inlets, members, slot, room, numbers, least, w)
+        return True, flag, loop(events, after, first, end, node, a, arrivals, chains, states, members, room)
+    for k in range(arrivals.inlet_at[a], arrivals.inlet_at[a + 1]):
+        inlet = arrivals.inlet[k]
+        for ask in range(inlets.ask_at[inlet], inlets.ask_at[inlet + 1]):
+            flag |= refresh(inlets.ask[ask], chains, states, inlets, members, slot, room, numbers, least, w)
+    for u in range(states.user_at[state], states.user_at[state + 1]):
+        m = chains.member[states.user[u]]
+        flag |= all_by_one(events, after, first, end, m, members, tables, slot, numbers, least, w, scratch)
+    return False, flag, np.int64(0)
+
+
+@part
 def take_in(
     events, after, first, end, node, arrivals, chains, states, inlets, members, tables, slot, room,
     numbers, least, w, scratch, flag, wide,
 ):  # fmt: skip
     """A burst of events of one node. (did anybody share it, and both flags)"""
-    shared = arrivals.at[node] < arrivals.at[node + 1]
+    shared = False
     i = first
-    taken = False
+    taken = 0
     while True:
         i, n, kind = gather(events, after, i, end, node, arrivals, members, room)
         if n == 0:
             break
-        taken = True
+        taken += n
         for a in range(arrivals.at[node], arrivals.at[node + 1]):
             if not arrivals.loops[a]:
+                shared = True
                 flag |= prepare(a, arrivals, chains, states, inlets, members, slot, room, numbers, least, w)
                 wide = add_arrivals(a, n, arrivals, chains, states, room, wide)
         for q in range(arrivals.own_at[node], arrivals.own_at[node + 1]):
@@ -586,8 +635,13 @@ def take_in(
         return False, flag, wide
     for a in range(arrivals.at[node], arrivals.at[node + 1]):
         if arrivals.loops[a]:
-            flag |= prepare(a, arrivals, chains, states, inlets, members, slot, room, numbers, least, w)
-            wide |= loop(events, after, first, end, node, a, arrivals, chains, states, members, room)
+            together, overflow, wide_overflow = run_loop(
+                events, after, first, end, node, a, taken, arrivals, chains, states, inlets, members, tables, slot,
+                room, numbers, least, w, scratch,
+            )  # fmt: skip
+            shared |= together
+            flag |= overflow
+            wide |= wide_overflow
     for q in range(arrivals.own_at[node], arrivals.own_at[node + 1]):
         if arrivals.own_loops[q]:
             for k in range(arrivals.ask_at[q], arrivals.ask_at[q + 1]):

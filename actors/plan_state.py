@@ -10,7 +10,7 @@ from fractions import Fraction
 from types import ModuleType
 from typing import Any
 
-from planner import forest, forest_sets, planned_sets, prefix_sets, prefix_tree, sharing, syntax
+from planner import forest, forest_sets, plan_costs, planned_sets, prefix_sets, prefix_tree, sharing, syntax
 from planner.gloria import plan as sharing_plan
 from planner.gloria import record, template
 from planner.plan import Plan, plan_query
@@ -24,7 +24,17 @@ def _classes(*modules: ModuleType) -> dict[str, type]:
 
 
 CLASSES = _classes(
-    syntax, sharing, planned_sets, prefix_sets, prefix_tree, forest, forest_sets, sharing_plan, template, record
+    syntax,
+    sharing,
+    plan_costs,
+    planned_sets,
+    prefix_sets,
+    prefix_tree,
+    forest,
+    forest_sets,
+    sharing_plan,
+    template,
+    record,
 )
 """What a plan may be made of."""
 

@@ -13,9 +13,9 @@ from actors.blocks import number_type
 from actors.counters_numba_fns import NONE, Shape
 from actors.event_kinds import EventKinds
 from actors.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
-from actors.plan_states import Steps
 from actors.share_tables import Columns
 from actors.tables import column, pointers
+from planner.gloria.steps import Steps
 from planner.planned_sets import Place, PlannedSet
 
 Ints = npt.NDArray[np.int64]
@@ -173,6 +173,7 @@ class PlanTables:
             at=pointers(shared),
             state=column(self.state_number[one.state] for one in every),
             loops=np.array([one.loops for one in every], np.bool_),
+            **self._costs([one.state for one in every]),
             source_at=pointers([one.sources for one in every]),
             source=column(self.state_number[state] for one in every for state in one.sources),
             inlet_at=pointers([one.inlets for one in every]),
@@ -189,6 +190,24 @@ class PlanTables:
             least_at=pointers(minima),
             least=column(number for some in minima for number in some),
         )
+
+    def _costs(self, states: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
+        """What the ways cost in which a burst may arrive at each of these states."""
+        names = ("event", "value", "settled", "alone", "alone_event")
+        found = np.zeros((len(names), len(states)))
+        costs = self.planned.bursts
+        if costs is not None:
+            for place, state in enumerate(states):
+                numbers, chain = self._numbers(state), self.steps.states[state].chain
+                every = sum(self._numbers(n) for n, one in enumerate(self.steps.states) if one.chain == chain)
+                snapshots = costs.value * numbers, costs.value * every
+                found[:, place] = costs.loop, *snapshots, costs.own * numbers, costs.step * numbers
+        return dict(zip(names, found, strict=True))
+
+    def _numbers(self, state: int) -> int:
+        """Of a state's users."""
+        shapes = [self.members[query].shape for query in self.steps.states[state].users]
+        return sum(shape.rows * shape.lanes for shape in shapes)
 
     def _takes(self, node: int) -> Iterator[bool]:
         """By kind of events; all queries with a node take the same."""

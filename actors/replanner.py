@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from planner.changing import changed
 from planner.drift import Observed, drifted
 from planner.gloria.cost import CostModel, PaperCost
+from planner.gloria.engine_cost import EngineCost
 from planner.gloria.graph import Graph, graph_of
 from planner.gloria.optimizers import OPTIMIZERS, GloriaOptimizer, PathSearch
 from planner.gloria.plan import SharingPlan
@@ -38,12 +39,13 @@ class Replanner:
         self,
         workload: Workload,
         strategy: str,
-        model: Callable[[Statistics], CostModel] = PaperCost,
+        model: Callable[[Statistics], CostModel] | None = None,
         patience: Patience = Patience(),
     ) -> None:
         self.workload = workload
         self.strategy = strategy
-        self._model, self._patience = model, patience
+        self._model = model or (EngineCost if strategy == "auto" else PaperCost)
+        self._patience = patience
         self._optimizer = _keeping(strategy)
         self._seen: Observed | None = None
         """What the stream was like when a plan was last looked for."""
@@ -83,7 +85,7 @@ class Replanner:
 
 
 def _keeping(strategy: str) -> GloriaOptimizer | None:
-    search = OPTIMIZERS.get(strategy)
+    search = OPTIMIZERS.get("gloria" if strategy == "auto" else strategy)
     return KeptGraphs(search) if isinstance(search, PathSearch) else search
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.aseq import aseq
+from benchmarks.auto import auto
 from benchmarks.changing import changing
 from benchmarks.figures import HEADER, Benchmark, Figure, line
 from benchmarks.gloria import gloria
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         moving,
         hamlet,
         gloria,
+        auto,
         aseq,
         changing,
         memory,

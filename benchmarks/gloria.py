@@ -62,12 +62,13 @@ def _query(random: Random, form: int) -> str:
     return f"RETURN COUNT(*) PATTERN SEQ({', '.join(parts)}) {WINDOWS}"
 
 
-def stream(events: int, seed: int = 5) -> pa.Table:
+def stream(events: int, burst: float = BURST, rate: int = RATE, seed: int = 5) -> pa.Table:
+    """All types in bursts."""
     random = np.random.default_rng(seed)
-    runs = np.cumsum(random.random(events) < 1 / BURST)
+    runs = np.cumsum(random.random(events) < 1 / burst)
     codes = random.integers(0, len(TYPES), int(runs[-1]) + 1).astype(np.int32)[runs]
     types = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(TYPES))
-    return pa.table({"type": types, "time": steady(0, events, RATE)})
+    return pa.table({"type": types, "time": steady(0, events, rate)})
 
 
 def _seconds(workload: str, table: pa.Table, strategy: str, numeric: Numeric, times: int = 3) -> float:

@@ -1,27 +1,52 @@
-"""What bursts cost on this machine, where somebody has measured it."""
+"""What bursts and plans cost on this machine, where somebody has measured it."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from connectors.errors import InputError
 from planner.calibrated import CalibratedModel, Costs
+from planner.plan_costs import PlanCosts
+
+C = TypeVar("C")
 
 
 def costs_file() -> Path:
     """`python -m benchmarks.calibrate` writes it."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "elsinore" / "costs.json"
+    return _folder() / "costs.json"
+
+
+def plan_costs_file() -> Path:
+    """`python -m benchmarks.calibrate_plans` writes it."""
+    return _folder() / "plan-costs.json"
+
+
+def burst_costs() -> Costs:
+    """This machine's, or those that Elsinore comes with."""
+    return _read(costs_file(), Costs.from_dict, Costs(), "costs of bursts", "calibrate")
+
+
+def plan_costs() -> PlanCosts:
+    return _read(plan_costs_file(), PlanCosts.from_dict, PlanCosts(), "costs of plans", "calibrate_plans")
 
 
 def cost_model() -> CalibratedModel:
-    """With this machine's costs, or those that Elsinore comes with."""
-    path = costs_file()
+    return CalibratedModel(burst_costs())
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "elsinore"
+
+
+def _read(path: Path, made_of: Callable[[Any], C], default: C, what: str, benchmark: str) -> C:
     if not path.exists():
-        return CalibratedModel()
+        return default
     try:
-        return CalibratedModel(Costs.from_dict(json.loads(path.read_text())))
+        return made_of(json.loads(path.read_text()))
     except (ValueError, TypeError, AttributeError) as error:
-        hint = "remove it, or measure anew with python -m benchmarks.calibrate"
-        raise InputError(f"{path} does not hold costs of bursts ({error}); {hint}") from None
+        hint = f"remove it, or measure anew with python -m benchmarks.{benchmark}"
+        raise InputError(f"{path} does not hold {what} ({error}); {hint}") from None

@@ -11,14 +11,20 @@ import pyarrow as pa
 
 from actors.engine import Engine
 from actors.rows import Rows
-from cluster.costs import cost_model
+from actors.stream_statistics import StreamStatistics
+from cluster.costs import burst_costs, cost_model, plan_costs
+from planner.auto import chosen_for
 from planner.clock import Clock
+from planner.gloria.engine_cost import EngineCost
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
 from planner.plan import Plan
 
 if TYPE_CHECKING:
     from actors.graph_actor import Counts
+
+ENOUGH = 4_096
+"""Events of a first batch that tell what a stream is like."""
 
 
 class EventSource(Protocol):
@@ -107,10 +113,30 @@ class LocalRun:
         return self.engine.decisions()
 
     def __iter__(self) -> Iterator[Rows]:
-        for batch in self.source.batches(self.clock, self.plan.columns):
+        for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
+            if number == 0 and self._tells(batch):
+                self._choose(batch)
             self.metrics.events += batch.num_rows
             yield from self._counted(self.engine.feed(batch))
         yield from self._counted(self.engine.finish())
+
+    def _tells(self, batch: pa.RecordBatch) -> bool:
+        """Is there something to choose by what a batch is like? Its bursts are those of the whole stream: where it is
+        split into partitions they say nothing of these."""
+        whole = not any(query.partition for query in self.plan.queries)
+        return self.plan.strategy == "auto" and whole and len(batch) >= ENOUGH
+
+    def _choose(self, batch: pa.RecordBatch) -> None:
+        """Plan anew for a stream that is like its first batch; it costs nothing before the first event."""
+        statistics = StreamStatistics(self.clock)
+        ordered = batch.sort_by(batch.schema.names[1])
+        statistics.note(ordered.column(0), ordered.column(1))
+        seen = statistics.take()
+        if seen is not None and self.plan.queries:
+            within = max(query.query.within.seconds for query in self.plan.queries)
+            model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
+            self.plan = chosen_for(self.plan, model)
+            self.engine.change(self.plan)
 
     def _counted(self, found: list[Rows]) -> Iterator[Rows]:
         self.metrics.late = sum(batch.num_rows for batch in self.engine.late)

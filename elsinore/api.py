@@ -53,16 +53,20 @@ def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = Fals
     With `events`, as `run` takes them (`reading` is its options on columns and times), and few of them, the HAMLET
     graph of the first set over these, all bursts shared: graphlets, the expressions that they propagate, snapshots.
 
-    With `plan`, the GLORIA graphs instead, in which sharing plans are found: all types are taken to be alike.
+    With `plan`, the GLORIA graphs instead, in which sharing plans are found: all types are taken to be alike. The
+    path is that of the plan that `auto` chooses; where it chooses another way, the one that costs least by the paper.
     """
     if plan:
         from elsinore.drawing.gloria import draw_plans
         from planner.gloria.optimizers import sharing_plans
+        from planner.planned_sets import PlannedSet
 
         if events is not None:
             raise InputError("a plan is drawn without events; leave out one of plan and events.")
-        queries = _planned(checked(workload), "auto").queries
-        return draw_plans(*sharing_plans(queries), queries)
+        made = _planned(checked(workload), "auto")
+        chosen = {one.plan.template.names: one.plan for one in made.share_sets if isinstance(one, PlannedSet)}
+        plans, reasons = sharing_plans(made.queries)
+        return draw_plans([chosen.get(one.template.names, one) for one in plans], reasons, made.queries)
     if events is not None:
         from elsinore.drawing.events import draw_events
 

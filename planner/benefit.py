@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from planner.bursts import Facts
-from planner.deciding_numba_fns import Terms
+from planner.terms import Terms
 
 Number = TypeVar("Number", float, npt.NDArray[np.float64])
 

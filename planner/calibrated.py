@@ -7,44 +7,32 @@ line runs between sharing and not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 from planner.bursts import Facts
-from planner.deciding_numba_fns import Terms
+from planner.measured import Measured
+from planner.terms import Terms
 
 
 @dataclass(frozen=True)
-class Costs:
+class Costs(Measured):
     """Nanoseconds for one of each."""
 
-    query: float = 36.0
+    query: float = 25.0
     """Apart: a query's own graphlet, per row of its counters."""
-    query_lane: float = 15.0
+    query_lane: float = 9.2
     """The same for each number behind the count."""
-    step: float = 7.3
+    step: float = 5.0
     """Apart: a query and row take in an event."""
-    step_lane: float = 16.0
-    graphlet: float = 86.0
+    step_lane: float = 11.0
+    graphlet: float = 100.0
     """A shared graphlet, whatever its events and queries."""
-    propagate: float = 12.0
+    propagate: float = 10.0
     """In a graphlet: a snapshot takes in an event, for all queries at once."""
-    propagate_lane: float = 10.0
-    share: float = 56.0
+    propagate_lane: float = 6.9
+    share: float = 35.0
     """A query's value of the snapshot at graphlet level, and its evaluation, per row."""
-    share_lane: float = 18.0
-
-    @classmethod
-    def from_dict(cls, costs: Mapping[str, float]) -> Costs:
-        """What is left out is as by default."""
-        known = [field.name for field in fields(cls)]
-        unknown = [name for name in costs if name not in known]
-        if unknown:
-            raise ValueError(f"there is no cost {unknown[0]!r}; choose among {', '.join(known)}")
-        return cls(**{name: float(value) for name, value in costs.items()})
-
-    def to_dict(self) -> dict[str, float]:
-        return asdict(self)
+    share_lane: float = 8.2
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """The choice of a burst's plan, compiled: it is made for every burst, and must cost next to nothing.
 
-Rows and bursts as in `planner.bursts`. Costs are sums of the `Terms` that a cost model fills in.
+Rows and bursts as in `planner.bursts`. Costs are sums of the `Terms` that a cost model fills in (`planner.terms`).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 
@@ -16,19 +16,6 @@ compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
 
 TRIED, WORTH = 1, 2
 """How far a row got: it pays to share where nobody else brings snapshots; it pays with all that were tried."""
-
-
-class Terms(NamedTuple):
-    """What things cost: e events, n of the window, k queries, s snapshots at event level."""
-
-    graphlet: float
-    event: float  # e (s/2 + 1): each is propagated through half of the graphlet on average
-    predecessor: float  # e n (s + 1)
-    query: float  # k ((s + 1) (s + 2) / 4 + 1/2): evaluations in all snapshots before, and at the end
-    query_event: float  # k e (s + 1)
-    apart: float  # k
-    apart_event: float  # k e
-    apart_predecessor: float  # k e n
 
 
 @compiled

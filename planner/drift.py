@@ -31,7 +31,8 @@ class Observed:
     def per_window(self, within: Fraction) -> Statistics:
         """|E| of a window of so many seconds; none of a type that was not seen."""
         windows = self.seconds / within
-        return Statistics({name: float(count / windows) for name, count in self.counts.items()}, 0.0)
+        counts = {name: float(count / windows) for name, count in self.counts.items()}
+        return Statistics(counts, 0.0, {name: self.length(name) for name in counts})
 
     def length(self, name: str) -> float:
         """The mean length of a type's bursts."""

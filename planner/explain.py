@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from planner.explain_choices import explain_choices
 from planner.explain_sharing import counters_in_sets, explain_sharing
 from planner.machine import Machine
 from planner.plan import Counter, Granularity, Plan, QueryPlan
@@ -46,7 +47,7 @@ def explain(plan: Plan) -> str:
     """The plan, line by line."""
     in_set = counters_in_sets(plan)
     lines = [f"plan: strategy {plan.strategy}, {_sharing(plan)}"]
-    for heading, *nodes in explain_sharing(plan):
+    for heading, *nodes in (*explain_sharing(plan), *explain_choices(plan)):
         lines += _tree(heading, nodes)
     for number, query in enumerate(plan.queries):
         sets = [in_set.get((number, counter)) for counter in range(len(query.counters))]

@@ -28,3 +28,8 @@ def facts_of(kleene: Kleene, members: Sequence[tuple[QueryPlan, Counter]]) -> Fa
 def _rows(plan: QueryPlan, counter: Counter) -> int:
     maps = plan.window_method(counter) == "pane maps"
     return len(counter.machine.starts) if maps else plan.overlap
+
+
+def numbers_of(plan: QueryPlan, counter: Counter) -> int:
+    """That an event may change, for each state that it leads to: lanes by row."""
+    return _rows(plan, counter) * (1 + len(counter.lanes)) if plan.query.slide else 1 + len(counter.lanes)

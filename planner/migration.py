@@ -6,15 +6,17 @@ side until the windows are over that the old one has begun, and that is one wind
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from planner.gloria.build import template_of
 from planner.gloria.chains import chain_of
 from planner.gloria.cost import CostModel
+from planner.gloria.engine_cost import EngineCost
 from planner.gloria.pricing import cost_apart, cost_of_plan
 from planner.parts import parts_of, run_alike
 from planner.plan import Plan, QueryPlan
+from planner.plan_model import PlanModel
 from planner.planned_sets import PlannedSet
 from planner.sharing import Member
 
@@ -33,7 +35,8 @@ class Migration:
 def migration(running: Plan, candidate: Plan, model: CostModel) -> Migration:
     """From one plan to another of the same queries; parts that they have in common go on and are no cost."""
     before, after = parts_of(running), parts_of(candidate)
-    old, new = _cost(_only(before, after), model), _cost(_only(after, before), model)
+    price = _price((*running.queries, *candidate.queries), model)
+    old, new = (sum(map(price, some)) for some in (_only(before, after), _only(after, before)))
     return Migration(old - new, old)
 
 
@@ -41,12 +44,17 @@ def _only(parts: Iterable[Plan], others: tuple[Plan, ...]) -> Iterable[Plan]:
     return (part for part in parts if not any(run_alike(part, other) for other in others))
 
 
-def _cost(parts: Iterable[Plan], model: CostModel) -> float:
-    return sum(cost_of_part(part, model) for part in parts)
+def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan], float]:
+    """What a part costs. The model of this engine knows all kinds of parts, and what the others look at."""
+    if isinstance(model, EngineCost):
+        prices = PlanModel.of(queries, model)
+        return lambda part: prices.cost(dict(enumerate(part.queries)), part.share_sets)
+    return lambda part: cost_of_part(part, model)
 
 
 def cost_of_part(part: Plan, model: CostModel) -> float:
-    """Of a window. HAMLET shares a burst only where that is cheaper: its share sets cost what they cost apart, at most.
+    """Of a window, by a model of sharing plans alone. HAMLET shares a burst only where that is cheaper: its share sets
+    cost what they cost apart, at most.
 
     Queries that no sharing plan can have cost nothing here: every plan has them as they are.
     """

@@ -14,6 +14,7 @@ from planner.planned_sets import PlannedSet
 from planner.sharing import Member, ShareSet
 
 if TYPE_CHECKING:
+    from planner.auto import Choice
     from planner.plan import Plan, QueryPlan
 
 
@@ -32,8 +33,9 @@ def _part(plan: Plan, queries: Sequence[int]) -> Plan:
     return replace(
         plan,
         queries=tuple(plan.queries[query] for query in queries),
-        share_sets=tuple(_renumbered(one, place) for one in plan.share_sets if one.members[0].query in place),
+        share_sets=tuple(renumbered(one, place) for one in plan.share_sets if one.members[0].query in place),
         reasons=tuple((name, reason) for name, reason in plan.reasons if name in names),
+        choices=tuple(choice for choice in plan.choices if names.intersection(choice.queries)),
     )
 
 
@@ -44,15 +46,17 @@ def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
     queries: list[QueryPlan] = []
     share_sets: list[ShareSet] = []
     reasons: list[tuple[str, str]] = []
+    choices: dict[Choice, None] = {}
     for part in parts:
         place = {number: len(queries) + number for number in range(len(part.queries))}
         queries += part.queries
-        share_sets += (_renumbered(one, place) for one in part.share_sets)
+        share_sets += (renumbered(one, place) for one in part.share_sets)
         reasons += part.reasons
-    return Plan(strategy, tuple(queries), tuple(share_sets), tuple(reasons))
+        choices |= dict.fromkeys(part.choices)
+    return Plan(strategy, tuple(queries), tuple(share_sets), tuple(reasons), tuple(choices))
 
 
-def _renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
+def renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
     """The same share set, where queries have other numbers."""
     members = tuple(Member(place[member.query], member.counter) for member in share_set.members)
     if isinstance(share_set, PlannedSet):
@@ -73,5 +77,5 @@ def _work(part: Plan) -> tuple[object, ...]:
 
 def _sharing(share_set: ShareSet) -> object:
     if isinstance(share_set, PlannedSet):
-        return share_set.members, share_set.plan.template, share_set.plan.q_sets
+        return share_set.members, share_set.plan.template, share_set.plan.q_sets, share_set.bursts
     return share_set

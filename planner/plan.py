@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Literal
 
 from planner.ambiguity import named
+from planner.auto import Choice, best_of_all
 from planner.automaton import Automaton, automaton, operands
 from planner.errors import Problem, WorkloadError
 from planner.event_classes import event_classes
@@ -35,7 +36,7 @@ To compare with: `greta` has a node for every event, `two-step` constructs all t
 `sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
 """
 
-SHARING = ("auto", "hamlet", "hamlet-static")
+SHARING = ("hamlet", "hamlet-static")
 """Those that share Kleene sub-patterns, burst by burst."""
 
 PLANNED = ("gloria", "gloria-greedy", "gloria-noprune", "prefix", "chop-connect")
@@ -124,6 +125,8 @@ class Plan:
     share_sets: tuple[ShareSet, ...] = ()
     reasons: tuple[tuple[str, str], ...] = ()
     """Why a query runs apart, by its name."""
+    choices: tuple[Choice, ...] = ()
+    """What `auto` chose, and among what."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -149,13 +152,15 @@ def plan(
 ) -> Plan:
     """The plan of a checked workload.
 
-    Sharing plans are those of least cost by the model, or by what is known before the first event. Another optimizer
-    may look for them than the strategy's own.
+    Sharing plans are those of least cost by the model, or by what is known before the first event; for `auto` that is a
+    model of this engine, else the paper's. Another optimizer may look for them than the strategy's own.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
     check_strategy(workload, strategy)
     queries = _queries(workload, METHODS[strategy])
+    if strategy == "auto":
+        return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
     if strategy in PLANNED:
         return Plan(strategy, queries, *planned_sets(queries, optimizer or strategy, model))
     if METHODS[strategy] == "prefixes":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,9 @@ from planner.gloria.cost import CostModel
 from planner.gloria.members import why_apart
 from planner.gloria.optimizers import GloriaOptimizer, sharing_plans
 from planner.gloria.plan import SharingPlan
+from planner.gloria.steps import Steps, steps_of
 from planner.gloria.template import TypeNode
+from planner.plan_costs import PlanCosts
 from planner.share_sets import MAX_LANES, conditions
 from planner.sharing import Member, ShareSet
 
@@ -31,6 +33,9 @@ class PlannedSet(ShareSet):
     """Queries of one template, and who of them shares what."""
 
     plan: SharingPlan
+    bursts: PlanCosts | None = None
+    """By these it is decided, burst by burst, how events that may follow one another are taken in; None: always as the
+    plan says."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,18 @@ def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
         if (place := _place(counter.machine, node, position.variable))
     }
     return found if len({place.state for place in found.values()}) == len(chain.nodes) else None
+
+
+def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, Place]]:
+    """By query, where the nodes of the plan's template are."""
+    nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
+    return [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
+
+
+def steps_of_set(planned: PlannedSet, queries: Sequence[QueryPlan]) -> Steps:
+    """What runs the plan."""
+    own = places_by_number(planned, queries)
+    return steps_of(planned.plan, [{node: place.state for node, place in one.items()} for one in own])
 
 
 def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:

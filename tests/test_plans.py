@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -16,10 +17,12 @@ from cluster.local import LocalRun
 from connectors.sources import open_events
 from elsinore.result import Result
 from elsinore.tables import answers, columns_of
+from planner.auto import decided
 from planner.check import check_text
 from planner.clock import Clock
 from planner.gloria.optimizers import OPTIMIZERS
 from planner.plan import PLANNED, Plan, plan
+from planner.plan_costs import PlanCosts
 from planner.planned_sets import PlannedSet, planned_sets
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
@@ -41,6 +44,18 @@ def drawn(text: str, seed: int) -> Plan:
         return Plan("gloria", queries, *planned_sets(queries, "drawn"))
 
 
+COSTS = {
+    "decided": PlanCosts(),
+    "anew": PlanCosts(loop=1e9, value=0.0),
+    "alone": PlanCosts(loop=1e9, value=1e9, own=0.0, step=0.0),
+}
+"""By which bursts are run in one way or another."""
+
+
+def deciding(made: Plan, costs: PlanCosts) -> Plan:
+    return replace(made, share_sets=tuple(decided(one, costs) for one in made.share_sets))
+
+
 def outcome(text: str, made: Plan, events: Any, numeric: Numeric) -> Result:
     source, columns = open_events(events), columns_of(check_text(text))
     local = LocalRun(made, source, numeric=numeric)
@@ -53,7 +68,8 @@ def agree(case: Case, seed: int, room: int, numeric: Numeric, tally: Tally) -> N
     text = text_of(queries)
     expected = answer(queries, events)
     tally.note("cases", True)
-    strategies = {name: plan(check_text(text), name) for name in PLANNED} | {"drawn": drawn(text, seed)}
+    strategies = {name: plan(check_text(text), name) for name in ("auto", *PLANNED)} | {"drawn": drawn(text, seed)}
+    strategies |= {name: deciding(strategies["drawn"], costs) for name, costs in COSTS.items()}
     for name, made in strategies.items():
         note(f"{text}\n" + "\n".join(map(str, events)) + f"\n{name}, seed={seed}, room={room}, numeric={numeric}")
         with patch.object(actors.plan_graph, "SNAPSHOTS", room):

@@ -9,9 +9,10 @@ from elsinore.bench.planning import Planning
 from elsinore.bench.points import Point
 from elsinore.bench.replay import Run
 from elsinore.bench.sequences import Sequences
+from elsinore.bench.sharing_plans import Bursty, Planned
 from elsinore.errors import WorkloadError
 
-KINDS: dict[str, type[Point]] = {kind.__name__: kind for kind in (Run, Planning, Sequences)}
+KINDS: dict[str, type[Point]] = {kind.__name__: kind for kind in (Run, Planning, Sequences, Planned, Bursty)}
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ LABELS = {
     "greta": "GRETA",
     "sharon": "SHARON",
     "two-step": "two-step (in place of MCEP)",
+    "auto": "auto",
     "gloria": "GLORIA",
     "gloria-noprune": "NoPrune",
     "gloria-greedy": "Greedy",
@@ -108,4 +109,6 @@ def shown(number: float, metric: Metric) -> str:
         return f"{number * 1000:.3g} ms" if number < 1 else f"{number:.3g} s"
     if metric == "throughput":
         return f"{number:,.0f} events/s"
+    if metric == "snapshots":
+        return f"{number:,.0f}"
     return f"{number / 1024:,.0f} KiB"

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from elsinore.bench.points import Point
 
-Metric = Literal["latency", "throughput", "memory", "optimization_time", "execution_time"]
+Metric = Literal["latency", "throughput", "memory", "optimization_time", "execution_time", "snapshots"]
 
 
 @dataclass(frozen=True)

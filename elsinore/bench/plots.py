@@ -22,20 +22,29 @@ STYLES = {
     "greta": ("#3a5a98", "^"),
     "sharon": ("#b8860b", "D"),
     "two-step": ("#7d3c98", "v"),
-    "gloria": ("#0b6e4f", "o"),
+    "auto": ("#111111", "*"),
+    "gloria": ("#b8860b", "D"),
     "gloria-noprune": ("#c8553d", "s"),
-    "gloria-greedy": ("#3a5a98", "^"),
+    "gloria-greedy": ("#7d3c98", "v"),
     "a-seq": ("#0b6e4f", "o"),
     "prefix": ("#c8553d", "s"),
     "chop-connect": ("#b8860b", "D"),
     "cogra": ("#3a5a98", "^"),
 }
-UNITS = {"latency": "s", "throughput": "", "memory": "B", "optimization_time": "s", "execution_time": "s"}
+UNITS = {
+    "latency": "s",
+    "throughput": "",
+    "memory": "B",
+    "optimization_time": "s",
+    "execution_time": "s",
+    "snapshots": "",
+}
 AXES = {
     "rate": "events a minute",
     "queries": "queries",
     "length": "types of a Kleene sub-pattern",
-    "percent": "% of queries with Kleene",
+    "percent": "% of queries with Kleene, or complex",
+    "burst": "events of a burst",
     "types": "types of a sequence, or in common",
     "window": "ms of a window",
     "negated": "negated types",

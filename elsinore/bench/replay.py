@@ -18,11 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.rows import Rows
+from actors.stream_statistics import StreamStatistics
 from cluster.local import LocalRun
 from elsinore.api import prepare
 from elsinore.bench.points import REPETITION, Metrics, Point, repeated
 from elsinore.bench.settings import SETTINGS, Setting
 from planner.clock import Clock
+from planner.drift import Observed
+from planner.plan import Plan
 
 PIECES = 10
 """Of a pane."""
@@ -45,6 +48,7 @@ DEFINITIONS = {
         "Bytes: the peak of the process's resident memory during a run over the stream, less what was resident before "
         "it, kernels loaded and events in memory."
     ),
+    "snapshots": "How many graphlets and sharing plans made.",
     "spent": "Seconds of processor time of feeding the stream, all rows made.",
     "repetition": REPETITION,
 }
@@ -66,8 +70,19 @@ class Run(Point):
     def what(self) -> str:
         return SETTINGS[self.setting].what
 
+    @property
+    def workload(self) -> str:
+        return SETTINGS[self.setting].workload(self.queries)
+
+    def events(self) -> pa.Table:
+        return SETTINGS[self.setting].events(round(self.rate * self.minutes), self.rate)
+
+    def planned(self, usual: Plan, seen: Observed) -> Plan:
+        """The plan that is run, where the stream is like that."""
+        return usual
+
     def measured(self) -> Metrics:
-        events = SETTINGS[self.setting].events(round(self.rate * self.minutes), self.rate)
+        events = self.events()
         replay(self, events.slice(0, WARM))
         runs = repeated(partial(replay, self, events), "spent")
         return min(runs, key=lambda run: run["spent"]) | {"memory": runs[0]["memory"]}
@@ -150,7 +165,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
     """The metrics of one run."""
     setting, watch = SETTINGS[point.setting], Watch()
     job = prepare(
-        setting.workload(point.queries),
+        point.workload,
         events,
         engine="local",
         strategy=point.strategy,
@@ -161,7 +176,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
     batches = job.source.batches(job.run.clock, job.run.plan.columns)
     (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
     pieces = Pieces(batch, setting, point.rate, job.source.form, watch)
-    run = LocalRun(job.run.plan, pieces, numeric=setting.numeric)
+    run = LocalRun(point.planned(job.run.plan, _seen(batch, job.run.clock)), pieces, numeric=setting.numeric)
     before = memory_before()
     for rows in run:
         watch.found.append(rows)
@@ -178,6 +193,14 @@ def replay(point: Run, events: pa.Table) -> Metrics:
         "snapshots": run.metrics.snapshots,
         "decision_seconds": run.metrics.decision_seconds,
     }
+
+
+def _seen(batch: pa.RecordBatch, clock: Clock) -> Observed:
+    statistics = StreamStatistics(clock)
+    statistics.note(batch.column(0), batch.column(1))
+    seen = statistics.take()
+    assert seen is not None
+    return seen
 
 
 def _windows(rows: Rows) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,8 +28,17 @@ class CostModel(Protocol):
         """To propagate expressions of snapshots from one type to the next, per Q-set."""
         ...
 
-    def evaluated(self, node: TypeNode, snapshot: TypeNode) -> float:
-        """To evaluate the expressions that events have, per query."""
+    def evaluated(self, node: TypeNode, snapshot: TypeNode, readers: Sequence[TypeNode]) -> float:
+        """To evaluate the expressions that events have, per query, for events of the readers; without any the query
+        ends."""
+        ...
+
+    def created(self, node: TypeNode, readers: Sequence[TypeNode]) -> float:
+        """To make snapshots of a node, per query, for events of the readers."""
+        ...
+
+    def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
+        """To bring what comes around a loop to the node of its snapshots: per Q-set, and per query."""
         ...
 
 
@@ -51,6 +61,14 @@ class PaperCost:
         length = 1 if before == snapshot else self.statistics.of(snapshot)
         return self.statistics.of(before) * length
 
-    def evaluated(self, node: TypeNode, snapshot: TypeNode) -> float:
+    def evaluated(self, node: TypeNode, snapshot: TypeNode, readers: Sequence[TypeNode] = ()) -> float:
         """Equation 4: |E| · len."""
         return self.statistics.of(node) * self.statistics.of(snapshot)
+
+    def created(self, node: TypeNode, readers: Sequence[TypeNode]) -> float:
+        """Nothing: an event's snapshot is its intermediate aggregate, which is there."""
+        return 0.0
+
+    def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
+        """It is evaluated before it is a new snapshot (Equation 4, Table 4)."""
+        return 0.0, self.evaluated(before, node)

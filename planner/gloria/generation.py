@@ -76,7 +76,8 @@ class Generator:
             for part in self._options(stage, shared, node.sharing[1] & queries, able):
                 kept = sum(one for one, _ in part[0])
                 evaluated = sum(
-                    (one & ~kept).bit_count() * self._prices.evaluated(nodes, snapshot) for one, snapshot in shared
+                    (one & ~kept).bit_count() * self._prices.evaluated(nodes, snapshot, stage)
+                    for one, snapshot in shared
                 )
                 found.setdefault(part, {})[node] = onward + evaluated
         return found

@@ -29,5 +29,6 @@ def _followers(stage: Stage, transition: Transition) -> int:
 
 def _cost(prices: Prices, transition: Transition, snapshot: int, queries: int) -> float:
     if transition.target == snapshot:
-        return queries * prices.renewal(transition)
+        together, each = prices.renewal(transition)
+        return together + queries * each
     return prices.step(transition, snapshot)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from planner.gloria.cost import CostModel
-from planner.gloria.template import Template, Transition
+from planner.gloria.template import Template, Transition, TypeNode
 
 
 class Prices:
@@ -18,7 +18,7 @@ class Prices:
         self.nonshared = cache(self._nonshared)
         self.shared = cache(self._shared)
         self.begun = cache(self._begun)
-        self.around = cache(self._around)
+        self.own = cache(self._own)
         self.evaluated = cache(self._evaluated)
 
     def _start(self, node: int) -> float:
@@ -34,19 +34,31 @@ class Prices:
 
     def _begun(self, stage: int, snapshot: int) -> float:
         """Per Q-set, with snapshots created here."""
-        transitions = self._stages[stage].transitions
-        return sum(self.step(one, snapshot) for one in transitions if not self._renews(stage, one, snapshot))
-
-    def _around(self, stage: int, snapshot: int) -> float:
-        """Per query, for snapshots created here: what comes around a loop is evaluated before it is a new snapshot."""
-        transitions = self._stages[stage].transitions
-        return sum(self.renewal(one) for one in transitions if self._renews(stage, one, snapshot))
-
-    def _evaluated(self, nodes: frozenset[int], snapshot: int) -> float:
-        """Per query; an event with a snapshot of its own knows the value."""
         return sum(
-            self._model.evaluated(self._nodes[node], self._nodes[snapshot]) for node in nodes if node != snapshot
+            self.renewal(one)[0] if self._renews(stage, one, snapshot) else self.step(one, snapshot)
+            for one in self._stages[stage].transitions
         )
+
+    def _own(self, stage: int, snapshot: int) -> float:
+        """Per query, for snapshots created here, and what comes around a loop to be one of them."""
+        transitions = self._stages[stage].transitions
+        around = sum(self.renewal(one)[1] for one in transitions if self._renews(stage, one, snapshot))
+        readers = self._readers(stage, frozenset([snapshot]))
+        return self._model.created(self._nodes[snapshot], readers) + around
+
+    def _evaluated(self, nodes: frozenset[int], snapshot: int, stage: int | None) -> float:
+        """Per query, for the stage behind, if it does not end; an event with a snapshot of its own knows the value."""
+        readers = () if stage is None else self._readers(stage, nodes)
+        return sum(
+            self._model.evaluated(self._nodes[node], self._nodes[snapshot], readers)
+            for node in nodes
+            if node != snapshot
+        )
+
+    def _readers(self, stage: int, nodes: frozenset[int]) -> tuple[TypeNode, ...]:
+        """Whose events go on from those of some nodes."""
+        read = {one.target for one in self._stages[stage].transitions if one.source in nodes}
+        return tuple(self._nodes[node] for node in sorted(read))
 
     def _renews(self, stage: int, transition: Transition, snapshot: int) -> bool:
         return self._stages[stage].kleene and transition.target == snapshot
@@ -63,9 +75,9 @@ class Prices:
         source, target = self._nodes[transition.source], self._nodes[transition.target]
         return self._model.shared(source, target, self._nodes[snapshot])
 
-    def renewal(self, transition: Transition) -> float:
-        """Into the node of the snapshots: the expressions of what is before it are evaluated (Equation 4, Table 4)."""
-        return self._model.evaluated(self._nodes[transition.source], self._nodes[transition.target])
+    def renewal(self, transition: Transition) -> tuple[float, float]:
+        """Into the node of the snapshots, from around a loop: per Q-set, and per query."""
+        return self._model.around(self._nodes[transition.source], self._nodes[transition.target])
 
 
 def only(nodes: Iterable[int], among: frozenset[int]) -> frozenset[int]:

@@ -73,4 +73,4 @@ class _Searcher:
 
 def end_weight(graph: Graph, prices: Prices, node: Node, ending: Ending) -> float:
     onward = paid(graph.template, prices, node, ending.queries) if ending.last else 0.0
-    return onward + evaluated(prices, node, ending.node, ending.queries)
+    return onward + evaluated(prices, node, ending.node, ending.queries, None)

@@ -93,13 +93,13 @@ class _Builder:
 
     def _run(self, query: int, route: Route, first: int, snapshot: int) -> Run:
         stage = route.stages[first]
-        paid = self._prices.around(stage, snapshot)
+        paid = self._prices.own(stage, snapshot)
         strands = [self._strand(-1 - snapshot, stage, self._prices.begun(stage, snapshot), query)]
         segments = [self._segment(route, first, first + 1, snapshot, strands, paid)]
         for place in range(first + 1, len(route.stages)):
             if place in route.guarded or only(route.junctions[place], route.starts):
                 break
-            paid += self._prices.evaluated(self._ends(route, place), snapshot)
+            paid += self._prices.evaluated(self._ends(route, place), snapshot, None)
             stage = route.stages[place]
             strands.append(self._strand(strands[-1], stage, self._prices.shared(stage, snapshot), query))
             segments.append(self._segment(route, first, place + 1, snapshot, strands, paid))
@@ -109,7 +109,7 @@ class _Builder:
         """With the evaluation behind it: of all events that go on, or of those that end."""
         over = last == len(route.stages)
         nodes = self._ends(route, last) if over else frozenset(route.junctions[last])
-        own = paid + self._prices.evaluated(nodes, snapshot)
+        own = paid + self._prices.evaluated(nodes, snapshot, None if over else route.stages[last])
         apart = sum(map(self._prices.nonshared, route.stages[first:last]))
         return Segment(first, last, snapshot, tuple(strands), own, apart - own)
 

@@ -20,10 +20,10 @@ def paid(template: Template, prices: Prices, node: Node, queries: Mask) -> float
     )
 
 
-def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask) -> float:
-    """For the evaluations at some types."""
+def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask, stage: int | None) -> float:
+    """For the evaluations at some types, for a stage behind them or the end."""
     return sum(
-        (one & queries).bit_count() * prices.evaluated(nodes, snapshot)
+        (one & queries).bit_count() * prices.evaluated(nodes, snapshot, stage)
         for one, snapshot in node.sharing[0]
         if one & queries
     )
@@ -34,7 +34,7 @@ def between(template: Template, prices: Prices, before: Node, node: Node, common
     stages = template.stages
     nodes = stages[before.stage].targets & frozenset(stages[node.stage].sources)
     stopped = common & ~_kept(template, before, node)
-    return paid(template, prices, before, common) + evaluated(prices, before, nodes, stopped)
+    return paid(template, prices, before, common) + evaluated(prices, before, nodes, stopped, node.stage)
 
 
 def _kept(template: Template, before: Node, node: Node) -> Mask:

@@ -124,7 +124,7 @@ def test_a_quick_look_takes_the_ends_of_an_axis_and_a_third_of_a_stream() -> Non
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
 def test_a_setting_is_measured(setting: settings.Setting) -> None:
-    metrics = Run(setting.name, "cogra", 2, 1_000, 2 * setting.pane).measured()
+    metrics = Run(setting.name, "cogra", 20, 1_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
     assert 0 < metrics["latency"] < 10
     assert metrics["throughput"] > 1_000

@@ -15,7 +15,10 @@ from elsinore.bench.gloria_workloads import mixed, sequences
 from elsinore.cli import app
 from elsinore.drawing.gloria import NODES, GloriaPicture, draw_plans
 from elsinore.errors import InputError
+from planner.check import check_text
 from planner.gloria.optimizers import sharing_plans
+from planner.plan import plan as plan_of
+from planner.planned_sets import PlannedSet
 from tests.elsinore.test_draw import SVG, check_layout, text_of, texts
 from tests.planner.gloria.test_paper import figure_7
 from tests.planner.gloria.workloads import planned
@@ -101,3 +104,10 @@ def test_the_same_picture_every_time() -> None:
         for seed in ("1", "2")
     }
     assert runs == {draw(WORKLOADS["mixed"], plan=True).svg}
+
+
+def test_the_path_is_that_of_the_plan_that_auto_chose() -> None:
+    text = text_of(["SEQ(A, B, C, D)", "SEQ(A, B, C, E)"] * 15)
+    (found,) = plan_of(check_text(text), "auto").share_sets
+    assert isinstance(found, PlannedSet)
+    assert draw(text, plan=True).svg == draw_plans([found.plan], [], []).svg

@@ -14,7 +14,7 @@ RISING = "PATTERN SEQ(A, T+) WHERE T.v < NEXT(T).v"
 
 
 def planned(*queries: str) -> Plan:
-    return plan(check_text("; ".join(f"RETURN COUNT(*) {query}" for query in queries)))
+    return plan(check_text("; ".join(f"RETURN COUNT(*) {query}" for query in queries)), "hamlet")
 
 
 def linked(*queries: str) -> LinkedSet:
@@ -107,7 +107,7 @@ def test_explain_says_who_compares_what() -> None:
     )
     lines = explain(made).splitlines()
     assert lines[:8] == [
-        "plan: strategy auto, 1 share set",
+        "plan: strategy hamlet, 1 share set",
         "share set 1: one event-grained graph for q1, q2, q3",
         "├─ windows one by one: the events of each are kept for all queries, and evaluated when it is over",
         "├─ share T+: q1, q3, q2",

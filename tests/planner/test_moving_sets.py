@@ -13,7 +13,7 @@ WINDOW = "WITHIN 10 minutes"
 
 
 def planned(*queries: str) -> Plan:
-    return plan(check_text("; ".join(f"RETURN COUNT(*) {query}" for query in queries)))
+    return plan(check_text("; ".join(f"RETURN COUNT(*) {query}" for query in queries)), "hamlet")
 
 
 def test_windows_of_any_length_are_in_one_set() -> None:
@@ -70,14 +70,14 @@ def test_min_and_max_share_with_the_same_only() -> None:
     patterns = ("SEQ(A, T+)", "SEQ(B, T+)")
     items = ("MIN(T.v)", "COUNT(*)")
     text = "; ".join(f"RETURN {item} PATTERN {pattern} {WINDOW}" for item in items for pattern in patterns)
-    found = plan(check_text(text)).share_sets
+    found = plan(check_text(text), "hamlet").share_sets
     assert [[member.query for member in one.members] for one in found] == [[0, 1], [2, 3]]
 
 
 def test_explain_shows_the_set() -> None:
     made = planned(f"PATTERN SEQ(A, T+) {WINDOW}", f"PATTERN SEQ(T+, A) WHERE T.w < 3 {WINDOW}")
     assert explain(made).splitlines()[:6] == [
-        "plan: strategy auto, 1 share set",
+        "plan: strategy hamlet, 1 share set",
         "share set 1: one graph of moving windows for q1, q2",
         "├─ windows that move with every event: what a burst does to trends is found once for all queries",
         "├─ share T+: q1, q2",

@@ -15,7 +15,7 @@ FIGURE_1 = Path(__file__).parents[2] / "examples" / "ridesharing" / "workload.el
 
 
 def planned(*patterns: str, window: str = WINDOW) -> Plan:
-    return plan(check_text("; ".join(f"RETURN COUNT(*) PATTERN {pattern} {window}" for pattern in patterns)))
+    return plan(check_text("; ".join(f"RETURN COUNT(*) PATTERN {pattern} {window}" for pattern in patterns)), "hamlet")
 
 
 def of(*patterns: str) -> Template:
@@ -109,9 +109,9 @@ def test_explain_says_who_may_share_what() -> None:
         f"RETURN COUNT(*) PATTERN SEQ(A, B+) {WINDOW}",
         f"RETURN COUNT(*) PATTERN SEQ(A, C) {WINDOW}",
     ]
-    lines = explain(plan(check_text("; ".join(queries)))).splitlines()
+    lines = explain(plan(check_text("; ".join(queries)), "hamlet")).splitlines()
     assert lines[:18] == [
-        "plan: strategy auto, 1 share set; 1 query apart",
+        "plan: strategy hamlet, 1 share set; 1 query apart",
         "share set 1: one HAMLET graph for q1, q2, q3",
         "├─ panes of 5 min: what all windows and slides are multiples of",
         "├─ share B+: q1, q2, q3",

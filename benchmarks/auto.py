@@ -1,0 +1,72 @@
+"""`auto` over bursts of 1 to 200 events and workloads of which 0 to 100 % is complex (GLORIA, Figure 19), against the
+better of HAMLET and GLORIA at each point. All of them know the rates of the stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import process_time
+
+import numpy as np
+import pyarrow as pa
+
+from actors.engine import Engine
+from actors.stream_statistics import StreamStatistics
+from benchmarks.figures import Figure
+from elsinore.bench.gloria_streams import WINDOW, both, bursty
+from planner.check import check_text
+from planner.clock import Clock
+from planner.gloria.cost import PaperCost
+from planner.gloria.engine_cost import EngineCost
+from planner.gloria.statistics import Statistics
+from planner.optimizers import optimizer_of
+from planner.plan import Plan, plan
+
+QUERIES = 100
+PERCENT, BURSTS = (0, 25, 50, 75, 100), (1, 5, 20, 50, 100, 200)
+RATE = 5_000
+"""Events a minute: those of a window."""
+WINDOWS = 12
+TIMES = 3
+LIMIT = 1.05
+
+
+def auto(_: int) -> Iterator[Figure]:
+    """A figure for each share of complex queries: the worst of its bursts."""
+    for percent in PERCENT:
+        ratios = {burst: ratio(percent, burst) for burst in BURSTS}
+        detail = ", ".join(f"{burst}: {one:.2f}" for burst, one in ratios.items())
+        what = f"{percent} % complex queries, auto to the better of hamlet and gloria"
+        yield Figure(f"auto-{percent}", what, max(ratios.values()), LIMIT, "times", detail)
+
+
+def ratio(percent: float, burst: int) -> float:
+    text = both(QUERIES, percent)
+    (events,) = bursty(WINDOWS * RATE, RATE, burst).combine_chunks().to_batches()
+    taken = seconds(plans(text, statistics(events)), events)
+    return taken["auto"] / min(taken["hamlet"], taken["gloria"])
+
+
+def plans(text: str, seen: Statistics) -> dict[str, Plan]:
+    models = {"hamlet": None, "gloria": PaperCost(seen), "auto": EngineCost(seen)}
+    return {name: plan(check_text(text), name, model) for name, model in models.items()}
+
+
+def statistics(events: pa.RecordBatch) -> Statistics:
+    counted = StreamStatistics(Clock.of(pa.int64(), "ms", [WINDOW]))
+    counted.note(events.column(0), events.column(1))
+    seen = counted.take()
+    assert seen is not None
+    return seen.per_window(WINDOW)
+
+
+def seconds(made: Mapping[str, Plan], events: pa.RecordBatch) -> dict[str, float]:
+    """Processor time behind the first window, the best of several runs; by turns, so that all have the same machine."""
+    found = dict.fromkeys(made, np.inf)
+    for _ in range(TIMES):
+        for name, one in made.items():
+            engine = Engine(one, Clock.of(pa.int64(), "ms", one.spans), "approximate", 0, optimizer_of(one.strategy))
+            engine.feed(events.slice(0, RATE))
+            begin = process_time()
+            engine.feed(events.slice(RATE))
+            found[name] = min(found[name], process_time() - begin)
+    return found

@@ -1,0 +1,130 @@
+"""`python -m benchmarks.calibrate_plans`: what the parts of plans cost on this machine, for the cost model of `auto`.
+
+Workloads are run over streams of bursts by several plans; the costs are those that best explain by how much the plans
+differ from the quickest one, and, with less weight, how long each takes (least squares, none below zero). What bursts
+cost in a graphlet is `benchmarks.calibrate`'s to tell.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from itertools import product
+from time import process_time
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from actors.engine import Engine
+from benchmarks.auto import statistics
+from benchmarks.calibrate import nnls
+from benchmarks.gloria import mixed, stream
+from cluster.costs import burst_costs, plan_costs_file
+from elsinore.bench.gloria_streams import bursty, complex_queries, simple_queries
+from planner.auto import decided
+from planner.check import check_text
+from planner.clock import Clock
+from planner.gloria.cost import PaperCost
+from planner.gloria.engine_cost import EngineCost
+from planner.gloria.statistics import Statistics
+from planner.optimizers import optimizer_of
+from planner.plan import Plan, plan
+from planner.plan_costs import PlanCosts
+from planner.plan_model import PlanModel
+
+EVENTS = 40_000
+WINDOWS = (8, 40)
+"""In the stream."""
+SIZES = (1, 5, 20, 100)
+QUERIES = (8, 40, 120)
+STRATEGIES = ("cogra", "hamlet", "gloria", "gloria-greedy", "chop-connect")
+NUMERIC = "approximate"
+
+WORKLOADS = {"simple": simple_queries, "complex": complex_queries, "mixed": mixed}
+
+ABSOLUTE = 0.3
+"""How much it matters how long a plan takes, beside how it differs from others."""
+
+NAMES = tuple(one.name for one in fields(PlanCosts))
+NOTHING = PlanCosts(**dict.fromkeys(NAMES, 0.0))
+
+
+Measured = list[tuple[npt.NDArray[np.float64], float, float]]
+"""By plan: what a window is made of, by cost; what is known of its bursts; and the nanoseconds that it took."""
+
+
+def measurements() -> Iterator[Measured]:
+    """A list for each workload over a stream."""
+    for (form, make), windows, size, queries in product(WORKLOADS.items(), WINDOWS, SIZES, QUERIES):
+        rate = EVENTS // windows
+        table = stream(EVENTS, size, rate) if form == "mixed" else bursty(EVENTS, rate, size)
+        (events,) = table.combine_chunks().to_batches()
+        yield [measured(made, events, rate) for made in plans(make(queries), statistics(events))]
+        print(f"{form} {queries} queries, {windows} windows, bursts of {size}", file=sys.stderr)
+
+
+def measured(made: Plan, events: pa.RecordBatch, rate: int) -> tuple[npt.NDArray[np.float64], float, float]:
+    seen = statistics(events)
+    known = cost(made, seen, NOTHING)
+    parts = np.array([cost(made, seen, replace(NOTHING, **{name: 1.0})) - known for name in NAMES])
+    return parts, known, nanoseconds(made, events, rate)
+
+
+def cost(made: Plan, statistics: Statistics, costs: PlanCosts) -> float:
+    model = PlanModel.of(made.queries, EngineCost(statistics, costs, burst_costs()))
+    return model.cost(dict(enumerate(made.queries)), made.share_sets)
+
+
+def plans(text: str, seen: Statistics) -> Iterator[Plan]:
+    """By several strategies, told of the stream or not; and with bursts decided about."""
+    workload = check_text(text)
+    for strategy in STRATEGIES:
+        yield plan(workload, strategy)
+    yield plan(workload, "auto", EngineCost(seen))
+    for model in (PaperCost(seen), PlanModel.of(plan(workload, "cogra").queries, EngineCost(seen)).gloria):
+        made = plan(workload, "gloria", model)
+        yield made
+        yield replace(made, share_sets=tuple(decided(one, PlanCosts()) for one in made.share_sets))
+
+
+def nanoseconds(made: Plan, events: pa.RecordBatch, window: int) -> float:
+    """Of a window, behind the first one."""
+    best = np.inf
+    for _ in range(2):
+        engine = Engine(made, Clock.of(pa.int64(), "ms", made.spans), NUMERIC, 0, optimizer_of(made.strategy))
+        engine.feed(events.slice(0, window))
+        begin = process_time()
+        engine.feed(events.slice(window))
+        best = min(best, process_time() - begin)
+    return float(best * 1e9 * window / (len(events) - window))
+
+
+def calibrated() -> PlanCosts:
+    rows: list[npt.NDArray[np.float64]] = []
+    wanted: list[float] = []
+    errors: list[tuple[npt.NDArray[np.float64], float, float]] = []
+    for some in measurements():
+        best_parts, best_known, best = min(some, key=lambda one: one[2])
+        for parts, known, took in some:
+            # Plans that are far from the quickest matter less.
+            rows += [(parts - best_parts) / took, ABSOLUTE * parts / took]
+            wanted += [((took - known) - (best - best_known)) / took, ABSOLUTE * (took - known) / took]
+            errors.append((parts, known, took))
+    found = nnls(np.array(rows), np.array(wanted))
+    relative = [abs((parts @ found + known) / took - 1) for parts, known, took in errors]
+    print(f"relative error: median {np.median(relative):.2f}, worst {max(relative):.2f}", file=sys.stderr)
+    return PlanCosts(**{name: round(float(cost), 2) for name, cost in zip(NAMES, found, strict=True)})
+
+
+def main() -> None:
+    costs, path = calibrated(), plan_costs_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(costs.to_dict(), indent=2) + "\n")
+    print(f"{path}: {costs}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Sharing plans run over a stream whose rates they were made for (GLORIA, Sections 8.2 and 7.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from elsinore.bench.gloria_streams import both, bursty
+from elsinore.bench.points import Metrics
+from elsinore.bench.replay import Run
+from planner.check import check_text
+from planner.drift import Observed
+from planner.gloria.cost import PaperCost
+from planner.gloria.engine_cost import EngineCost
+from planner.plan import PLANNED, Plan, plan
+
+
+@dataclass(frozen=True)
+class Planned(Run):
+    """A strategy whose plan fits the stream: by the paper's cost model, for `auto` by this engine's."""
+
+    def planned(self, usual: Plan, seen: Observed) -> Plan:
+        model = EngineCost if self.strategy == "auto" else PaperCost
+        if self.strategy not in ("auto", *PLANNED):
+            return usual
+        within = max(query.query.within.seconds for query in usual.queries)
+        return plan(check_text(self.workload), self.strategy, model(seen.per_window(within)))
+
+    @staticmethod
+    def told(measured: Sequence[Metrics]) -> str:
+        some = [metrics["snapshots"] for metrics in measured if metrics.get("bursts")]
+        return f"{min(some):,} to {max(some):,} snapshots" if some else ""
+
+
+@dataclass(frozen=True)
+class Bursty(Planned):
+    """Simple and complex queries over bursts of one length."""
+
+    percent: float = 0.0
+    """Of the queries, those that are complex."""
+    burst: int = 100
+
+    @property
+    def workload(self) -> str:
+        return both(self.queries, self.percent)
+
+    def events(self) -> pa.Table:
+        return bursty(round(self.rate * self.minutes), self.rate, self.burst)

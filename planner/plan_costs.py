@@ -1,0 +1,38 @@
+"""What the parts of a plan cost in this engine, in nanoseconds; measured by `python -m benchmarks.calibrate_plans`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.measured import Measured
+
+
+@dataclass(frozen=True)
+class PlanCosts(Measured):
+    """Nanoseconds for one of each. What is said to be by number is for a number of a query's counters: by row of them,
+    and there by lane."""
+
+    look: float = 11.0
+    """A query apart, or a set of them, looks at an event."""
+    step: float = 9.0
+    """A query apart takes in an event, by number."""
+    event: float = 29.0
+    """A set takes in an event: it finds where it belongs."""
+    member: float = 3.8
+    """In a HAMLET set, a query takes in an event that no graphlet shares, by number."""
+    scan: float = 8.6
+    """A node of a sharing plan looks at an event of its type."""
+    burst: float = 205.0
+    """A planned set takes in a burst."""
+    own: float = 75.0
+    """There, a query that shares nothing takes in a burst, by number."""
+    arrive: float = 14.0
+    """A burst arrives at what a Q-set shares."""
+    loop: float = 3.5
+    """An event that may follow its own type is taken in, for all queries of a Q-set, by snapshot."""
+    lengthen: float = 12.5
+    """A burst of other events is, for all queries of a Q-set, by snapshot."""
+    value: float = 6.6
+    """A query's value of a snapshot is found, or what is counted by it, by number."""
+    close: float = 12_000.0
+    """A query's window ends."""

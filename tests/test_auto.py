@@ -1,0 +1,37 @@
+"""A run that looks at its first batch has the rows of any other."""
+
+from __future__ import annotations
+
+import pytest
+
+import elsinore
+from cluster.local import ENOUGH, LocalRun
+from connectors.sources import open_events
+from elsinore.bench.gloria_streams import both, bursty
+from elsinore.tables import answers, columns_of
+from planner.check import check_text
+from planner.plan import plan
+from planner.planned_sets import PlannedSet
+
+
+@pytest.mark.parametrize("burst", [1, 100])
+def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
+    text, events = both(100, 0), bursty(2 * ENOUGH, 3_000, burst)
+    checked = check_text(text)
+    run = LocalRun(plan(checked, "auto"), open_events(events, time_unit="ms"))
+    before = run.plan
+    found = answers(run, columns_of(checked))
+    assert run.plan.choices != before.choices
+    assert {isinstance(one, PlannedSet) for one in run.plan.share_sets} == ({True} if burst == 1 else {False})
+    expected = elsinore.run(text, events, engine="local", strategy="cogra", time_unit="ms")
+    assert sum(map(len, found.values())) == len(expected) > 0
+    assert elsinore.run(text, events, engine="local", time_unit="ms").rows() == expected.rows()
+
+
+def test_partitions_are_not_told_by_it() -> None:
+    text = both(30, 50).replace("WITHIN", "WHERE [speed] WITHIN", 1)
+    run = LocalRun(plan(check_text(text), "auto"), open_events(bursty(2 * ENOUGH, 3_000, 1), time_unit="ms"))
+    before = run.plan
+    for _ in run:
+        pass
+    assert run.plan is before
