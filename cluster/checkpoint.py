@@ -26,7 +26,7 @@ from actors.state import pack, unpack
 from connectors.errors import FailedError, InputError
 from connectors.vault import DamagedError, Vault
 
-ERAS, WHOLE = "eras", "whole"
+ERAS, WHOLE, LOCK = "eras", "whole", "lock"
 
 
 @dataclass(frozen=True)
@@ -174,23 +174,61 @@ class Checkpoint:
             self._lock.close()
 
 
+@dataclass(frozen=True)
+class Status:
+    """What a checkpoint tells of its stream, to whoever looks."""
+
+    holder: str | None
+    """The process that is at work on it, on this machine."""
+    era: int
+    terms: dict[str, Any]
+    done: Done | None
+    """The last batch whose rows are safe."""
+
+
+def status(url: str) -> Status:
+    """Look at a checkpoint; nobody is disturbed."""
+    vault = Vault(url)
+    numbers = [int(name) for name in vault.names(ERAS)]
+    begun = [era for number in numbers if (era := Era(vault, number)).begun]
+    if not begun:
+        raise InputError(f"{vault.root} holds no checkpoint of a stream")
+    era = begun[-1]
+    records = era.done()
+    return Status(_holder(vault), era.number, era.duty(), records[-1] if records else None)
+
+
+def _holder(vault: Vault) -> str | None:
+    if not vault.local:
+        return None
+    with (Path(vault.root) / LOCK).open("a+") as file:
+        return _lock(file)
+
+
+def _lock(file: IO[str]) -> str | None:
+    """Who has this lock, if somebody has; or else the caller has it now."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.seek(0)
+        return file.read().strip() or "another process"
+    return None
+
+
 def _locked(vault: Vault) -> IO[str]:
     """Nobody on this machine begins with what somebody is at work on; the kernel lets go of it with the process."""
     path = Path(vault.root)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        file = (path / "lock").open("a+")
+        file = (path / LOCK).open("a+")
     except OSError as error:
         raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.seek(0)
-        holder = file.read().strip() or "another process"
+    holder = _lock(file)
+    if holder is not None:
         file.close()
         raise InputError(
             f"{holder} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
-        ) from None
+        )
     file.truncate(0)
     file.write(f"process {os.getpid()}")
     file.flush()

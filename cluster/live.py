@@ -53,6 +53,7 @@ class Asked:
     strategy: str
     numeric: str
     lateness: Fraction
+    dead_letters: Path | None = None
 
 
 @dataclass
@@ -153,7 +154,7 @@ class Live:
         """The query of Spark's that calls for every micro-batch."""
         self._seeds = seeds(self.session.spark, self._deal().partitions)
         columns = {column for route in self.crew.duty.routes for column in route.columns}
-        events = self.stream.cleaned(self.terms.clock, sorted(columns))
+        events = self.stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", self.checkpoint.spark)
         return writer.trigger(processingTime=f"{self.settings.trigger} seconds").start()
 
@@ -180,6 +181,8 @@ class Live:
             dealt = deal.dealt(frame.observe(TOLD, *deal.counts()), self._seeds)
             events = _Events(deal, self._blocks(dealt), self.era, number)
         done = self._done(number, spark_batch, dealt)
+        if self.asked.dead_letters:
+            self._bury(done, deal.lost(frame), self.asked.dead_letters)
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
@@ -229,6 +232,11 @@ class Live:
         return Done(
             number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
         )
+
+    def _bury(self, done: Done, lost: Any, folder: Path) -> None:
+        """Dead and late events, as they came; those of a batch that comes again are written over."""
+        if any(done.counts[name] > self.done.counts.get(name, 0) for name in ("dead", "late")):
+            lost.coalesce(1).write.mode("overwrite").json(str(folder.resolve() / f"batch-{done.number:012}"))
 
     def _forget(self) -> None:
         """Two snapshots are kept, and what came after the first of them."""

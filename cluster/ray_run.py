@@ -89,6 +89,10 @@ class RayRun:
             crew.dismiss()
             collecting.dismiss()
 
+    def progress(self) -> float | None:
+        """The fraction of the stream whose rows are here; before Spark is done with it nobody knows."""
+        return None if self.cuts is None else self.received / (len(self.cuts) + 2)
+
     def _dealt(self, crew: Crew, collecting: Collecting, events: DataFrame) -> Iterator[Rows]:
         """The rows of all slices whose rows are not there yet."""
         if self.cuts is None:

@@ -187,6 +187,8 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "false",
         "spark.ray.actor.resource.cpu": str(settings.spark_cores),
     }
+    if settings.spark_packages:
+        options["spark.jars.packages"] = settings.spark_packages
     if embedded:
         options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     return options

@@ -34,6 +34,9 @@ class Settings(BaseSettings):
     spark_executors: int = Field(default=1, ge=1, description="Spark executors")
     spark_cores: int = Field(default=2, ge=1, description="cores of each")
     spark_memory: str = Field(default="2g", description="memory of each")
+    spark_packages: str = Field(
+        default="", description="Maven coordinates that Spark fetches when it starts, of its Kafka source for instance"
+    )
     object_store: int = Field(
         default=1 << 31, ge=80 << 20, description="bytes of Ray's object store, where it is started here"
     )
@@ -55,7 +58,7 @@ class Settings(BaseSettings):
         return all(getattr(self, name) == getattr(other, name) for name in STARTED)
 
 
-STARTED = ("address", "spark_executors", "spark_cores", "spark_memory", "object_store")
+STARTED = ("address", "spark_executors", "spark_cores", "spark_memory", "spark_packages", "object_store")
 """What Ray and Spark are started with; the other settings are each run's own."""
 
 

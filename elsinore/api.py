@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
@@ -138,7 +138,8 @@ class Job:
 
     workload: Workload
     run: LocalRun | RayRun
-    source: Source
+    progress: Callable[[], float | None]
+    """The fraction that is done, where it is known."""
 
     def __iter__(self) -> Iterator[Rows]:
         try:
@@ -172,25 +173,15 @@ def prepare(
 
     source = open_events(events, **reading)
     check_attributes(asked, _attributes(source, planned))
-    return Job(asked, _run(chosen, asked, planned, source, numeric, allowed, decisions), source)
-
-
-def _run(
-    settings: Settings,
-    workload: Workload,
-    planned: Plan,
-    source: Source,
-    numeric: str,
-    lateness: Fraction,
-    decisions: bool,
-) -> LocalRun | RayRun:
-    if settings.engine == "local":
+    if chosen.engine == "local":
         from cluster.local import LocalRun
 
-        return LocalRun(planned, source, numeric=numeric, lateness=lateness, record_decisions=decisions)
+        run = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
+        return Job(asked, run, source.progress)
     from cluster.ray_run import RayRun
 
-    return RayRun(planned, workload.text, source, settings, numeric=numeric, record_decisions=decisions)
+    spread = RayRun(planned, asked.text, source, chosen, numeric=numeric, record_decisions=decisions)
+    return Job(asked, spread, spread.progress)
 
 
 def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:

@@ -200,6 +200,9 @@ def stream(
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
     time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
     lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+    dead_letters: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where bad events go, with the reason.", show_default=False)
+    ] = None,
 ) -> None:
     """Run a workload over a folder that grows, until it is stopped with Ctrl-C; begun again, it goes on."""
     from elsinore.commands import go_on
@@ -217,9 +220,25 @@ def stream(
         time_column=time_column,
         time_unit=time_unit,
         lateness=lateness,
+        dead_letters=dead_letters,
         **given,
     )
     typer.echo(go_on(live), err=True)
+
+
+@app.command()
+@_outcomes()
+def status(
+    checkpoint: Annotated[
+        str, typer.Argument(metavar="DIR", help="The checkpoint of a live stream.", show_default=False)
+    ],
+) -> None:
+    """Show how far a live stream has come, from its checkpoint."""
+    from rich.console import Console
+
+    from elsinore.status import shown
+
+    Console().print(shown(checkpoint))
 
 
 @app.command()

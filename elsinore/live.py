@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from fractions import Fraction
 from os import PathLike
+from pathlib import Path
 from time import sleep
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -78,6 +79,7 @@ def stream(
     time_column: str = "time",
     time_unit: str = "s",
     lateness: float | Fraction | timedelta = 0,
+    dead_letters: str | PathLike[str] | None = None,
     **settings: Any,
 ) -> LiveStream:
     """Run a workload over events that keep coming, on Spark and Ray; rows come as windows close.
@@ -85,7 +87,8 @@ def stream(
     `source` is a folder in which Parquet, JSON lines or CSV files appear, a streaming DataFrame, or a function that
     makes one of a SparkSession. `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta),
     `-` for stdout, or a function of rows (an Arrow table) and the number of their batch. Events may be late by
-    `lateness`.
+    `lateness`; those that are later, and those that cannot be read, are counted, and written to the folder
+    `dead_letters`, if there is one, each with the reason.
 
     What has to be remembered is kept at `checkpoint`, a folder or any address that fsspec knows. Begun again with it, a
     stream goes on where it was, whatever ended it: no row is missing, and none is written twice (a function may be
@@ -100,7 +103,8 @@ def stream(
     chosen = chosen_settings("ray", settings)
     known("numeric", numeric, NUMERICS)
     known("strategy", strategy, STRATEGIES)
-    asked = Asked(text_of(workload), strategy, numeric, seconds(lateness))
+    letters = None if dead_letters is None else Path(dead_letters)
+    asked = Asked(text_of(workload), strategy, numeric, seconds(lateness), letters)
     queries = checked(workload)
     open_live_sink(sink, columns_of(queries), "")
     types = plan(queries, strategy).types

@@ -34,7 +34,7 @@ def bar(job: Job, shown: bool) -> Iterator[None]:
 @contextmanager
 def counting(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
     """A bar for work that says itself how much of a known total each step has done."""
-    with _Bar("{task.completed:,}", shown) as progress:
+    with _Bar("{task.completed:,} events", shown) as progress:
         task = progress.add_task("", total=total)
         yield lambda done: progress.advance(task, done)
 
@@ -49,11 +49,11 @@ def live_line(live: LiveStream, shown: bool) -> Iterator[None]:
 class _Bar(Progress):
     """On stderr, and gone when the work is done. Stdout is left alone: rows go there."""
 
-    def __init__(self, events: str, shown: bool) -> None:
+    def __init__(self, said: str, shown: bool) -> None:
         super().__init__(
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn(f"{events} events"),
+            TextColumn(said),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             # A descriptor of its own: while Spark starts, stderr is lent to it.
@@ -68,15 +68,16 @@ class _Bar(Progress):
 class _RunBar(_Bar):
     def __init__(self, job: Job, shown: bool) -> None:
         self.job = job
-        super().__init__("{task.fields[events]:,}", shown)
-        self.run_task = self.add_task("", total=None, events=0)
+        super().__init__("{task.fields[said]}", shown)
+        self.run_task = self.add_task("", total=None, said="")
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Called at each refresh: the moment to look."""
         if self.tasks:
-            done = self.job.source.progress()
-            events = self.job.run.metrics.events
-            self.update(self.run_task, total=None if done is None else 1.0, completed=done or 0.0, events=events)
+            done, metrics = self.job.progress(), self.job.run.metrics
+            shared = f", {metrics.shared_bursts / metrics.bursts:.0%} of bursts shared" if metrics.bursts else ""
+            said = f"{metrics.events:,} events, {metrics.rows:,} rows{shared}"
+            self.update(self.run_task, total=None if done is None else 1.0, completed=done or 0.0, said=said)
         yield from super().get_renderables()
 
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 TYPE, TICKS, DEAD, EVENT = "type", "ticks", "dead", "event"
-"""Of what comes out: the type of an event, its time, why it cannot be used, null where it can, and then all of it."""
+"""Of what comes out: the type of an event, its time, why it cannot be used, null where it can, and, where
+somebody asked for it, all of it as JSON."""
 
 CORRUPT = "_corrupt_record"
 """What Spark puts a line in that it cannot read."""
@@ -43,8 +44,8 @@ def readable(frame: DataFrame, names: Names, columns: Iterable[str]) -> bool:
     )
 
 
-def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str], with_dead: bool = False) -> DataFrame:
-    """Type, time in ticks, why an event is dead, and the attributes that queries read; with dead events, if asked."""
+def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
+    """Type, time in ticks, why an event is dead, and the attributes that queries read; with all of it, if asked."""
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     named, timed = _column(names.type), _column(names.time)
     kind = kinds[names.time]
@@ -60,9 +61,8 @@ def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str]
     )
     attributes = [_attribute(name, kinds.get(name, T.NullType())).alias(ATTRIBUTE + name) for name in columns]
     ticks = F.when(dead.isNull(), _ticks(timed, kind, clock))
-    if with_dead:
-        whole = F.to_json(F.struct(*(_column(name) for name in frame.columns)))
-        attributes.append(F.when(dead.isNotNull(), whole).alias(EVENT))
+    if whole:
+        attributes.append(F.to_json(F.struct(*(_column(name) for name in frame.columns))).alias(EVENT))
     return frame.select(named.alias(TYPE), ticks.alias(TICKS), dead.alias(DEAD), *attributes)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.functions as F  # noqa: N812
 
-from connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE
+from connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
 from planner.routes import Ranges, Route
 
 if TYPE_CHECKING:
@@ -103,6 +103,12 @@ class Deal:
     def _kind(self) -> Column:
         codes = F.create_map(*(part for code, name in enumerate(self.types) for part in (F.lit(name), F.lit(code))))
         return F.coalesce(F.element_at(codes, F.col(TYPE)), F.lit(OTHER)).cast("short")
+
+    def lost(self, events: DataFrame) -> DataFrame:
+        """Dead and late events as they came, and why they are in no row."""
+        late = F.when(self._late(), F.lit("it is late: it came after later events, by more than the allowed lateness"))
+        lost = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
+        return lost.where(F.col("reason").isNotNull())
 
     def counts(self) -> list[Column]:
         """What is to be known of a batch, one number each: every event is dead, late, unmatched or matched."""

@@ -47,14 +47,14 @@ class Stream:
     def attributes(self) -> set[str]:
         return set(self.frame.columns) - {self.names.type, self.names.time, CORRUPT}
 
-    def cleaned(self, clock: Clock, columns: Iterable[str], with_dead: bool = False) -> DataFrame:
-        """Type, time in ticks, why an event is dead, and these attributes."""
+    def cleaned(self, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
+        """Type, time in ticks, why an event is dead, these attributes, and, if asked, the whole event."""
         asked = [name for name in dict.fromkeys(columns) if name not in (self.names.type, self.names.time)]
         if not readable(self.frame, self.names, asked):
             kinds = {field.name: field.dataType.simpleString() for field in self.frame.schema.fields}
             shown = ", ".join(f"{name}: {kinds[name]}" for name in asked if name in kinds)
             raise InputError(f"a stream has columns of numbers, texts, truths and timestamps; this one has {shown}")
-        return cleaned(self.frame, self.names, clock, asked, with_dead)
+        return cleaned(self.frame, self.names, clock, asked, whole)
 
 
 def open_stream(

@@ -9,9 +9,19 @@ import elsinore
 
 WORKLOAD = Path(__file__).with_name("workload.elsinore")
 
+
+def saved(result: elsinore.Result) -> str:
+    """What sharing saved: a burst that several queries share is taken in once, and not by each of them."""
+    bursts = result.decisions.select(["events", "choice", "shared", "apart"]).to_pylist()
+    alone = sum(burst["events"] * (len(burst["shared"]) + len(burst["apart"])) for burst in bursts)
+    taken = sum(burst["events"] * (bool(burst["shared"]) + len(burst["apart"])) for burst in bursts)
+    return f"{len(bursts):,} bursts: {taken:,} events of them taken in, {alone:,} if no query shared its work"
+
+
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(f"write: python {sys.argv[0]} rides.parquet")
-    result = elsinore.run(WORKLOAD, sys.argv[1])
+    result = elsinore.run(WORKLOAD, sys.argv[1], decisions=True, progress=sys.stderr.isatty())
     print(result)
     print(f"{result.metrics.events:,} events, {len(result):,} rows")
+    print(saved(result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections import Counter
@@ -132,10 +133,16 @@ def test_every_event_is_accounted_for(tmp_path: Path) -> None:
     for number, (name, written) in enumerate(lines.items(), start=1):
         (tmp_path / "in" / f".{name}").write_text("\n".join(written))
         (tmp_path / "in" / f".{name}").rename(tmp_path / "in" / name)
-        with begin(tmp_path, workload, lateness=5) as live:
+        with begin(tmp_path, workload, lateness=5, dead_letters=tmp_path / "dead") as live:
             taken(live, events[number])
     told = live.metrics
     assert (told.events, told.late, told.dead, told.unmatched, told.dropped) == (9, 1, 2, 1, 1)
+    lost = [json.loads(line) for path in sorted((tmp_path / "dead").rglob("*.json")) for line in path.open()]
+    assert [(letter["reason"].split(":")[0], "time" in letter["event"]) for letter in lost] == [
+        ("it is late", True),
+        ("it has no type (column 'type')", True),
+        ("it cannot be read", True),
+    ]
     # The window (90, 100) has no B, and that of 100 has A, B.
     assert answered(tmp_path / "rows.jsonl") == Counter(
         [(("COUNT(*)", 1), ("k", 1), ("query", "q1"), ("window_end", 110), ("window_start", 100))]

@@ -1,0 +1,32 @@
+"""How far a live stream has come, as its checkpoint tells."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.table import Table
+
+from cluster.checkpoint import status
+from planner.check import check_text
+from planner.clock import Clock
+
+COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows")
+
+
+def shown(checkpoint: str) -> Table:
+    """A line for everything that is known."""
+    told = status(checkpoint)
+    table = Table(show_header=False, box=None)
+    table.add_row("at work", told.holder or "nobody on this machine")
+    table.add_row("queries", ", ".join(query.name for query in check_text(told.terms["workload"]).queries))
+    table.add_row("strategy, numbers", f"{told.terms['strategy']}, {told.terms['numeric']}")
+    table.add_row("begun, resumed or changed", f"{told.era:,} times")
+    if told.done is not None:
+        table.add_row("batches", f"{told.done.number:,}")
+        for name in COUNTS:
+            table.add_row(name.replace("_", " "), f"{told.done.counts.get(name, 0):,}")
+        if told.done.seen:
+            clock = Clock.load(told.terms["clock"])
+            latest, watermark = clock.show(np.array([told.done.latest, told.done.watermark])).to_pylist()
+            table.add_row("latest time", str(latest))
+            table.add_row("watermark", str(watermark))
+    return table
