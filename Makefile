@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml requirements.lock
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## a stream of rides, three queries over it, their plan and their rows
+demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their rows, what sharing saved
 	@mkdir -p $(BUILD)
 	$(BIN)/elsinore generate ridesharing --events 200000 --out $(BUILD)/rides.parquet
 	$(BIN)/elsinore explain examples/ridesharing/workload.elsinore

@@ -173,9 +173,9 @@ def replay(point: Run, events: pa.Table) -> Metrics:
         lateness=0,
         time_unit=setting.time_unit,
     )
-    batches = job.source.batches(job.run.clock, job.run.plan.columns)
+    batches = job.run.source.batches(job.run.clock, job.run.plan.columns)
     (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
-    pieces = Pieces(batch, setting, point.rate, job.source.form, watch)
+    pieces = Pieces(batch, setting, point.rate, job.run.source.form, watch)
     run = LocalRun(point.planned(job.run.plan, _seen(batch, job.run.clock)), pieces, numeric=setting.numeric)
     before = memory_before()
     for rows in run:

@@ -17,7 +17,7 @@ from actors.optimizer_actor import OptimizerActor
 from actors.remote_optimizer import PATIENCE
 from cluster.crew import Crew
 from cluster.session import Session
-from connectors.ridesharing import write
+from connectors.ridesharing import TYPES, write
 from tests.oracle.compare import differences
 from tests.oracle.vectors import CASES, name
 
@@ -69,6 +69,31 @@ def rides(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_rows_are_those_of_the_vectors(case: dict[str, Any]) -> None:
     result = elsinore.run(case["workload"], case["events"], engine="ray")
     assert differences(case["expected"], result.rows(), "exact") == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", CASES, ids=name)
+def test_rows_are_those_of_all_vectors(case: dict[str, Any]) -> None:
+    result = elsinore.run(case["workload"], case["events"], engine="ray")
+    assert differences(case["expected"], result.rows(), "exact") == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("actors", "spark_cores"), [(1, 2), (2, 1), (5, 3)])
+def test_fifty_queries_over_two_million_events(tmp_path: Path, actors: int, spark_cores: int) -> None:
+    path = tmp_path / "rides.parquet"
+    write(path, 2_000_000, seed=11)
+    how = "WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes"
+    others = [one for one in TYPES if one != "Travel"]
+    patterns = [f"SEQ({one}, Travel T+)" for one in others] + [f"SEQ(Travel T+, {one})" for one in others]
+    patterns += [f"SEQ({one}, Travel T+, {other})" for one, other in zip(others, others[5:], strict=False)][:12]
+    workload = "\n".join(
+        f"QUERY q{n} RETURN district, COUNT(*), SUM(T.duration) PATTERN {one} {how}" for n, one in enumerate(patterns)
+    )
+    alone = elsinore.run(workload, path, engine="local")
+    spread = elsinore.run(workload, path, engine="ray", actors=actors, spark_cores=spark_cores)
+    assert len(alone.queries) == 50
+    assert spread.to_arrow().equals(alone.to_arrow())
 
 
 @pytest.mark.parametrize(("actors", "slice_events"), [(1, 10**9), (2, 20_000), (5, 7_000)])

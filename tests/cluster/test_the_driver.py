@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -57,11 +58,24 @@ def until_done(tmp_path: Path, process: subprocess.Popen[str], batches: int) -> 
         sleep(0.05)
 
 
+def arguments() -> dict[int, str]:
+    """Of all processes of this machine."""
+    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
+    return {int(pid): said for pid, said in (line.strip().split(maxsplit=1) for line in listed.splitlines()[1:])}
+
+
 def children() -> set[int]:
     """Processes of Ray and Spark."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
     wanted = ("raylet", "gcs_server", "ray::", "org.apache.spark", "io.ray")
-    return {int(line.split()[0]) for line in listed.splitlines() if any(word in line for word in wanted)}
+    return {pid for pid, said in arguments().items() if any(word in said for word in wanted)}
+
+
+def wait_for_the_end(before: set[int]) -> None:
+    """All processes that a driver began end with it."""
+    end = monotonic() + 40
+    while left := children() - before:
+        assert monotonic() < end, left
+        sleep(0.2)
 
 
 def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any) -> None:
@@ -85,7 +99,23 @@ def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any)
     assert process.returncode == 0, said
     assert "Stopped; it goes on from here" in said
     assert answered(tmp_path / "rows.jsonl") == expected
-    end = monotonic()
-    while children() - before:
-        assert monotonic() < end + 40, children() - before
-        sleep(0.2)
+    wait_for_the_end(before)
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing) -> None:
+    (tmp_path / "workload.elsinore").write_text(WORKLOAD)
+    before = children()
+    growing.more(4)
+    events = [str(path) for path in sorted((tmp_path / "in").iterdir())]
+    command: list[str | Path] = [sys.executable, "-m", "elsinore", "run", tmp_path / "workload.elsinore", "--events", *events]
+    settings = {**os.environ, "ELSINORE_ENGINE": "ray"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=settings) as process:
+        end = monotonic() + 60
+        while not any("org.apache.spark" in said for said in arguments().values()):
+            assert monotonic() < end
+            sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert said == "stopped\n"
+    wait_for_the_end(before)
