@@ -273,6 +273,8 @@ class Engine:
     def keep(self, keys: Sequence[str], groups: int, own: range) -> None:
         """Go on with a part of the stream: what has, by these attributes, one of these key groups of all."""
         for partitions in self._partitions.values():
+            if not partitions.count:
+                continue
             found = key_groups(partitions.columns(keys), partitions.count, groups)
             kept = np.flatnonzero((found >= own.start) & (found < own.stop))
             partitions.keep(kept)

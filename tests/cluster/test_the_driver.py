@@ -107,7 +107,15 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing) -> None:
     before = children()
     growing.more(4)
     events = [str(path) for path in sorted((tmp_path / "in").iterdir())]
-    command: list[str | Path] = [sys.executable, "-m", "elsinore", "run", tmp_path / "workload.elsinore", "--events", *events]
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "elsinore",
+        "run",
+        tmp_path / "workload.elsinore",
+        "--events",
+        *events,
+    ]
     settings = {**os.environ, "ELSINORE_ENGINE": "ray"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=settings) as process:
         end = monotonic() + 60
