@@ -30,25 +30,23 @@ def alone() -> None:
         begun.close()
 
 
-@contextmanager
-def driver(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    command: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "elsinore",
-        "stream",
-        tmp_path / "workload.elsinore",
-        "--source",
-        tmp_path / "in",
-    ]
-    command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+@dataclass(frozen=True)
+class Started:
+    """What is begun with a mark in its environment, which all have that it begins, whoever their parent is."""
+
+    mark: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, MARK: self.mark, "ELSINORE_ENGINE": "ray"}
+
+    def alive(self) -> dict[int, str]:
+        """The arguments of all such processes."""
+        wanted = f"{MARK}={self.mark}".encode()
+        return {int(process.name): _of(process, "cmdline") for process in PROC if wanted in _of(process, "environ")}
 
 
+MARK = "ELSINORE_TEST_STARTED"
 def until_done(tmp_path: Path, process: subprocess.Popen[str], batches: int) -> None:
     """So many batches are done, in all eras."""
     end = monotonic() + 100
@@ -56,26 +54,6 @@ def until_done(tmp_path: Path, process: subprocess.Popen[str], batches: int) -> 
         assert process.poll() is None, process.communicate()
         assert monotonic() < end
         sleep(0.05)
-
-
-def arguments() -> dict[int, str]:
-    """Of all processes of this machine."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    return {int(pid): said for pid, said in (line.strip().split(maxsplit=1) for line in listed.splitlines()[1:])}
-
-
-def children() -> set[int]:
-    """Processes of Ray and Spark."""
-    wanted = ("raylet", "gcs_server", "ray::", "org.apache.spark", "io.ray")
-    return {pid for pid, said in arguments().items() if any(word in said for word in wanted)}
-
-
-def wait_for_the_end(before: set[int]) -> None:
-    """All processes that a driver began end with it."""
-    end = monotonic() + 40
-    while left := children() - before:
-        assert monotonic() < end, left
-        sleep(0.2)
 
 
 def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any) -> None:
