@@ -105,10 +105,18 @@ class Crew:
         """The rows of this batch are safe, and will not be asked for again."""
         for place in self.places:
             del place.answers[batch]
-            if batch in place.states:
-                place.state = place.states.pop(batch)
+            if batch in place.states and self._kept(place, place.states.pop(batch)):
                 while place.sent and place.sent[0].number <= batch:
                     place.sent.popleft()
+
+    def _kept(self, place: Place, state: Any) -> bool:
+        """Whether a state was saved; then it is here, and does not go with the node of the actor whose it is."""
+        try:
+            place.state = ray.put(ray.get(state))
+        except RayError:
+            # That one died before it had saved, which the next batch will show.
+            return False
+        return True
 
     def ask(self, method: str) -> list[Any]:
         """Something of every actor."""

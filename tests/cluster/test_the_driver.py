@@ -26,9 +26,17 @@ def alone() -> None:
         begun.close()
 
 
-def stream(tmp_path: Path) -> Driver:
-    command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
-    return Driver("-m", "elsinore", *command, "--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl")
+def stream(tmp_path: Path, **settings: str) -> Driver:
+    command: list[str | Path] = [
+        "-m",
+        "elsinore",
+        "stream",
+        tmp_path / "workload.elsinore",
+        "--source",
+        tmp_path / "in",
+    ]
+    command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
+    return Driver("-m", "elsinore", *command, **settings)
 
 
 def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
