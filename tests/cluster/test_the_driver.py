@@ -27,14 +27,7 @@ def alone() -> None:
 
 
 def stream(tmp_path: Path, **settings: str) -> Driver:
-    command: list[str | Path] = [
-        "-m",
-        "elsinore",
-        "stream",
-        tmp_path / "workload.elsinore",
-        "--source",
-        tmp_path / "in",
-    ]
+    command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
     command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
     return Driver("-m", "elsinore", *command, **settings)
 
