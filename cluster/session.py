@@ -192,6 +192,8 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.sql.legacy.parquet.nanosAsLong": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
         "spark.sql.adaptive.enabled": "false",
+        # How files are read must not depend on how many executors are there by then.
+        "spark.sql.files.minPartitionNum": str(settings.spark_executors * settings.spark_cores),
         "spark.ray.actor.resource.cpu": str(settings.spark_cores),
     }
     if settings.spark_packages:
