@@ -106,7 +106,7 @@ class RayRun:
         """The rows of all slices whose rows are not there yet."""
         dealt, slices = self._sliced(events, spark)
         with closing(Blocks(dealt)) as blocks:
-            self._count(dealt)
+            self._count(dealt, events)
             found = slices or in_one(len(blocks))
             self.batches = len(found) + 1
             self.handed = {number: Handed(blocks, one.partitions) for number, one in enumerate(found, start=1)}
@@ -129,7 +129,7 @@ class RayRun:
         """The events as they are handed over, and in which slices; None is all at once."""
         total, size = self.source.total, self.settings.slice_events
         clean = events(spark)
-        dealt = self.deal.dealt(clean.observe(TOLD, *self.deal.counts()))
+        dealt = self.deal.dealt(clean if self._known(events) else clean.observe(TOLD, *self.deal.counts()))
         if total is None or total <= size:
             return dealt, None
         _read_in_parts(spark, events.bytes * size // (PARTS * total))
@@ -142,10 +142,19 @@ class RayRun:
             self.cuts = tuple(sorted({cut // pane * pane for cut in quantiles(clean, -(-total // size))}))
         return in_slices(dealt, self.cuts, seeds(spark, len(self.cuts) + 1)), by_cuts(self.cuts)
 
-    def _count(self, dealt: DataFrame) -> None:
-        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
+    def _known(self, events: Events) -> bool:
+        """Is it known without a look at them that all events are good, and how many there are? To count them costs."""
+        return self.source.total is not None and events.whole(name for route in self.routes for name in route.partition)
+
+    def _count(self, dealt: DataFrame, events: Events) -> None:
         metrics = self.metrics
-        metrics.events, metrics.dead = int(observed.getAs("events")), int(observed.getAs("dead")) + self.source.dead
+        if self._known(events):
+            metrics.dead = self.source.dead
+            metrics.events = (self.source.total or 0) - metrics.dead
+            return
+        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
+        dead = int(observed.getAs("dead"))
+        metrics.events, metrics.dead = int(observed.getAs("events")) - dead, dead + self.source.dead
         metrics.dropped = int(observed.getAs("dropped"))
 
     def _received(self, crew: Crew, collecting: Collecting) -> Iterator[Rows]:

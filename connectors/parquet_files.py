@@ -44,6 +44,16 @@ def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
     return found
 
 
+def has_all(file: pq.ParquetFile, column: str) -> bool:
+    """Does the file tell that a value is there for every event, and that it is no empty text and no NaN?"""
+    names = file.schema_arrow.names
+    if column not in names or pa.types.is_floating(file.schema_arrow.field(column).type):
+        return False
+    footer, at = file.metadata, names.index(column)
+    told = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
+    return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)
+
+
 class ParquetFile:
     """One Parquet file. It is opened again when it is read: of many files only one stays open."""
 

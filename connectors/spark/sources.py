@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pyspark.sql.functions as F  # noqa: N812
 
 from connectors.files import FilesFeed
-from connectors.parquet_files import ParquetFile, spread_of
+from connectors.parquet_files import ParquetFile, has_all, spread_of
 from connectors.sources import Source
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
 from connectors.spark.slices import Group
@@ -54,20 +54,29 @@ class Events:
         return spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
 
     @property
-    def groups(self) -> list[Group] | None:
-        """Of the files that Spark reads; None, where they do not tell."""
-        if self.staged:
-            files = sorted(self.folder.iterdir())
-            return _groups(files, TICKS, lambda bounds: np.asarray(bounds))
-        times = self.source.names.time
-        paths = [Path(path) for path in _parquet(self.source)]
-        return _groups(paths, times, lambda bounds: self.clock.read(read_times(bounds, self.source.form)))
+    def files(self) -> list[Path]:
+        """That Spark reads, once the DataFrame is made."""
+        return sorted(self.folder.iterdir()) if self.staged else [Path(path) for path in _parquet(self.source)]
 
     @property
     def bytes(self) -> int:
-        """Of the files that Spark reads."""
-        files = list(self.folder.iterdir()) if self.staged else map(Path, _parquet(self.source))
-        return sum(path.stat().st_size for path in files)
+        return sum(path.stat().st_size for path in self.files)
+
+    @property
+    def groups(self) -> list[Group] | None:
+        """Of the files; None, where they do not tell."""
+        if self.staged:
+            return _groups(self.files, TICKS, lambda bounds: np.asarray(bounds))
+        times = self.source.names.time
+        return _groups(self.files, times, lambda bounds: self.clock.read(read_times(bounds, self.source.form)))
+
+    def whole(self, attributes: Iterable[str]) -> bool:
+        """Do the files tell that no event is dead, and none without one of these attributes?"""
+        names = self.source.names
+        asked = {ATTRIBUTE + name for name in attributes} if self.staged else {names.type, names.time, *attributes}
+        return self.groups is not None and all(
+            has_all(file, name) for path in self.files for file in [pq.ParquetFile(path)] for name in asked
+        )
 
 
 @contextmanager
