@@ -44,6 +44,8 @@ class PlanGraph(SharedGraph):
         self.steps = steps_of_set(planned, queries)
         self.totals = np.zeros(3, np.int64)
         """Bursts, those that queries shared, and snapshots."""
+        self.insertions = 1
+        """Of the values of each snapshot. Kernels have no clock: how much longer more take says what one costs."""
         self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
 
     def process(self, events: Events) -> list[list[Cells]]:
@@ -92,7 +94,7 @@ class PlanGraph(SharedGraph):
             self._laid_out = (
                 members_of(self.graphs, self.merged(), self.kinds),
                 tables,
-                tables.room(self.exact, self.words),
+                tables.room(self.exact, self.words, self.insertions),
                 self.scratch(),
             )
         return self._laid_out
