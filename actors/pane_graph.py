@@ -233,11 +233,11 @@ class PaneGraph:
 
     def emit(self, window: int, results: Callable[[Blocks, npt.NDArray[np.int32]], tuple[int, int]]) -> Iterator[Cells]:
         """The cells of a window, as a kernel writes them into the blocks it is given."""
+        groups = len(self.result_of)
+        group = np.empty(groups, np.int32)
         while True:
-            shape = self.shape._replace(rows=1, states=1)
-            groups = len(self.result_of)
-            out = Blocks.empty(shape, self.own.exact, groups)
-            group = np.empty(groups, np.int32)
+            shape = Shape(1, 1, self.shape.lanes, self.shape.keys, self.shape.words)
+            out = Blocks.uncleared(shape, self.own.exact, groups)
             rows, flag = results(out, group)
             if not flag >> 62:
                 break
