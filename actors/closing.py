@@ -13,6 +13,7 @@ from actors.cells import Cells, join
 from actors.closing_numba_fns import Closing, close_rows
 from actors.pane_graph import end_panes
 from actors.tables import column, pointers
+from actors.window_rows import WindowRows
 from planner.windows import Windows
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ class Closed:
 
 
 class Together:
-    """Their windows are rows of counters, their cells have as many lanes, and their panes are always the same."""
+    """Their windows are rows of counters, their cells have as many lanes, and their panes are always the same.
 
-    def __init__(self, share: SharedGraph, graphs: Sequence[MemberGraph]) -> None:
+    `method` is any one's.
+    """
+
+    def __init__(self, share: SharedGraph, graphs: Sequence[MemberGraph], method: WindowRows) -> None:
         self.share = share
         self.graphs = graphs
+        self.gap = method.gap
         self.ready: list[list[Cells]] = [[] for _ in graphs]
         self._place = {id(graph): n for n, graph in enumerate(graphs)}
         self._laid_out: tuple[npt.NDArray[np.generic], Closing] | None = None
@@ -75,7 +80,9 @@ class Together:
 
     def open(self, pane: int) -> None:
         for graph in self.graphs:
-            graph.open(pane)
+            graph.pane = pane
+            if self.gap:
+                graph.method.open(graph, pane)
 
     def clear(self) -> None:
         for graph in self.graphs:

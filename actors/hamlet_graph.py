@@ -199,10 +199,11 @@ class HamletGraph(SharedGraph):
 
     def _ask_of_each(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Pending:
         parts = []
-        for number, facts in enumerate(self.facts):
+        # Those that wait are asked about when they are complete.
+        for number in np.unique(kleene[kleene >= 0]).tolist():
             which = np.flatnonzero(kleene == number)
             some, own = told.some(which)
-            parts.append((which, own, ask(self.optimizer, facts, some)))
+            parts.append((which, own, ask(self.optimizer, self.facts[number], some)))
         return lambda: _together([(which, own, pending()) for which, own, pending in parts], told)
 
     def _run(self, segment: Segment, work: Work) -> None:

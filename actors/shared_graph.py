@@ -91,11 +91,12 @@ class SharedGraph:
 
     def _bring_together(self) -> None:
         """Members whose windows end at the same times, in rows of as many lanes."""
-        alike: dict[Any, list[MemberGraph]] = {}
+        alike: dict[Any, tuple[list[MemberGraph], WindowRows]] = {}
         for graph in self.graphs:
             if isinstance(graph.method, WindowRows):
-                alike.setdefault((graph.windows, graph.shape.lanes, graph.shape.keys, graph.of_and), []).append(graph)
-        self.closing = [Together(self, graphs) for graphs in alike.values()]
+                key = graph.windows, graph.shape.lanes, graph.shape.keys, graph.of_and
+                alike.setdefault(key, ([], graph.method))[0].append(graph)
+        self.closing = [Together(self, graphs, method) for graphs, method in alike.values()]
         for one in self.closing:
             for graph in one.graphs:
                 graph.together = one

@@ -12,7 +12,7 @@ from elsinore.bench.replay import DEFINITIONS, replay
 from elsinore.bench.settings import SETTINGS
 from elsinore.bench.sharing_plans import Planned
 
-MORE = 20
+MORE = 100
 """Insertions of each value, beside the one that is needed."""
 
 
