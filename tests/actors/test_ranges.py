@@ -44,6 +44,9 @@ class Spread:
         self.engines = [Engine(self.plan, clock)]
 
     def take(self, events: pa.RecordBatch, watermark: int) -> list[PartialRows]:
+        # As where events are dealt out: those that belong to no partition are for nobody.
+        for name in self.route.partition:
+            events = events.filter(events.column(name).is_valid())
         groups = self._groups(events)
         rows = []
         for number, engine in enumerate(self.engines):
@@ -55,8 +58,7 @@ class Spread:
     def _groups(self, events: pa.RecordBatch) -> Any:
         if not self.route.keys:
             return np.full(events.num_rows, self.route.home(GROUPS))
-        known = [events.column(name).fill_null(0 if name != "g" else "") for name in self.route.keys]
-        return key_groups(known, events.num_rows, GROUPS)
+        return key_groups([events.column(name) for name in self.route.keys], events.num_rows, GROUPS)
 
     def among(self, places: int) -> None:
         """Cut the ranges, and let an engine for each go on."""

@@ -16,7 +16,10 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "examples/README.md")
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
-PROGRAM = re.compile(r"(^```python\n)(.*?)(^```\n\n```text\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(
+    r"(^```python\n)((?:(?!```).*\n)*)(^```\n\n```text\n)((?:(?!```).*\n)*)(?=^```$)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
