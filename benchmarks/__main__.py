@@ -15,8 +15,10 @@ from benchmarks.flink import flink
 from benchmarks.gloria import gloria
 from benchmarks.hamlet import hamlet
 from benchmarks.linked import doubling, linked
+from benchmarks.live import growth, latency
 from benchmarks.memory import memory
 from benchmarks.moving import moving
+from benchmarks.runtime import runtime
 from benchmarks.starting import starting
 from benchmarks.type_grained import semantics, sliding, tumbling
 from elsinore.bench.machine import machine
@@ -38,6 +40,9 @@ BENCHMARKS: dict[str, Benchmark] = {
         memory,
         starting,
         flink,
+        runtime,
+        latency,
+        growth,
     )
 }
 

@@ -28,8 +28,8 @@ class Batch:
     number: int
     watermark: int
     blocks: Callable[[int], Sequence[Any]]
-    """By place, a block, or a reference to one, for each of its ranges and routes; asked for again when a batch is sent
-    again."""
+    """By place, blocks or references to them that hold its events, and maybe others'; asked for again when a batch is
+    sent again."""
     last: bool = False
     """The stream is over, and there are no blocks."""
 
@@ -144,7 +144,8 @@ class Crew:
                 self.pool.give_back(GraphActor, place.actor)
 
     def _begin(self, number: int, place: Place) -> None:
-        place.begun = place.actor.begin.remote(self.duty, self.optimizer, number, len(self.ranges.of(number)))
+        ranges = [self.ranges.bounds(one) for one in self.ranges.of(number)]
+        place.begun = place.actor.begin.remote(self.duty, self.optimizer, number, ranges)
 
     def _first(self, number: int, place: Place, method: str, *arguments: Any) -> Any:
         """What an actor says that has just begun; where it cannot say it, another one."""

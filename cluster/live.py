@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -18,6 +18,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
+from ray.exceptions import RayError
 
 from actors.graph_actor import Receipt
 from actors.rows import Rows
@@ -25,13 +26,13 @@ from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
 from cluster.crew import Batch, Crew
 from cluster.local import Metrics
-from cluster.recovery import Recovery, hand_over
+from cluster.recovery import Known, Recovery, hand_over
 from cluster.session import session
 from cluster.settings import Settings
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
-from connectors.spark.dealing import BEGINNING, Deal, seeds
-from connectors.spark.handover import Blocks
+from connectors.spark.dealing import BEGINNING, Deal
+from connectors.spark.handover import Blocks, Handed
 from connectors.spark.setting_aside import set_aside, unreadable_file
 from connectors.spark.streams import Stream
 from planner.check import check_text
@@ -44,6 +45,9 @@ TOLD = "elsinore"
 
 COUNTED = ("events", "dead", "late", "unmatched", "dropped")
 
+LOOK = 0.05
+"""Seconds between two looks whether a micro-batch is still wanted."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -54,6 +58,8 @@ class Asked:
     numeric: str
     lateness: Fraction
     dead_letters: Path | None = None
+    remembered: int = 0
+    """The last bursts of each graph actor of which it is known what was decided."""
 
 
 @dataclass
@@ -95,6 +101,8 @@ class Live:
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
+        self._wanted: Asked | None = None
+        """What somebody wants from the next batch on."""
         try:
             self.session = session(settings)
             self.stream = self._opened()
@@ -109,16 +117,28 @@ class Live:
 
     def _opened(self) -> Stream:
         while True:
+            self.spark = self.session.spark
             try:
-                return self.opened(self.session.spark)
+                return self.opened(self.spark)
             except Py4JError:
-                if not self.session.spark_lost:
+                if not self._lost:
                     raise
 
+    @property
+    def _lost(self) -> bool:
+        return self.session.lost(self.spark)
+
     def _begin(self) -> None:
-        """A new era: from nothing, or from the end of the last one."""
-        latest, era = self.checkpoint.latest, self.checkpoint.next_era()
-        known = Recovery(self.checkpoint, self._hired, self._written).known(latest) if latest else None
+        """From nothing, or from the end of the last era."""
+        latest = self.checkpoint.latest
+        self._enter(self._recovered(latest) if latest else None)
+
+    def _recovered(self, era: Era) -> Known:
+        return Recovery(self.checkpoint, self._hired, self._written).known(era)
+
+    def _enter(self, known: Known | None) -> None:
+        """A new era."""
+        era = self.checkpoint.next_era()
         self.terms = self._changed(known.terms) if known else self._first()
         self.done = known.done if known else Done()
         era.begin(self.terms.document())
@@ -147,12 +167,11 @@ class Live:
         return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
 
     def _hired(self, terms: Terms, era: Era | None = None) -> Crew:
-        duty, pool = terms.duty(era), self.session.pool
+        duty, pool = terms.duty(era, self.asked.remembered), self.session.pool
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
 
     def _reading(self) -> Any:
         """The query of Spark's that calls for every micro-batch."""
-        self._seeds = seeds(self.session.spark, self._deal().partitions)
         columns = {column for route in self.crew.duty.routes for column in route.columns}
         events = self.stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", self.checkpoint.spark)
@@ -160,26 +179,34 @@ class Live:
 
     def _deal(self) -> Deal:
         watermark = self.done.watermark if self.done.seen else BEGINNING
-        return Deal(self.crew.duty.routes, self.terms.ranges, self.crew.duty.types, watermark=watermark)
+        return Deal(self.crew.duty.routes, self.terms.ranges.groups, self.crew.duty.types, watermark)
 
     def _take(self, frame: Any, spark_batch: int) -> None:
         """Called by Spark, for one micro-batch after another; for the last one again if it was not told of its end."""
-        with self._busy:
-            if self._stopping.is_set():
-                # Only what raises is not taken for done.
-                raise InterruptedError("the stream was stopped")
+        # Who stops the query does so between two batches, and waits for this call.
+        while not self._busy.acquire(timeout=LOOK):
+            self._expect_more()
+        try:
+            self._expect_more()
             if spark_batch > self.done.spark_batch:
                 try:
                     self._do(frame, spark_batch)
                 except BaseException as error:
                     self.error = error
                     raise
+        finally:
+            self._busy.release()
+
+    def _expect_more(self) -> None:
+        if self._stopping.is_set() or self._wanted is not None:
+            # Only what raises is not taken for done.
+            raise InterruptedError("the stream was stopped, or is being changed")
 
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
-            dealt = deal.dealt(frame.observe(TOLD, *deal.counts()), self._seeds)
-            events = _Events(deal, self._blocks(dealt), self.era, number)
+            dealt = deal.dealt(frame.observe(TOLD, *deal.counts()))
+            events = _Events(self._blocks(dealt), self.era, number)
         done = self._done(number, spark_batch, dealt)
         if self.asked.dead_letters:
             self._bury(done, deal.lost(frame), self.asked.dead_letters)
@@ -260,10 +287,21 @@ class Live:
     def stop(self) -> None:
         """After the batch that is at work; the stream can be resumed where it stopped."""
         self._stopping.set()
-        with self._busy:
-            if not self.session.spark_lost:
-                self.query.stop()
+        self._halt()
         self._going.join()
+
+    def change(self, workload: str) -> None:
+        """Go on with other queries after the batch that is at work; when it returns, they are those of the stream."""
+        self._wanted = replace(self.asked, workload=workload)
+        self._halt()
+        while self._wanted is not None:
+            if self.wait(LOOK):
+                raise FailedError("the stream ended before its queries were changed")
+
+    def _halt(self) -> None:
+        with self._busy:
+            if not self._lost:
+                self.query.stop()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until the stream ends, or so long; whether it has ended. Raises what it failed over."""
@@ -278,11 +316,18 @@ class Live:
         """Until it is stopped, or fails over something else than the loss of Spark."""
         try:
             while not self._ended():
-                self.left -= 1
-                self.error = None
-                self.crew.withdraw(self.done.number + 1)
+                if self._lost:
+                    self.left -= 1
+                    self.error = None
+                    self.crew.withdraw(self.done.number + 1)
+                if self._wanted is not None:
+                    self._turn(self._wanted)
                 self.stream = self._opened()
-                self.query = self._reading()
+                with self._busy:
+                    if self._stopping.is_set():
+                        return
+                    self._wanted = None
+                    self.query = self._reading()
         except BaseException as error:  # noqa: BLE001 - who waits for this thread raises it
             self.error = error
         finally:
@@ -290,36 +335,43 @@ class Live:
             self.collecting.dismiss()
             self.checkpoint.close()
 
+    def _turn(self, asked: Asked) -> None:
+        """An era with other queries. Where a batch was cut short, actors may know more than was done: others come."""
+        try:
+            known = Known(self.terms, self.done, self.crew.states(self.done.number))
+        except RayError:
+            known = self._recovered(self.era)
+        self.crew.dismiss()
+        self.asked = asked
+        self._enter(known)
+
     def _ended(self) -> bool:
         """Wait for the end of the query of Spark's, and say whether it is that of the stream."""
+        failed = None
         try:
             self.query.awaitTermination()
         except (StreamingQueryException, Py4JError) as error:
-            if self._stopping.is_set():
-                return True
-            if self.session.spark_lost and self.left:
-                return False
-            self.error = self.error or FailedError(f"Spark gave up on the stream: {error}")
-        return self._stopping.is_set() or self.error is not None or not self.session.spark_lost
+            failed = FailedError(f"Spark gave up on the stream: {error}")
+        if self._stopping.is_set():
+            return True
+        if (self._lost and self.left) or (self._wanted is not None and self.error is None):
+            return False
+        self.error = self.error or failed
+        return True
 
 
 class _Events:
     """The events of a batch, by place: from Spark, and from the checkpoint once they are kept there."""
 
-    def __init__(self, deal: Deal, blocks: Blocks, era: Era, number: int) -> None:
-        self.deal, self.blocks, self.era, self.number = deal, blocks, era, number
+    def __init__(self, blocks: Blocks, era: Era, number: int) -> None:
+        self.blocks, self.era, self.number = blocks, era, number
+        self.handed = Handed(blocks, range(len(blocks)))
         self.safe = False
 
     def __call__(self, place: int) -> Sequence[Any]:
-        if self.safe:
-            return self.era.events(self.number, place)
-        routes = range(len(self.deal.routes))
-        return [
-            self.blocks.reference(self.deal.partition(0, route, range_))
-            for range_ in self.deal.ranges.of(place)
-            for route in routes
-        ]
+        return self.era.events(self.number, place) if self.safe else self.handed(place)
 
     def kept(self) -> None:
         self.safe = True
+        self.handed.let_go()
         self.blocks.close()

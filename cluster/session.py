@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, RLock, Thread
 from typing import Any
 
 import ray
@@ -37,6 +37,7 @@ class Session:
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
         self.pool = Pool(cpus=0 if self.started_ray and settings.address is None else 1)
         self._watch: Watch | None = None
+        self._starting = RLock()
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
         if self.started_ray:
@@ -47,15 +48,21 @@ class Session:
     @property
     def spark(self) -> Any:
         """Spark, on executors that are actors of Ray's; another one where it was lost, while actors stay."""
-        if self._watch is None or self._watch.lost:
-            self._stop_spark()
-            self._watch = Watch(self._started_spark())
-        return self._watch.spark
+        with self._starting:
+            if self._watch is None or self._watch.lost:
+                self._stop_spark()
+                self._watch = Watch(self._started_spark())
+            return self._watch.spark
 
     @property
     def spark_lost(self) -> bool:
         """Whether the master that RayDP has for Spark is gone, and all jobs with it."""
         return self._watch is not None and self._watch.lost
+
+    def lost(self, spark: Any) -> bool:
+        """The same of a Spark that somebody got here; there may be another one by now."""
+        watch = self._watch
+        return watch is None or watch.lost or watch.spark is not spark
 
     def _started_spark(self) -> Any:
         import raydp
@@ -186,6 +193,8 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.sql.legacy.parquet.nanosAsLong": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
         "spark.sql.adaptive.enabled": "false",
+        # How files are read must not depend on how many executors are there by then.
+        "spark.sql.files.minPartitionNum": str(settings.spark_executors * settings.spark_cores),
         "spark.ray.actor.resource.cpu": str(settings.spark_cores),
     }
     if settings.spark_packages:

@@ -1,21 +1,13 @@
-"""What is said when events cannot be read."""
+"""How messages about events are worded."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from elsinore.errors import EventError, FailedError, InputError
 
-class InputError(ValueError):
-    """Events that cannot be read, or not as they were asked for: bad input, so trying again does not help."""
-
-
-class FailedError(RuntimeError):
-    """A run that cannot go on though nothing is wrong with what was asked: a full disk, a machine that is gone."""
-
-
-class EventError(InputError):
-    """One event that cannot be read, where the caller asked to stop at the first."""
+__all__ = ["EventError", "FailedError", "InputError", "names_there_are", "nearest"]
 
 
 def names_there_are(names: Iterable[str]) -> str:

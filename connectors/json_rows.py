@@ -11,9 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.columns import coded_texts, is_coded_text, is_text
-
-NUMBER = b"number"
-"""A text column whose field has this key in its metadata holds numbers with more digits than any number column."""
+from elsinore.columns import NUMBER
 
 
 def json_rows(batch: pa.RecordBatch, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:

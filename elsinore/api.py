@@ -106,7 +106,7 @@ def run(
     """
     from elsinore.progress import bar
     from elsinore.result import Result
-    from elsinore.tables import answers, columns_of, late_events
+    from elsinore.tables import answers, columns_of, form_of, late_events
 
     job = prepare(
         workload,
@@ -126,10 +126,11 @@ def run(
     local = job.run
     columns = columns_of(job.workload)
     with bar(job, progress):
-        rows = answers(job, columns)
+        parts = list(job)
+    rows = answers(parts, columns, local.clock)
     late = late_events(local.late, local.clock, type_column, time_column)
     recorded = local.decisions if decisions else None
-    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, late, recorded)
+    return Result(rows, columns, form_of(local.clock), numeric == "approximate", local.metrics, late, recorded)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ Values: TypeAlias = npt.NDArray[Any] | pa.Array
 
 DECIMAL = pa.decimal256(76, 0)
 
+NUMBER = b"number"
+"""A text column whose field has this key in its metadata holds numbers with more digits than any number column."""
+
 
 def joined(parts: Sequence[Values]) -> Values:
     """The parts one after another, in a form that holds each value as it is."""
@@ -30,7 +33,7 @@ def joined(parts: Sequence[Values]) -> Values:
             return pa.concat_arrays(plain)
     elif all(isinstance(part, np.ndarray) and part.dtype == parts[0].dtype for part in parts):
         return np.concatenate(parts)
-    return _objects(value for part in parts for value in listed(part))
+    return objects(value for part in parts for value in listed(part))
 
 
 def arrow(values: Values) -> pa.Array:
@@ -46,9 +49,30 @@ def listed(values: Values) -> list[Any]:
     return items
 
 
-def taken(values: Values, order: npt.NDArray[np.int64]) -> Values:
+def taken(values: Values, order: pa.Array) -> Values:
     """The values at these places."""
-    return values.take(pa.array(order)) if isinstance(values, pa.Array) else values[order]
+    return values.take(order) if isinstance(values, pa.Array) else values[order.to_numpy()]
+
+
+def whole(times: pa.Array) -> Values:
+    """Times that are numbers, with those that are whole as integers."""
+    values = times.to_pylist()
+    if not any(isinstance(time, float) for time in values):
+        return times
+    return objects(int(time) if time.is_integer() else time for time in values)
+
+
+def exactly(numbers: pa.Array) -> Values:
+    """Numbers that were too large for a column of numbers, as they are: int, float, Decimal, None."""
+    return objects(None if digits is None else number(digits) for digits in numbers.cast(pa.string()).to_pylist())
+
+
+def number(digits: str) -> int | float | Decimal:
+    """What `text` was given; Python's own int refuses more than 4,300 digits."""
+    if digits.lstrip("-").isdigit():
+        return int(Decimal(digits))
+    decimal = Decimal(digits)
+    return float(digits) if text(float(decimal)) == digits else decimal
 
 
 def text(value: object) -> str:
@@ -60,7 +84,8 @@ def _plain(values: pa.Array) -> pa.Array:
     return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
 
 
-def _objects(values: Iterable[object]) -> npt.NDArray[Any]:
+def objects(values: Iterable[object]) -> npt.NDArray[Any]:
+    """Values of any size, one beside the other."""
     items = list(values)
     array = np.empty(len(items), dtype=object)
     array[:] = items

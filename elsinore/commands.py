@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from connectors.sinks import open_sink
 from elsinore.errors import InputError
 from elsinore.progress import bar, live_line
-from elsinore.tables import answers, columns_of, table
+from elsinore.tables import answers, columns_of, form_of, table
 
 if TYPE_CHECKING:
     from actors.rows import Rows
@@ -97,7 +97,8 @@ def _bar_has_room(out: str) -> bool:
 def _parts(job: Job, approximate: bool) -> Iterator[pa.Table]:
     columns = columns_of(job.workload)
     for some in _some(job):
-        yield table(answers(some, columns).values(), columns, job.run.clock, approximate)
+        clock = job.run.clock
+        yield table(answers(some, columns, clock).values(), columns, form_of(clock), approximate)
 
 
 def _some(job: Job) -> Iterator[list[Rows]]:

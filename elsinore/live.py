@@ -15,7 +15,7 @@ import pyarrow as pa
 from connectors.live_sinks import Callback, LiveSink, open_live_sink
 from elsinore.api import NUMERICS, checked, chosen_settings, known, seconds
 from elsinore.errors import FailedError, InputError
-from elsinore.tables import answers, columns_of, table
+from elsinore.tables import answers, columns_of, form_of, table
 from elsinore.workloads import text_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def stream(
         approximate = terms.numeric == "approximate"
 
         def write(batch: int, rows: list[Rows]) -> None:
-            _write(to, batch, table(answers(rows, columns).values(), columns, terms.clock, approximate))
+            found = answers(rows, columns, terms.clock)
+            _write(to, batch, table(found.values(), columns, form_of(terms.clock), approximate))
 
         return write
 

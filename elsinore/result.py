@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from actors.rows import Rows
+from elsinore.answers import Answers, Columns
 from elsinore.columns import listed
 from elsinore.errors import InputError
-from elsinore.tables import Columns, narrowed, table
-from planner.clock import Clock
+from elsinore.tables import narrowed, table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,19 +28,30 @@ class Result:
 
     __module__ = "elsinore"
 
-    answers: Mapping[str, Rows]
+    answers: Mapping[str, Answers]
     columns: Columns
-    clock: Clock
+    form: pa.DataType
+    """Of bounds of windows, where there is no row to tell."""
     approximate: bool
-    metrics: Metrics
-    late: pa.Table
+    metrics: Metrics | SimpleNamespace
+    kept: pa.Table | None = None
     recorded: pa.Table | None = None
+
+    @property
+    def late(self) -> pa.Table:
+        """The events that came behind the watermark. A service counts them, and does not keep them."""
+        if self.kept is None:
+            raise InputError("the service does not keep late events; metrics.late says how many there were")
+        return self.kept
 
     @property
     def decisions(self) -> pa.Table:
         """What was decided about every burst that could be shared; `elsinore.run(..., decisions=True)` records it."""
         if self.recorded is None:
-            raise InputError("decisions were not recorded; ask for them with elsinore.run(..., decisions=True)")
+            raise InputError(
+                "decisions were not recorded; ask for them with elsinore.run(..., decisions=True), "
+                "and those of a service with job.decisions()"
+            )
         return self.recorded
 
     def __len__(self) -> int:
@@ -66,7 +74,7 @@ class Result:
 
         A column of values is int64 or float64 where every value fits, else decimal256 or text with all digits.
         """
-        return table(self.answers.values(), self.columns, self.clock, self.approximate)
+        return table(self.answers.values(), self.columns, self.form, self.approximate)
 
     def to_pandas(self) -> pd.DataFrame:
         return self.to_arrow().to_pandas()
@@ -81,27 +89,11 @@ class Result:
 
     def rows(self) -> list[dict[str, Any]]:
         """A dict per row with its query's own columns; integers are exact, however large."""
-        return [row for rows in self.answers.values() for row in self._dicts(rows, len(rows))]
+        return [row for rows in self.answers.values() for row in dicts(rows, len(rows))]
 
     def head(self, count: int = 10) -> list[dict[str, Any]]:
         """The first rows of each query, as `rows` gives them."""
-        return [row for rows in self.answers.values() for row in self._dicts(rows, count)]
-
-    def _dicts(self, rows: Rows, count: int) -> list[dict[str, Any]]:
-        columns = {
-            "query": [rows.query] * min(count, len(rows)),
-            "window_start": self._times(rows.window_start[:count]),
-            "window_end": self._times(rows.window_end[:count]),
-            **{column: listed(values[:count]) for column, values in (rows.groups | rows.values).items()},
-        }
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-    def _times(self, ticks: npt.NDArray[np.int64]) -> list[int | float | datetime]:
-        """In the unit and form of the input; a whole number of units is an int unless the input's times were floats."""
-        times = listed(self.clock.show(ticks))
-        if pa.types.is_integer(self.clock.form):
-            return [int(time) if isinstance(time, float) and time.is_integer() else time for time in times]
-        return times
+        return [row for rows in self.answers.values() for row in dicts(rows, count)]
 
     def __repr__(self) -> str:
         from elsinore.show import plain
@@ -117,3 +109,10 @@ class Result:
         from elsinore.show import html
 
         return html(self)
+
+
+def dicts(rows: Answers, count: int) -> Iterator[dict[str, Any]]:
+    """The first rows, each as a dict of its query's own columns."""
+    columns = {name: listed(column) for name, column in rows.head(count).items()}
+    for values in zip(*columns.values(), strict=True):
+        yield {"query": rows.query, **dict(zip(columns, values, strict=True))}

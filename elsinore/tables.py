@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from actors.rows import Rows
-from connectors.json_rows import NUMBER
-from elsinore.columns import Values, arrow, joined, taken
-from planner.clock import Clock
-from planner.syntax import Workload
+from elsinore.answers import Answers, Columns, ordered
+from elsinore.columns import NUMBER, Values, arrow, joined, whole
 
-Columns = Mapping[str, tuple[str, ...]]
-"""The columns of each query's rows behind the window: grouping attributes, then the items of RETURN."""
+if TYPE_CHECKING:
+    from actors.rows import Rows
+    from planner.clock import Clock
+    from planner.syntax import Workload
 
 APPROXIMATE = {b"approximate": b"true"}
+NULL = pa.null()
 
 
 def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
@@ -25,43 +26,42 @@ def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
     return {query.name: (*query.groups, *(item.label for item in query.aggregates)) for query in workload.queries}
 
 
-def answers(parts: Iterable[Rows], columns: Columns) -> dict[str, Rows]:
+def answers(parts: Iterable[Rows], columns: Columns, clock: Clock) -> dict[str, Answers]:
     """Rows as they came, put in order: by query as the workload has them, then by window, then by group."""
     found: dict[str, list[Rows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
-    return {name: _merged(some) for name, some in found.items() if some}
+    return {name: ordered(_shown(some, clock)) for name, some in found.items() if some}
 
 
-def _merged(parts: Sequence[Rows]) -> Rows:
+def _shown(parts: Sequence[Rows], clock: Clock) -> Answers:
     first = parts[0]
-    rows = Rows(
+    return Answers(
         first.query,
-        np.concatenate([part.window_start for part in parts]),
-        np.concatenate([part.window_end for part in parts]),
+        _times(np.concatenate([part.window_start for part in parts]), clock),
+        _times(np.concatenate([part.window_end for part in parts]), clock),
         {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups},
         {name: joined([part.values[name] for part in parts]) for name in first.values},
     )
-    keys = {"window_start": pa.array(rows.window_start)} | {str(i): key for i, key in enumerate(rows.groups.values())}
-    order = pc.sort_indices(pa.table(keys), [(key, "ascending") for key in keys]).to_numpy()
-    return Rows(
-        rows.query,
-        rows.window_start[order],
-        rows.window_end[order],
-        {name: values.take(pa.array(order)) for name, values in rows.groups.items()},
-        {name: taken(values, order) for name, values in rows.values.items()},
-    )
 
 
-def table(answers: Collection[Rows], columns: Columns, clock: Clock, approximate: bool) -> pa.Table:
+def _times(ticks: npt.NDArray[np.int64], clock: Clock) -> Values:
+    """In the unit and form of the input; a whole number of units is an int unless the input's times were floats."""
+    return whole(clock.show(ticks)) if pa.types.is_integer(clock.form) else clock.show(ticks)
+
+
+def form_of(clock: Clock) -> pa.DataType:
+    """What bounds of windows are where there is no row to tell."""
+    return clock.show(np.empty(0, np.int64)).type
+
+
+def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, approximate: bool) -> pa.Table:
     """One table: query, window, and every column of any query, null where a row's query has none such."""
     names = dict.fromkeys(name for query in columns.values() for name in query)
-    starts = np.concatenate([np.empty(0, np.int64), *(rows.window_start for rows in answers)])
-    ends = np.concatenate([np.empty(0, np.int64), *(rows.window_end for rows in answers)])
     fixed = {
         "query": pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string()),
-        "window_start": clock.show(starts),
-        "window_end": clock.show(ends),
+        "window_start": _column([rows.window_start for rows in answers], form),
+        "window_end": _column([rows.window_end for rows in answers], form),
     }
     fields = [pa.field(name, column.type) for name, column in fixed.items()]
     arrays = list(fixed.values())
@@ -102,15 +102,15 @@ def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: st
     return events.set_column(1, time_column, times).rename_columns({"type": type_column})
 
 
-def _values(rows: Rows, name: str) -> Values:
+def _values(rows: Answers, name: str) -> Values:
     return rows.groups[name] if name in rows.groups else rows.values.get(name, pa.nulls(len(rows)))
 
 
-def _column(parts: Sequence[Values]) -> pa.Array:
-    """One column over several queries: nulls adopt the type of the others."""
+def _column(parts: Sequence[Values], form: pa.DataType = NULL) -> pa.Array:
+    """One column over several queries, of that form where nothing tells: nulls adopt the type of the others."""
     arrays = [arrow(part) for part in parts]
     types = {array.type for array in arrays} - {pa.null()}
     if len(types) > 1:
         return arrow(joined(parts))
-    kind = next(iter(types), pa.null())
-    return pa.concat_arrays([pa.array([], kind), *(array.cast(kind) for array in arrays)])
+    kind = next(iter(types), form)
+    return pa.concat_arrays([pa.nulls(0, kind), *(array.cast(kind) for array in arrays)])

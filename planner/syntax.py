@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+from elsinore.problems import Place as Place
+
 Semantics = Literal["any", "next", "contiguous"]
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
@@ -26,14 +28,6 @@ class Node:
         from planner.printing import show
 
         return show(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where something stands in the workload's text: offsets of its first character and behind its last."""
-
-    start: int
-    end: int
 
 
 def _place() -> Place | None:

@@ -20,7 +20,8 @@ def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
     checked = check_text(text)
     run = LocalRun(plan(checked, "auto"), open_events(events, time_unit="ms"))
     before = run.plan
-    found = answers(run, columns_of(checked))
+    parts = list(run)
+    found = answers(parts, columns_of(checked), run.clock)
     assert run.plan.choices != before.choices
     assert {isinstance(one, PlannedSet) for one in run.plan.share_sets} == ({True} if burst == 1 else {False})
     expected = elsinore.run(text, events, engine="local", strategy="cogra", time_unit="ms")

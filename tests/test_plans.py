@@ -16,7 +16,7 @@ import actors.plan_graph
 from cluster.local import LocalRun
 from connectors.sources import open_events
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of
+from elsinore.tables import answers, columns_of, form_of
 from planner.auto import decided
 from planner.check import check_text
 from planner.clock import Clock
@@ -59,8 +59,9 @@ def deciding(made: Plan, costs: PlanCosts) -> Plan:
 def outcome(text: str, made: Plan, events: Any, numeric: Numeric) -> Result:
     source, columns = open_events(events), columns_of(check_text(text))
     local = LocalRun(made, source, numeric=numeric)
-    rows = answers(local, columns)
-    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, pa.table({}), pa.table({}))
+    parts = list(local)
+    rows, form = answers(parts, columns, local.clock), form_of(local.clock)
+    return Result(rows, columns, form, numeric == "approximate", local.metrics, pa.table({}), pa.table({}))
 
 
 def agree(case: Case, seed: int, room: int, numeric: Numeric, tally: Tally) -> None:

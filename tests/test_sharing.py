@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from cluster.local import LocalRun
 from connectors.sources import open_events
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of
+from elsinore.tables import answers, columns_of, form_of
 from planner.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from planner.check import check_text
 from planner.clock import Clock
@@ -85,8 +85,9 @@ def outcome(text: str, events: Any, numeric: Numeric, optimizer: SharingOptimize
     checked = check_text(text)
     source, columns = open_events(events), columns_of(checked)
     local = LocalRun(plan(checked, "hamlet"), source, numeric=numeric, optimizer=optimizer, record_decisions=True)
-    rows = answers(local, columns)
-    return Result(rows, columns, local.clock, numeric == "approximate", local.metrics, pa.table({}), local.decisions)
+    parts = list(local)
+    rows, form = answers(parts, columns, local.clock), form_of(local.clock)
+    return Result(rows, columns, form, numeric == "approximate", local.metrics, pa.table({}), local.decisions)
 
 
 def agree(case: Case, seed: int, numeric: Numeric, tally: Tally) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from actors.blocks_in import block_of
 from actors.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
 from planner.check import check_text
 from planner.clock import Clock
@@ -17,6 +18,7 @@ from planner.routes import routes
 
 WORKLOAD = "RETURN COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) WITHIN 10 seconds SLIDE 5 seconds"
 BATCHES = 12
+GROUPS = 8
 
 
 def actor() -> GraphActor:
@@ -24,7 +26,7 @@ def actor() -> GraphActor:
     clock = Clock.of(pa.int64(), "s", made.spans)
     duty = Duty(WORKLOAD, "auto", routes(made), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
     begun = GraphActor()
-    begun.begin(duty, None, 0, 1)
+    begun.begin(duty, None, 0, [(0, GROUPS)])
     return begun
 
 
@@ -34,11 +36,8 @@ def take(on: GraphActor, number: int) -> Answer:
         return on.take(number, None)
     times = [4 * number + step for step in range(4)]
     kinds = pa.array([0, 0, 1, 0], pa.int16())
-    block = pa.table({"kind": kinds, "ticks": times, "a_v": [number + time for time in times]})
-    stream = pa.BufferOutputStream()
-    with pa.ipc.new_stream(stream, block.schema) as writer:
-        writer.write_table(block)
-    return on.take(number, times[-1] + 1, stream.getvalue().to_pybytes())
+    events = {"kind": kinds, "ticks": times, "a_v": [number + time for time in times], "g_0": [0, 7, 3, 3]}
+    return on.take(number, times[-1] + 1, block_of(pa.table(events)))
 
 
 def rows(answer: Answer) -> list[Any]:

@@ -117,3 +117,12 @@ def test_key_groups_are_those_of_spark() -> None:
     assert whole.tolist() == [(-1712319331) % (1 << 40)]
     assert key_groups([pa.array([True])], 1, 1 << 40).tolist() == [(-559580957) % (1 << 40)]
     assert key_groups([pa.array(["Spark"])], 1, 1 << 40).tolist() == [228093765]
+
+
+def test_a_null_leaves_the_key_group_to_the_other_keys() -> None:
+    """What waits for the watermark may have one; such an event is in no partition, but it has to be kept somewhere."""
+    numbers, texts = pa.array([1, None, 3]), pa.array([None, "b", "c"]).dictionary_encode()
+    whole = key_groups([numbers, texts], 3, 1 << 40).tolist()
+    assert whole[0] == key_groups([pa.array([1])], 1, 1 << 40)[0]
+    assert whole[1] == key_groups([pa.array(["b"])], 1, 1 << 40)[0]
+    assert whole[2] == key_groups([pa.array([3]), pa.array(["c"])], 1, 1 << 40)[0]

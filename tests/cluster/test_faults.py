@@ -15,7 +15,7 @@ from ray._private import state
 
 from elsinore.api import prepare
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of
+from elsinore.tables import answers, columns_of, form_of
 from tests.cluster.streaming import Growing, answered, row_of
 from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
 from tests.cluster.test_ray_run import WORKLOAD
@@ -60,7 +60,8 @@ def test_a_run_with_an_end_goes_on_without_spark(tmp_path: Path, growing: Growin
     os.kill(pid_of("RAY_APP_MASTER"), signal.SIGKILL)
     found = list(job)
     columns = columns_of(job.workload)
-    result = Result(answers(found, columns), columns, job.run.clock, False, job.run.metrics, pa.table({}))
+    rows, form = answers(found, columns, job.run.clock), form_of(job.run.clock)
+    result = Result(rows, columns, form, False, job.run.metrics, pa.table({}))
     assert Counter(map(row_of, result.rows())) == expected
 
 

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from connectors.errors import InputError
-from connectors.json_rows import NUMBER
 from connectors.sinks import open_sink
+from elsinore.columns import NUMBER
 
 QUERIES = {"first": ["g", "COUNT(*)"], "second": ["SUM(X.v)"]}
 

@@ -16,7 +16,7 @@ from actors.rows import Rows
 from cluster.local import Metrics
 from elsinore.columns import DECIMAL, Values
 from elsinore.result import Result
-from elsinore.tables import answers
+from elsinore.tables import answers, form_of
 from planner.clock import Clock
 
 SECONDS = Clock.of(pa.int64(), "s", [Fraction(10)])
@@ -43,7 +43,7 @@ def column_of(values: list[object]) -> Values:
 
 
 def result(*parts: Rows, clock: Clock = SECONDS, approximate: bool = False) -> Result:
-    return Result(answers(parts, COLUMNS), COLUMNS, clock, approximate, Metrics(), pa.table({}))
+    return Result(answers(parts, COLUMNS, clock), COLUMNS, form_of(clock), approximate, Metrics(), pa.table({}))
 
 
 @pytest.fixture
