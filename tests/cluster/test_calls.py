@@ -38,7 +38,7 @@ ELSEWHERE = "127.0.0.2"
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    head = {"num_cpus": 0, "object_store_memory": 128 << 20, "node_ip_address": "127.0.0.1"}
+    head = {"num_cpus": 0, "object_store_memory": 128 << 20}
     begun = Cluster(initialize_head=True, head_node_args=head)
     begun.add_node(num_cpus=4, object_store_memory=256 << 20, node_ip_address=ELSEWHERE)
     yield begun
