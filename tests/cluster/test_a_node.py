@@ -26,7 +26,7 @@ OPTIONS = {
     **ON_ONE_MACHINE,
     "spark.network.timeout": "20s",
     "spark.executor.heartbeatInterval": "4s",
-    "spark.storage.blockManagerSlaveTimeoutMs": "20000",
+    "spark.network.timeoutInterval": "5s",
 }
 
 
