@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from connectors.errors import InputError
@@ -29,10 +31,17 @@ OPENED = [
 
 def prepare_java() -> None:
     """Set the environment that every JVM of this process and of Ray's will have; must be done before Ray starts."""
+    os.environ.update(environment())
+
+
+def environment() -> dict[str, str]:
+    """What every JVM has to find."""
     home = _home()
-    os.environ["JAVA_HOME"] = str(home)
-    os.environ["PATH"] = f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
-    os.environ["JDK_JAVA_OPTIONS"] = " ".join(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED)
+    return {
+        "JAVA_HOME": str(home),
+        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "JDK_JAVA_OPTIONS": " ".join(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
+    }
 
 
 def _home() -> Path:
@@ -61,3 +70,8 @@ def _version(java: Path) -> int | None:
         return None
     found = re.search(r'version "(\d+)', said)
     return int(found[1]) if found else None
+
+
+if __name__ == "__main__":
+    # For the shell in which a node of a cluster is started.
+    sys.stdout.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in environment().items())

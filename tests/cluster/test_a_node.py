@@ -33,6 +33,7 @@ OPTIONS = {
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
     """Two nodes where the work is, and a head that has none of it but RayDP's master."""
+    prepare_java()
     begun = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
     for _ in range(2):
         another(begun)

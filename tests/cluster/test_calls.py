@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster
 
+from cluster.java import prepare_java
 from tests.cluster.drivers import Driver
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_a_node import ON_ONE_MACHINE
@@ -38,12 +39,24 @@ ELSEWHERE = "127.0.0.2"
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
+    prepare_java()
     head = {"num_cpus": 0, "object_store_memory": 128 << 20}
     begun = Cluster(initialize_head=True, head_node_args=head)
     begun.add_node(num_cpus=4, object_store_memory=256 << 20, node_ip_address=ELSEWHERE)
     yield begun
     shutdown: Any = begun.shutdown
     shutdown()
+
+
+COMMAND = """
+import os, ray
+from elsinore.cli import main
+
+ray.init(os.environ["ELSINORE_ADDRESS"], log_to_driver=False)
+# It is for the calls of this process to its actors: those of Spark's, which starts now, do not fail.
+del os.environ["RAY_testing_rpc_failure"]
+main()
+"""
 
 
 def run(tmp_path: Path, growing: Growing, cluster: Cluster, how: dict[str, int], restarts: int) -> Driver:
@@ -60,7 +73,7 @@ def run(tmp_path: Path, growing: Growing, cluster: Cluster, how: dict[str, int],
         "ELSINORE_RESTARTS": str(restarts),
     }
     command: list[str | Path] = ["run", tmp_path / "workload.elsinore", "--events", tmp_path / "in" / "all.parquet"]
-    return Driver("-m", "elsinore", *command, "--out", tmp_path / "rows.jsonl", **settings)
+    return Driver("-c", COMMAND, *command, "--out", tmp_path / "rows.jsonl", **settings)
 
 
 @pytest.mark.parametrize("how", HOW)
