@@ -11,6 +11,7 @@ from benchmarks.aseq import aseq
 from benchmarks.auto import auto
 from benchmarks.changing import changing
 from benchmarks.figures import HEADER, Benchmark, Figure, line
+from benchmarks.flink import flink
 from benchmarks.gloria import gloria
 from benchmarks.hamlet import hamlet
 from benchmarks.linked import doubling, linked
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         changing,
         memory,
         starting,
+        flink,
         runtime,
         latency,
         growth,

@@ -14,6 +14,7 @@ from threading import Event, RLock, Thread
 from typing import Any
 
 import ray
+from ray._common.constants import HEAD_NODE_RESOURCE_NAME
 from ray._private import ray_constants, state
 
 from cluster.java import prepare_java
@@ -200,4 +201,6 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         options["spark.jars.packages"] = settings.spark_packages
     if embedded:
         options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
-    return options
+    else:
+        options[f"spark.ray.raydp_spark_master.actor.resource.{HEAD_NODE_RESOURCE_NAME}"] = "0.001"
+    return options | settings.spark_options

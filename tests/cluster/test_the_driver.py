@@ -26,9 +26,10 @@ def alone() -> None:
         begun.close()
 
 
-def stream(tmp_path: Path) -> Driver:
+def stream(tmp_path: Path, **settings: str) -> Driver:
     command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
-    return Driver("-m", "elsinore", *command, "--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl")
+    command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
+    return Driver("-m", "elsinore", *command, **settings)
 
 
 def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
@@ -68,4 +69,38 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing) -> None:
         driver.process.send_signal(signal.SIGINT)
         assert driver.end() == 130, driver.said()
         assert driver.said() == "stopped\n"
+        driver.until_nothing_is_left()
+
+
+NOTEBOOK = """
+import asyncio, sys
+import elsinore
+
+async def cells():
+    await asyncio.sleep(0)
+    first = elsinore.run(WORKLOAD, EVENTS)
+    await asyncio.sleep(0)
+    second = elsinore.run(WORKLOAD, EVENTS, actors=3)
+    taken = []
+    with elsinore.stream(WORKLOAD, SOURCE, lambda rows, _: taken.append(rows), checkpoint=CHECKPOINT) as live:
+        while live.metrics.events < first.metrics.events:
+            await asyncio.sleep(0.1)
+            live.wait(0)
+    third = elsinore.run(WORKLOAD, EVENTS, engine="local")
+    assert first.to_arrow().equals(third.to_arrow()) and second.to_arrow().equals(third.to_arrow())
+    assert first.metrics.rows > 0 and taken
+    print("all the same", file=sys.stderr)
+
+asyncio.run(cells())
+"""
+
+
+def test_a_notebook_has_a_loop_that_runs(tmp_path: Path, growing: Growing) -> None:
+    growing.more(4)
+    names: dict[str, Any] = {"WORKLOAD": WORKLOAD, "SOURCE": str(tmp_path / "in")}
+    names |= {"EVENTS": str(tmp_path / "in" / "*.parquet"), "CHECKPOINT": str(tmp_path / "checkpoint")}
+    given = "".join(f"{name} = {value!r}\n" for name, value in names.items())
+    with Driver("-c", given + NOTEBOOK) as driver:
+        assert driver.end() == 0, driver.said()
+        assert "all the same" in driver.said()
         driver.until_nothing_is_left()
