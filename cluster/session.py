@@ -33,8 +33,6 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.started_ray = not ray.is_initialized()
-        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
-        self.pool = Pool(cpus=0 if self.started_ray and settings.address is None else 1)
         self._watch: Watch | None = None
         self._starting = RLock()
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
@@ -42,6 +40,9 @@ class Session:
         if self.started_ray:
             with _told_to(self.log):
                 _start_ray(settings)
+        self.alone = ray.get_runtime_context().gcs_address.startswith(f"{LOOPBACK}:")
+        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
+        self.pool = Pool(cpus=0 if self.alone else 1)
         atexit.register(self.close)
 
     @property
@@ -74,10 +75,16 @@ class Session:
                 settings.spark_executors,
                 settings.spark_cores,
                 settings.spark_memory,
-                configs=_spark_options(settings, embedded=self.started_ray and settings.address is None),
+                configs=_spark_options(settings, embedded=self.alone),
             )
             spark.sparkContext.setLogLevel("ERROR")
         return spark
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """What is started here writes to a log of this session's, not to the terminal."""
+        with _told_to(self.log):
+            yield
 
     def close(self) -> None:
         """Ends what this session began."""
