@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from cluster.service import health_routes, job_routes, stream_routes
-from cluster.service.context import Context, told
+from cluster.service.context import Context, Turns, told
 from cluster.service.control import Control
 from cluster.service.documents import ProblemDocument, Queries, Submission
 from cluster.service.guard import Guard
@@ -34,7 +34,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
         settings,
         Jobs(settings.data),
         control,
-        asyncio.Semaphore(settings.appends),
+        Turns(settings.appends),
         asyncio.Semaphore(1),
         Backlog(settings),
     )

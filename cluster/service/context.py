@@ -24,7 +24,31 @@ from cluster.service.settings import ServiceSettings
 Model = TypeVar("Model", bound=BaseModel)
 Answer = TypeVar("Answer")
 
+WAITING = 16
+"""For each place: a body that is read needs memory, one that waits does not."""
+
 KEY = re.compile(r"[ -~]{1,128}")
+
+
+class Turns:
+    """So many at a time; some more wait for their turn."""
+
+    def __init__(self, places: int) -> None:
+        self._places = asyncio.Semaphore(places)
+        self._room = WAITING * places
+        self._waiting = 0
+
+    async def __aenter__(self) -> None:
+        if self._waiting >= self._room:
+            raise RefusedError(429, "too many appends wait for their turn; try again in a moment")
+        self._waiting += 1
+        try:
+            await self._places.acquire()
+        finally:
+            self._waiting -= 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self._places.release()
 
 
 @dataclass
@@ -32,7 +56,7 @@ class Context:
     settings: ServiceSettings
     jobs: Jobs
     control: Control
-    appends: asyncio.Semaphore
+    appends: Turns
     planning: asyncio.Semaphore
     """One at a time: to plan a large workload takes a processor for a second."""
     backlog: Backlog

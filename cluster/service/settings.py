@@ -32,6 +32,7 @@ class ServiceSettings(BaseSettings):
     workloads: int = Field(default=16, ge=1, description="jobs at a time")
     queries: int = Field(default=500, ge=1, description="queries of a workload")
     workload_text: int = Field(default=MIB // 4, ge=1, description="characters of a workload")
+    planning: float = Field(default=20, gt=0, description="seconds that it may take to plan a workload")
     columns: int = Field(default=512, ge=2, description="columns of a job")
     body: int = Field(default=32 * MIB, ge=1, description="bytes of a body as it is sent")
     unpacked: int = Field(default=64 * MIB, ge=1, description="bytes of a body when it is decompressed")

@@ -50,8 +50,6 @@ async def append_events(request: Request, name: str) -> Response:
     job = here.jobs.get(name)
     media_type, coding, key = _media_type(request), _coding(request), key_of(request)
     here.backlog.check(job)
-    if here.appends.locked() and len(here.appends._waiters or ()) > 16 * here.settings.appends:
-        raise RefusedError(429, "too many appends wait for their turn; try again in a moment")
     async with here.appends:
         body = await body_of(request, here.settings.body, here.settings)
         taken = await beside(_taken, here, name, body, coding, media_type, key)

@@ -10,13 +10,14 @@ from fractions import Fraction
 from cluster.service.documents import Queries, Submission
 from cluster.service.intake import check_readable
 from cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
+from cluster.service.planning import PLANNER
 from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings
 from connectors.errors import InputError
 from elsinore.api import known, seconds
 from planner.clock import UNITS
 from planner.parse import parse
-from planner.plan import STRATEGIES, plan
+from planner.plan import STRATEGIES
 from planner.syntax import Workload
 
 
@@ -48,8 +49,7 @@ def _again(job: Job, request: str) -> Job:
 def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
     known("strategy", asked.strategy, STRATEGIES)
     known("time unit", asked.time_unit, tuple(UNITS))
-    workload = checked(asked.workload, settings)
-    plan(workload, asked.strategy)
+    checked(asked.workload, asked.strategy, settings)
     return Spec(
         workload=asked.workload,
         strategy=asked.strategy,
@@ -92,7 +92,7 @@ def check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings
     check_readable(spec, columns)
 
 
-def checked(text: str, settings: ServiceSettings) -> Workload:
+def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
     """A workload without a mistake, and not larger than the service plans."""
     # Each query has one RETURN, so that too many are seen before any is looked at.
     if text.upper().count("RETURN") > 2 * settings.queries:
@@ -102,6 +102,7 @@ def checked(text: str, settings: ServiceSettings) -> Workload:
             f"the workload has {len(text):,} characters, and the service takes {settings.workload_text:,} at most; "
             "split it into several workloads"
         )
+    PLANNER.check(text, strategy, settings.planning)
     workload = workload_of(text)
     if len(workload.queries) > settings.queries:
         raise _too_many(settings)
@@ -116,7 +117,7 @@ def with_queries(job: Job, asked: Queries, repeatable: bool, settings: ServiceSe
     """What the job is when these are added; nothing where they are there already, and that is as it should be."""
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
-    checked(asked.workload, settings)
+    checked(asked.workload, spec.strategy, settings)
     added = {query.name: str(query) for query in parse(asked.workload).queries}
     taken = sorted(added.keys() & before.keys())
     if taken and repeatable and all(before[name] == text for name, text in added.items() if name in before):
@@ -143,5 +144,5 @@ def without_query(job: Job, name: str, settings: ServiceSettings) -> Spec:
 
 def _changed(spec: Spec, queries: dict[str, str], settings: ServiceSettings) -> Spec:
     changed = replace(spec, workload=";\n\n".join(queries.values()))
-    plan(checked(changed.workload, settings), changed.strategy)
+    checked(changed.workload, changed.strategy, settings)
     return changed

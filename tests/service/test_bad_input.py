@@ -63,6 +63,7 @@ def endless_texts() -> bytes:
 LINE = b'{"type": "A", "time": 1, "x": 1}\n'
 MANY = "\n".join(f"QUERY q{number} RETURN COUNT(*) PATTERN A+ WITHIN 1 minute" for number in range(10_000))
 DEEP = "RETURN COUNT(*) PATTERN " + "(" * 5_000 + "A" + ")+" * 5_000 + " WITHIN 1 minute"
+CROWD = "RETURN COUNT(*) PATTERN AND(" + ", ".join(f"A{n}+" for n in range(40)) + ") WITHIN 1 minute"
 WIDE = "RETURN COUNT(*) PATTERN SEQ(" + ", ".join(f"(A{n}? | B{n}?)+" for n in range(60)) + ") WITHIN 1 minute"
 
 BAD = {
@@ -113,6 +114,7 @@ BAD = {
     "ten thousand queries": workload(MANY, "queries at most"),
     "a pattern that is deep": workload(DEEP, "nested more than 100 deep"),
     "a pattern that is wide": workload(WIDE, "pattern"),
+    "a pattern that takes for ever": workload(CROWD, "to plan this workload takes more than"),
     "a workload that is long": workload(" " * 300_000, "characters"),
     "a workload that is none": workload("SELECT * FROM events", "query q1"),
     "half a pair": Bad(
