@@ -30,7 +30,7 @@ LOOK = 1.0
 class Session:
     """One for a process: several runs, one after another, share it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics_port: int | None = None) -> None:
         self.settings = settings
         self.started_ray = not ray.is_initialized()
         self._watch: Watch | None = None
@@ -39,7 +39,7 @@ class Session:
         prepare_java()
         if self.started_ray:
             with _told_to(self.log):
-                _start_ray(settings)
+                _start_ray(settings, metrics_port)
         self.alone = is_alone()
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
         self.pool = Pool(cpus=0 if self.alone else 1)
@@ -174,7 +174,7 @@ def session(settings: Settings) -> Session:
     return _session
 
 
-def _start_ray(settings: Settings) -> None:
+def _start_ray(settings: Settings, metrics_port: int | None) -> None:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if settings.address is not None:
         ray.init(settings.address, **options)
@@ -185,6 +185,7 @@ def _start_ray(settings: Settings) -> None:
         object_store_memory=settings.object_store,
         include_dashboard=False,
         _node_ip_address=LOOPBACK,
+        _metrics_export_port=metrics_port,
         **options,
     )
 

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyspark.sql.types as T  # noqa: N812
+from ray.exceptions import RayError
 
+from cluster.checkpoint import latest_of
 from cluster.live import Asked, Live, Write
 from cluster.service.jobs import Job, Spec, paused
 from cluster.service.refusals import refusal
 from cluster.service.rows import RowsSink
 from cluster.settings import Settings
 from cluster.terms import Terms
-from connectors.errors import InputError
+from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.spark.streams import Stream
 from elsinore.tables import answers, columns_of, form_of, table
@@ -107,19 +109,34 @@ class AtWork:
         LOG.info("resumed", extra={"job": self.job.name})
 
     def change(self, spec: Spec) -> None:
-        """Other queries. What was promised is on disk first; a stream that dies on the way begins with them."""
+        """Other queries. What is promised is on disk first: a stream that dies on the way begins again with them."""
         with self._lock:
+            terms = self._terms()
+            if terms is not None:
+                terms.changed(spec.workload, spec.strategy, terms.ranges.places)
             self._put(spec)
-            if self.live is not None and not self.live.wait(0):
-                self.live.change(spec.workload)
+            try:
+                if self.live is not None and not self.live.wait(0):
+                    self.live.change(spec.workload)
+            except Exception as error:  # noqa: BLE001 - it is over, and begins again
+                self._fail(error)
             self.tell()
         LOG.info("queries changed", extra={"job": self.job.name})
+
+    def _terms(self) -> Terms | None:
+        if self.live is not None:
+            return self.live.terms
+        latest = latest_of(str(self.job.checkpoint))
+        return Terms.read(latest.duty()) if latest else None
 
     def decisions(self) -> list[Any]:
         """Tables of what was decided, of each graph actor and route."""
         with self._lock:
             live = self.live
-        return [] if live is None else [part for parts in live.crew.ask("decisions") for part in parts]
+        try:
+            return [] if live is None else [part for parts in live.crew.ask("decisions") for part in parts]
+        except RayError as error:
+            raise FailedError("a graph actor has died; another one takes its place") from error
 
     def end(self) -> None:
         """The stream stops after the batch at work, and nobody looks after it any more."""

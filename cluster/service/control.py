@@ -34,7 +34,7 @@ class Control:
         try:
             return await asyncio.wait_for(_answer(getattr(self.manager, method).remote(*arguments)), PATIENCE)
         except RayTaskError as error:
-            raise refusal(error.cause) from None
+            raise away() if isinstance(error.cause, RayError) else refusal(error.cause) from None
         except (RayError, GetTimeoutError, TimeoutError):
             raise away() from None
 

@@ -30,7 +30,7 @@ def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """The service, ready; all processes end with the block."""
     check_listening(service)
     os.environ[CALLBACK] = IMPORT_PATH
-    session = Session(settings)
+    session = Session(settings, service.metrics_port)
     try:
         with session.quiet():
             http = {"host": service.host, "port": service.port, "keep_alive_timeout_s": 75}

@@ -13,11 +13,10 @@ from cluster.service.at_work import LOG, AtWork
 from cluster.service.jobs import Jobs, Spec
 from cluster.service.logs import log_as_json
 from cluster.service.metrics import Gauges
-from cluster.service.refusals import RefusedError, refusal
+from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings
 from cluster.session import session
 from cluster.settings import Settings
-from connectors.errors import InputError
 
 NAME, NAMESPACE = "elsinore-manager", "elsinore"
 
@@ -53,10 +52,7 @@ class Manager:
         self._of(name).resume()
 
     def change(self, name: str, spec: Spec) -> None:
-        try:
-            self._of(name).change(spec)
-        except InputError as error:
-            raise refusal(error) from None
+        self._of(name).change(spec)
 
     def remove(self, name: str) -> None:
         self._of(name).end()

@@ -27,6 +27,7 @@ class ServiceSettings(BaseSettings):
     data: Path = Field(default=Path("elsinore-data"), description="the folder of all jobs, the same on every node")
     host: str = Field(default=LOOPBACK, min_length=1, description="the address to listen at")
     port: int = Field(default=8000, ge=1, le=65535, description="the port to listen at")
+    metrics_port: int | None = Field(default=None, ge=1, le=65535, description="for Prometheus; else Ray chooses one")
     token: SecretStr | None = Field(default=None, description="what clients have to show")
     replicas: int = Field(default=2, ge=1, le=256, description="processes that take events and hand out rows")
     workloads: int = Field(default=16, ge=1, description="jobs at a time")

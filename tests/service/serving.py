@@ -34,6 +34,7 @@ print(json.dumps([[one["ActorClassName"], one["Name"], one["Pid"]] for one in al
 class Served:
     process: subprocess.Popen[bytes]
     port: int
+    metrics_port: int
     data: Path
     log: Path
 
@@ -77,21 +78,26 @@ class Served:
 
 @contextmanager
 def served(folder: Path, **settings: str) -> Iterator[Served]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port, metrics_port = free_port(), free_port()
+    settings |= {"metrics_port": str(metrics_port)}
     named = {f"ELSINORE_SERVICE_{name.upper()}": value for name, value in settings.items()}
     environment = {**os.environ, "ELSINORE_SERVICE_TOKEN": TOKEN, "ELSINORE_ENGINE": "ray", **named}
     command = [sys.executable, "-m", "elsinore", "serve", "--data", str(folder / "data"), "--port", str(port)]
     log = folder / "log"
     with log.open("ab") as said:
         process = subprocess.Popen(command, stdout=said, stderr=said, env=environment)
-    found = Served(process, port, folder / "data", log)
+    found = Served(process, port, metrics_port, folder / "data", log)
     try:
         wait_until_ready(found)
         yield found
     finally:
         found.stop()
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 def wait_until_ready(service: Served) -> None:

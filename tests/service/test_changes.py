@@ -40,6 +40,8 @@ def test_rows_of_the_others_are_those_of_a_run_without_the_change(
         assert added.json()["queries"] == ["kept", "summed", "come"], added.text
         since = added.json()["metrics"]["latest"]
         assert client.post(f"/v1/workloads/{job}/queries", json={"workload": f"QUERY come {COME}"}).status_code == 409
+        finer = client.post(f"/v1/workloads/{job}/queries", json={"workload": f"QUERY finer {FINER}"})
+        assert (finer.status_code, "too coarse" in finer.json()["detail"]) == (422, True), finer.text
         removed = client.delete(f"/v1/workloads/{job}/queries/summed")
         assert removed.json()["queries"] == ["kept", "come"], removed.text
         sending.join()
@@ -57,6 +59,7 @@ def test_rows_of_the_others_are_those_of_a_run_without_the_change(
     assert of["come"] == Counter(row for row in come if dict(row)["window_start"] >= first)
 
 
+FINER = "RETURN COUNT(*) PATTERN Travel+ WITHIN 500 ms SLIDE 250 ms"
 NAMES = ("kept", "summed", "come")
 
 

@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import httpx2
@@ -159,6 +160,23 @@ def test_submits_are_repeated_without_harm(client: httpx2.Client) -> None:
     assert first.status_code == second.status_code == 201
     assert first.json()["id"] == second.json()["id"] == first.headers["Location"].rsplit("/", 1)[-1]
     client.delete(first.headers["Location"])
+
+
+def test_prometheus_sees_each_job(service: Served, client: httpx2.Client) -> None:
+    with submitted(client, SIMPLE, name="seen") as job:
+        client.post(f"/v1/workloads/{job}/events", content=lines(FEW), headers={"Content-Type": "application/x-ndjson"})
+        until_taken(client, job, len(FEW))
+        end = monotonic() + 60
+        while not (found := measured(service, "ray_elsinore_events", job)):
+            assert monotonic() < end
+            sleep(0.5)
+        assert found == [len(FEW)]
+        assert len(measured(service, "ray_elsinore_checkpoint_age", job)) == 1
+
+
+def measured(service: Served, name: str, job: str) -> list[float]:
+    told = httpx2.get(f"http://127.0.0.1:{service.metrics_port}/metrics").text.splitlines()
+    return [float(line.rsplit(" ", 1)[1]) for line in told if line.startswith(name) and f'job="{job}"' in line]
 
 
 def test_nothing_listens_to_others(service: Served) -> None:
