@@ -17,7 +17,7 @@ AGAIN = frozenset({408, 429, 503})
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on asking: pauses double, up to the longest, and are spread: clients shall not come all at once."""
+    """How long to go on asking: pauses double, up to the longest, and are spread, lest all clients come at once."""
 
     seconds: float = 60
     first: float = 0.2
@@ -57,7 +57,7 @@ def answered(request: Request, patience: Patience) -> Steps[Answered]:
 
 
 def stands(response: Response) -> bool:
-    """Whether asking again makes no sense. What a proxy says of a server out of its reach is not the server's answer."""
+    """Whether asking again makes no sense. A proxy that does not reach the server answers for itself."""
     if response.status in AGAIN:
         return False
     return response.status < 500 or response.kind == PROBLEM
