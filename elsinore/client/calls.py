@@ -17,7 +17,7 @@ from elsinore.client.batches import Batch, batches
 from elsinore.client.exchange import ARROW, JSON, Pause, Request, Response, Silence, Steps
 from elsinore.client.facts import JobStatus, Sent
 from elsinore.client.options import Options, wired
-from elsinore.client.pages import Page
+from elsinore.client.pages import Page, table_of
 from elsinore.client.patience import Answered, Patience, answered
 from elsinore.client.refusals import refusal
 from elsinore.result import Result
@@ -77,8 +77,7 @@ class Calls:
     def decisions(self, job: str, limit: int | None) -> Steps[pa.Table]:
         params = {} if limit is None else {"limit": str(limit)}
         request = Request("GET", _path(job, "decisions"), params, {"Accept": ARROW})
-        response = _good((yield from answered(request, self.patience)))
-        return pa.ipc.open_stream(response.body).read_all()
+        return table_of(_good((yield from answered(request, self.patience))))
 
     def statistics(self, job: str) -> Steps[dict[str, Any]]:
         return json.loads((yield from self._asked("GET", _path(job, "statistics"))).body)

@@ -35,10 +35,9 @@ class Page:
 
     @classmethod
     def of(cls, response: Response) -> Page:
-        try:
-            return cls(pa.ipc.open_stream(response.body).read_all(), response.headers[CURSOR])
-        except (pa.ArrowInvalid, KeyError) as error:
-            raise FailedError(f"the service's page of rows cannot be read: {error}") from error
+        if CURSOR not in response.headers:
+            raise FailedError("the service's page of rows does not say where the next one begins")
+        return cls(table_of(response), response.headers[CURSOR])
 
     def __len__(self) -> int:
         return self.table.num_rows
@@ -63,6 +62,14 @@ class Page:
 
     def __repr__(self) -> str:
         return f"<Page: {len(self):,} rows>"
+
+
+def table_of(response: Response) -> pa.Table:
+    """The table that a service was asked for."""
+    try:
+        return pa.ipc.open_stream(response.body).read_all()
+    except pa.ArrowInvalid as error:
+        raise FailedError(f"the service's table cannot be read: {error}") from error
 
 
 def _part(query: str, rows: pa.Table, names: tuple[str, ...]) -> Answers:
