@@ -126,12 +126,13 @@ class AsyncJob:
     def __init__(self, client: AsyncClient, known: JobStatus) -> None:
         self._client = client
         self._calls = client._calls
-        self._known = known
+        self.known = known
+        """What the service told of it last; `status` asks."""
 
     @property
     def id(self) -> str:
         """The name by which the service knows it."""
-        return self._known.id
+        return self.known.id
 
     async def status(self) -> JobStatus:
         """Its state, its queries, and what it has counted."""
@@ -194,8 +195,8 @@ class AsyncJob:
         await self._client._do(self._calls.remove(self.id))
 
     async def _learn(self, steps: Steps[JobStatus]) -> JobStatus:
-        self._known = await self._client._do(steps)
-        return self._known
+        self.known = await self._client._do(steps)
+        return self.known
 
     def __repr__(self) -> str:
-        return f"<AsyncJob {repr(self._known)[1:]}"
+        return f"<AsyncJob {repr(self.known)[1:]}"

@@ -27,7 +27,7 @@ class Options(TypedDict, total=False):
     time_unit: str
     lateness: float | Fraction | Decimal | timedelta
     columns: Mapping[str, str] | pa.Schema
-    """The types of attributes: "int64", "float64", "string", "bool" or "timestamp"; or an Arrow schema."""
+    """Types of attributes: "int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"; or an Arrow schema."""
     actors: int
 
 
@@ -53,7 +53,7 @@ def _kind(kind: pa.DataType) -> str:
     if pa.types.is_dictionary(kind):
         return _kind(kind.value_type)
     if pa.types.is_timestamp(kind):
-        return "timestamp"
+        return "timestamp" if kind.tz else "timestamp_ntz"
     if pa.types.is_integer(kind):
         return "int64"
     if pa.types.is_floating(kind):

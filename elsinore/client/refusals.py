@@ -11,6 +11,7 @@ from elsinore.errors import EventError, FailedError, InputError, Problem, Refuse
 from elsinore.problems import Place
 
 BUSY = frozenset({408, 429, 503})
+KINDS: Mapping[str, type[Exception]] = {"urn:elsinore:event": EventError, "urn:elsinore:failed": FailedError}
 
 
 def refusal(response: Response, text: str = "") -> Exception:
@@ -34,11 +35,14 @@ def exception(document: Mapping[str, Any], text: str = "") -> Exception:
         return WorkloadError(map(_problem, document["problems"]), text, detail)
     if status in (401, 403):
         return RefusedError(f"{detail}. Give the service's token, with token=… or ELSINORE_TOKEN")
+    kind = KINDS.get(document.get("type", ""))
+    if kind is not None:
+        return kind(detail)
     if status in BUSY:
         return UnreachableError(detail)
     if status >= 500:
         return FailedError(detail)
-    return EventError(detail) if document.get("type") == "urn:elsinore:event" else InputError(detail)
+    return InputError(detail)
 
 
 def _problem(item: Mapping[str, Any]) -> Problem:

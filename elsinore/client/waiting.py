@@ -123,12 +123,13 @@ class Job:
     def __init__(self, client: Client, known: JobStatus) -> None:
         self._client = client
         self._calls = client._calls
-        self._known = known
+        self.known = known
+        """What the service told of it last; `status` asks."""
 
     @property
     def id(self) -> str:
         """The name by which the service knows it."""
-        return self._known.id
+        return self.known.id
 
     def status(self) -> JobStatus:
         """Its state, its queries, and what it has counted."""
@@ -188,8 +189,8 @@ class Job:
         self._client._do(self._calls.remove(self.id))
 
     def _learn(self, steps: Steps[JobStatus]) -> JobStatus:
-        self._known = self._client._do(steps)
-        return self._known
+        self.known = self._client._do(steps)
+        return self.known
 
     def __repr__(self) -> str:
-        return f"<Job {repr(self._known)[1:]}"
+        return f"<Job {repr(self.known)[1:]}"

@@ -107,14 +107,16 @@ def test_what_was_removed_by_a_request_that_was_lost_is_removed() -> None:
 def test_a_workload_and_how_it_is_to_be_run() -> None:
     text = DOCUMENT["workload"]
     coded = pa.dictionary(pa.int32(), pa.string())
-    schema = pa.schema({"district": coded, "speed": pa.float64(), "at": pa.timestamp("ms")})
+    schema = pa.schema(
+        {"district": coded, "speed": pa.float64(), "at": pa.timestamp("ms", "UTC"), "on": pa.timestamp("s")}
+    )
     options: Options = {"name": "rides", "lateness": timedelta(seconds=1.5), "columns": schema}
     played = Played(CALLS.submit(text, options), [LOST, said(DOCUMENT, 201)])
     assert json.loads(played.requests[0].body) == {
         "workload": text,
         "name": "rides",
         "lateness": "1500000e-6",
-        "columns": {"district": "string", "speed": "float64", "at": "timestamp"},
+        "columns": {"district": "string", "speed": "float64", "at": "timestamp", "on": "timestamp_ntz"},
     }
     assert Fraction("1500000e-6") == Fraction(3, 2)
     assert len({request.headers["Idempotency-Key"] for request in played.requests}) == 1
