@@ -96,6 +96,11 @@ class Decisions:
             }
         )
 
+    def forget(self, but: int) -> None:
+        """What is recorded of bursts before the last so many."""
+        while len(self.parts) > 1 and sum(len(part["kleene"]) for part in self.parts[1:]) >= but:
+            del self.parts[0]
+
     def _changes(self, kleene: Ints, partition: Ints, shared: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
         """Against the burst before it of the same partition: 0 none, 1 a merge, 2 a split."""
         self._make_room(int(partition.max()) + 1)

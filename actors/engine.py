@@ -303,6 +303,11 @@ class Engine:
         decided = self._decisions()
         return decisions_table([one for one, _ in decided], [names for _, names in decided], self.clock)
 
+    def forget_decisions(self, but: int) -> None:
+        """Those about bursts that are older than the last so many of each share set."""
+        for one, _ in self._decisions():
+            one.forget(but)
+
     def _decisions(self) -> list[tuple[Decisions, list[str]]]:
         return [*self._decided, *((sharing.graph.decisions, sharing.names) for sharing in self.sharings)]
 

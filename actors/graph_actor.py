@@ -47,6 +47,8 @@ class Duty:
     policy: SharingOptimizer
     """What decides about bursts where the optimizer actor does not."""
     record_decisions: bool = False
+    remembered: int = 0
+    """Where decisions are recorded, so many of the last ones of each engine; 0 is all of them."""
     key_groups: int = 1
     keeper: Keeper | None = None
 
@@ -150,6 +152,8 @@ class GraphActor:
         for number, (engine, block) in enumerate(zip(self.engines, blocks, strict=True)):
             route = self.duty.routes[number % len(self.plans)]
             rows += engine.take(batch_of(block, self.duty.types, route.columns), watermark)
+            if self.duty.remembered:
+                engine.forget_decisions(self.duty.remembered)
         return rows
 
     def _drained(self) -> list[PartialRows]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Event, Lock, Thread
@@ -18,6 +18,7 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
+from ray.exceptions import RayError
 
 from actors.graph_actor import Receipt
 from actors.rows import Rows
@@ -25,7 +26,7 @@ from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
 from cluster.crew import Batch, Crew
 from cluster.local import Metrics
-from cluster.recovery import Recovery, hand_over
+from cluster.recovery import Known, Recovery, hand_over
 from cluster.session import session
 from cluster.settings import Settings
 from cluster.terms import Terms
@@ -44,6 +45,9 @@ TOLD = "elsinore"
 
 COUNTED = ("events", "dead", "late", "unmatched", "dropped")
 
+LOOK = 0.05
+"""Seconds between two looks whether a micro-batch is still wanted."""
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -54,6 +58,8 @@ class Asked:
     numeric: str
     lateness: Fraction
     dead_letters: Path | None = None
+    remembered: int = 0
+    """The last bursts of each graph actor of which it is known what was decided."""
 
 
 @dataclass
@@ -95,6 +101,8 @@ class Live:
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
+        self._wanted: Asked | None = None
+        """What somebody wants from the next batch on."""
         try:
             self.session = session(settings)
             self.stream = self._opened()
@@ -109,16 +117,28 @@ class Live:
 
     def _opened(self) -> Stream:
         while True:
+            self.spark = self.session.spark
             try:
-                return self.opened(self.session.spark)
+                return self.opened(self.spark)
             except Py4JError:
-                if not self.session.spark_lost:
+                if not self._lost:
                     raise
 
+    @property
+    def _lost(self) -> bool:
+        return self.session.lost(self.spark)
+
     def _begin(self) -> None:
-        """A new era: from nothing, or from the end of the last one."""
-        latest, era = self.checkpoint.latest, self.checkpoint.next_era()
-        known = Recovery(self.checkpoint, self._hired, self._written).known(latest) if latest else None
+        """From nothing, or from the end of the last era."""
+        latest = self.checkpoint.latest
+        self._enter(self._recovered(latest) if latest else None)
+
+    def _recovered(self, era: Era) -> Known:
+        return Recovery(self.checkpoint, self._hired, self._written).known(era)
+
+    def _enter(self, known: Known | None) -> None:
+        """A new era."""
+        era = self.checkpoint.next_era()
         self.terms = self._changed(known.terms) if known else self._first()
         self.done = known.done if known else Done()
         era.begin(self.terms.document())
@@ -147,7 +167,7 @@ class Live:
         return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
 
     def _hired(self, terms: Terms, era: Era | None = None) -> Crew:
-        duty, pool = terms.duty(era), self.session.pool
+        duty, pool = terms.duty(era, self.asked.remembered), self.session.pool
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
 
     def _reading(self) -> Any:
@@ -164,16 +184,24 @@ class Live:
 
     def _take(self, frame: Any, spark_batch: int) -> None:
         """Called by Spark, for one micro-batch after another; for the last one again if it was not told of its end."""
-        with self._busy:
-            if self._stopping.is_set():
-                # Only what raises is not taken for done.
-                raise InterruptedError("the stream was stopped")
+        # Who stops the query does so between two batches, and waits for this call.
+        while not self._busy.acquire(timeout=LOOK):
+            self._expect_more()
+        try:
+            self._expect_more()
             if spark_batch > self.done.spark_batch:
                 try:
                     self._do(frame, spark_batch)
                 except BaseException as error:
                     self.error = error
                     raise
+        finally:
+            self._busy.release()
+
+    def _expect_more(self) -> None:
+        if self._stopping.is_set() or self._wanted is not None:
+            # Only what raises is not taken for done.
+            raise InterruptedError("the stream was stopped, or is being changed")
 
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
@@ -260,10 +288,21 @@ class Live:
     def stop(self) -> None:
         """After the batch that is at work; the stream can be resumed where it stopped."""
         self._stopping.set()
-        with self._busy:
-            if not self.session.spark_lost:
-                self.query.stop()
+        self._halt()
         self._going.join()
+
+    def change(self, workload: str) -> None:
+        """Go on with other queries after the batch that is at work; when it returns, they are those of the stream."""
+        self._wanted = replace(self.asked, workload=workload)
+        self._halt()
+        while self._wanted is not None:
+            if self.wait(LOOK):
+                raise FailedError("the stream ended before its queries were changed")
+
+    def _halt(self) -> None:
+        with self._busy:
+            if not self._lost:
+                self.query.stop()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until the stream ends, or so long; whether it has ended. Raises what it failed over."""
@@ -278,11 +317,18 @@ class Live:
         """Until it is stopped, or fails over something else than the loss of Spark."""
         try:
             while not self._ended():
-                self.left -= 1
-                self.error = None
-                self.crew.withdraw(self.done.number + 1)
+                if self._lost:
+                    self.left -= 1
+                    self.error = None
+                    self.crew.withdraw(self.done.number + 1)
+                if self._wanted is not None:
+                    self._turn(self._wanted)
                 self.stream = self._opened()
-                self.query = self._reading()
+                with self._busy:
+                    if self._stopping.is_set():
+                        return
+                    self._wanted = None
+                    self.query = self._reading()
         except BaseException as error:  # noqa: BLE001 - who waits for this thread raises it
             self.error = error
         finally:
@@ -290,17 +336,29 @@ class Live:
             self.collecting.dismiss()
             self.checkpoint.close()
 
+    def _turn(self, asked: Asked) -> None:
+        """An era with other queries. Where a batch was cut short, actors may know more than was done: others come."""
+        try:
+            known = Known(self.terms, self.done, self.crew.states(self.done.number))
+        except RayError:
+            known = self._recovered(self.era)
+        self.crew.dismiss()
+        self.asked = asked
+        self._enter(known)
+
     def _ended(self) -> bool:
         """Wait for the end of the query of Spark's, and say whether it is that of the stream."""
+        failed = None
         try:
             self.query.awaitTermination()
         except (StreamingQueryException, Py4JError) as error:
-            if self._stopping.is_set():
-                return True
-            if self.session.spark_lost and self.left:
-                return False
-            self.error = self.error or FailedError(f"Spark gave up on the stream: {error}")
-        return self._stopping.is_set() or self.error is not None or not self.session.spark_lost
+            failed = FailedError(f"Spark gave up on the stream: {error}")
+        if self._stopping.is_set():
+            return True
+        if (self._lost and self.left) or (self._wanted is not None and self.error is None):
+            return False
+        self.error = self.error or failed
+        return True
 
 
 class _Events:

@@ -19,8 +19,10 @@ class Pool:
 
     def hire(self, kind: type) -> Any:
         """An actor of this kind. Ray does not start it again, nor repeat its calls: who hires it looks after it."""
-        waiting = self.idle.get(kind)
-        return waiting.pop() if waiting else self.replace(kind)
+        try:
+            return self.idle.get(kind, []).pop()
+        except IndexError:  # streams of one process may hire at the same time
+            return self.replace(kind)
 
     def optimizer(self, policy: SharingOptimizer) -> Any:
         """The one that decides so. It remembers nothing that a run needs, so Ray starts it again where it dies."""

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, RLock, Thread
 from typing import Any
 
 import ray
@@ -33,28 +33,36 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.started_ray = not ray.is_initialized()
-        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
-        self.pool = Pool(cpus=0 if self.started_ray and settings.address is None else 1)
         self._watch: Watch | None = None
+        self._starting = RLock()
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
         if self.started_ray:
             with _told_to(self.log):
                 _start_ray(settings)
+        self.alone = ray.get_runtime_context().gcs_address.startswith(f"{LOOPBACK}:")
+        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
+        self.pool = Pool(cpus=0 if self.alone else 1)
         atexit.register(self.close)
 
     @property
     def spark(self) -> Any:
         """Spark, on executors that are actors of Ray's; another one where it was lost, while actors stay."""
-        if self._watch is None or self._watch.lost:
-            self._stop_spark()
-            self._watch = Watch(self._started_spark())
-        return self._watch.spark
+        with self._starting:
+            if self._watch is None or self._watch.lost:
+                self._stop_spark()
+                self._watch = Watch(self._started_spark())
+            return self._watch.spark
 
     @property
     def spark_lost(self) -> bool:
         """Whether the master that RayDP has for Spark is gone, and all jobs with it."""
         return self._watch is not None and self._watch.lost
+
+    def lost(self, spark: Any) -> bool:
+        """The same of a Spark that somebody got here; there may be another one by now."""
+        watch = self._watch
+        return watch is None or watch.lost or watch.spark is not spark
 
     def _started_spark(self) -> Any:
         import raydp
@@ -67,10 +75,16 @@ class Session:
                 settings.spark_executors,
                 settings.spark_cores,
                 settings.spark_memory,
-                configs=_spark_options(settings, embedded=self.started_ray and settings.address is None),
+                configs=_spark_options(settings, embedded=self.alone),
             )
             spark.sparkContext.setLogLevel("ERROR")
         return spark
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """What is started here writes to a log of this session's, not to the terminal."""
+        with _told_to(self.log):
+            yield
 
     def close(self) -> None:
         """Ends what this session began."""

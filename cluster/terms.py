@@ -35,7 +35,7 @@ class Terms:
     def routes(self) -> tuple[Route, ...]:
         return routes(self.plan)
 
-    def duty(self, keeper: Keeper | None = None) -> Duty:
+    def duty(self, keeper: Keeper | None = None, remembered: int = 0) -> Duty:
         planned = self.plan
         return Duty(
             self.workload,
@@ -45,6 +45,8 @@ class Terms:
             self.clock.save(),
             self.numeric,
             optimizer_of(self.strategy, cost_model()),
+            record_decisions=remembered > 0,
+            remembered=remembered,
             key_groups=self.ranges.groups,
             keeper=keeper,
         )

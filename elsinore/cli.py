@@ -202,6 +202,30 @@ def stream(
 
 @app.command()
 @outcomes()
+def serve(
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", "-d", metavar="DIR", help="Where jobs are kept.", show_default="elsinore-data"),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="HOST", help="The address to listen at.", show_default="127.0.0.1")
+    ] = None,
+    port: Annotated[int | None, typer.Option(metavar="N", help="The port to listen at.", show_default="8000")] = None,
+    actors: Annotated[int | None, typer.Option(help="Graph actors of a job.", show_default="2")] = None,
+) -> None:
+    """Answer workloads over HTTP, on this machine, until it is stopped; ELSINORE_SERVICE_TOKEN is what clients show."""
+    from cluster.service.embedded import serve_until_stopped
+    from cluster.service.settings import service_settings
+    from elsinore.api import chosen_settings
+
+    given = {"data": data, "host": host, "port": port}
+    service = service_settings(**{name: value for name, value in given.items() if value is not None})
+    settings = chosen_settings("ray", {} if actors is None else {"actors": actors})
+    serve_until_stopped(service, settings, lambda text: typer.echo(text, err=True))
+
+
+@app.command()
+@outcomes()
 def status(
     checkpoint: Annotated[
         str | None, typer.Argument(metavar="[DIR]", help="The checkpoint of a live stream.", show_default=False)

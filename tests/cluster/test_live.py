@@ -105,6 +105,27 @@ def test_queries_come_and_go_when_a_stream_goes_on(tmp_path: Path, growing: Grow
     assert of["gone"] == Counter(row for row in answers_alone(gone, rides) if dict(row)["window_end"] < since) != {}
 
 
+def test_queries_come_and_go_while_a_stream_flows(tmp_path: Path, growing: Growing, rides: pa.Table) -> None:
+    kept, gone, come = (f"QUERY {name}\n{query}" for name, query in QUERIES.items())
+    growing.more(4)
+    with begin(tmp_path, f"{kept}\n{gone}") as live:
+        taken(live, 1)
+        growing.more(2)
+        live._live.change(f"{come}\n{kept}")
+        since = max(rides["time"].to_pylist()[: live.metrics.events]) + 1
+        growing.more()
+        taken(live, growing.put * (EVENTS // PIECES))
+        live._live.change(kept)
+        growing.end()
+        taken(live, EVENTS + 1)
+    found = answered(tmp_path / "rows.jsonl")
+    of = {name: Counter({row: n for row, n in found.items() if dict(row)["query"] == name}) for name in QUERIES}
+    assert of["kept"] == answers_alone(kept, rides)
+    until_then = Counter(row for row in answers_alone(gone, rides) if dict(row)["window_end"] < since)
+    assert until_then <= of["gone"] != answers_alone(gone, rides)
+    assert Counter() < of["come"] <= Counter(r for r in answers_alone(come, rides) if dict(r)["window_start"] >= since)
+
+
 QUERIES = {
     "kept": "RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) WHERE [rider] GROUP-BY district WITHIN 1 minute",
     "gone": "RETURN COUNT(*) PATTERN SEQ(Travel, Request) WHERE [district] WITHIN 30 seconds SLIDE 10 seconds",
