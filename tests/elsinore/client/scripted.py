@@ -44,7 +44,11 @@ def problem(status: int, detail: str = "no", **members: Any) -> Response:
 
 def unpacked(body: bytes) -> Any:
     """Events that were sent as msgpack within zstd."""
-    return msgpack.unpackb(pa.CompressedInputStream(pa.BufferReader(body), "zstd").read())
+    return msgpack.unpackb(inflated(body))
+
+
+def inflated(body: bytes) -> bytes:
+    return pa.CompressedInputStream(pa.BufferReader(body), "zstd").read()
 
 
 class Played:

@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tests.elsinore.client.scripted import DOCUMENT, unpacked
+from tests.elsinore.client.scripted import DOCUMENT, inflated, unpacked
 
 TOKEN = "let-me-in"
 
@@ -59,7 +59,7 @@ class Small:
 
     def _events(self, headers: Any, body: bytes) -> tuple[int, str, bytes, dict[str, str]]:
         key, packed = headers["Idempotency-Key"], headers["Content-Type"] == "application/msgpack"
-        count = len(unpacked(body)) if packed else pa.ipc.open_stream(body).read_all().num_rows
+        count = len(unpacked(body)) if packed else pa.ipc.open_stream(inflated(body)).read_all().num_rows
         repeated = key in self.taken
         self.taken[key] = count
         return _json(202, {"events": count, "repeated": repeated})

@@ -15,13 +15,13 @@ import elsinore
 from connectors import ridesharing
 from elsinore.client import batches as module
 from elsinore.client.batches import Batch, batches
-from tests.elsinore.client.scripted import unpacked
+from tests.elsinore.client.scripted import inflated, unpacked
 
 TABLE = pa.Table.from_batches(ridesharing.generate(5_000, seed=3))
 
 
 def read(batch: Batch) -> pa.Table:
-    return pa.ipc.open_stream(batch.body()).read_all()
+    return pa.ipc.open_stream(inflated(batch.body())).read_all()
 
 
 def streamed(table: pa.Table) -> Iterator[pa.RecordBatch]:
