@@ -40,7 +40,7 @@ class Session:
         if self.started_ray:
             with _told_to(self.log):
                 _start_ray(settings)
-        self.alone = ray.get_runtime_context().gcs_address.startswith(f"{LOOPBACK}:")
+        self.alone = is_alone()
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
         self.pool = Pool(cpus=0 if self.alone else 1)
         atexit.register(self.close)
@@ -149,6 +149,11 @@ def _told_to(log: Path) -> Iterator[None]:
         for number, descriptor in zip((1, 2), kept, strict=True):
             os.dup2(descriptor, number)
             os.close(descriptor)
+
+
+def is_alone() -> bool:
+    """Whether this Ray is of this machine alone: nobody else reaches it."""
+    return ray.get_runtime_context().gcs_address.startswith(f"{LOOPBACK}:")
 
 
 _session: Session | None = None

@@ -8,9 +8,11 @@ from ray import serve
 
 from cluster.service.api import build
 from cluster.service.control import Control
+from cluster.service.edge import listen_here_alone
 from cluster.service.jobs import Jobs
 from cluster.service.logs import log_as_json
 from cluster.service.settings import ServiceSettings, service_settings
+from cluster.session import is_alone
 from cluster.settings import Settings, settings
 
 MANY = 10_000
@@ -23,6 +25,8 @@ class Service:
 
     def __init__(self, service: ServiceSettings, run: Settings) -> None:
         log_as_json()
+        if is_alone():
+            listen_here_alone()
         jobs = Jobs(service.data)
         jobs.begin()
         self.service = service

@@ -1,17 +1,20 @@
-"""The proxy of Serve's, kept from floods: uvicorn reads headers for as long as they come, unless it is told not to.
+"""Where Serve meets the network: what has to be changed in it, because it cannot be set.
 
-Serve's proxies import `bound_headers` by the environment variable `CALLBACK`, which has to be set where they run.
+Uvicorn reads headers for as long as they come. Serve's proxies import `bound_headers` by the environment variable
+`CALLBACK`, which has to be set where they run.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from ray.serve._private import replica
 from uvicorn.protocols.http import auto
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from cluster.service.guard import HEADERS
 from cluster.service.refusals import RefusedError
+from cluster.service.settings import LOOPBACK
 
 CALLBACK = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
 IMPORT_PATH = "cluster.service.edge:bound_headers"
@@ -54,3 +57,10 @@ def bound_headers() -> list[Any]:
     """Serve asks for middlewares here. Its server is made later, and takes the protocol from where this puts it."""
     auto.AutoHTTPProtocol = BoundedProtocol
     return []
+
+
+def listen_here_alone() -> None:
+    """A replica has a port for other deployments, which takes pickles, at all addresses: here, at the loopback's."""
+    module: Any = replica
+    add = module.add_port_to_grpc_server
+    module.add_port_to_grpc_server = lambda server, address: add(server, address.replace("[::]", LOOPBACK))

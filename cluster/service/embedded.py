@@ -44,10 +44,10 @@ def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
 def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Callable[[str], None]) -> None:
     """Until SIGTERM, or Ctrl-C."""
     over = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    _end_by_signal(over)
     say(f"The service starts; its jobs are in {service.data}")
     with serving(service, settings):
+        _end_by_signal(over)
         _until_ready(service, over)
         if not over.is_set():
             say(
@@ -57,6 +57,12 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
             if not ray.is_initialized():
                 raise FailedError("Ray has ended; start the service again: nothing is lost")
     say("Stopped; jobs go on when it is begun again with the same folder.")
+
+
+def _end_by_signal(over: Event) -> None:
+    """Again when Ray has started, which has signals of its own."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: over.set())
 
 
 def _until_ready(service: ServiceSettings, over: Event) -> None:

@@ -173,19 +173,24 @@ def _of(part: pa.Table, name: str) -> tuple[pa.Field, pa.ChunkedArray]:
 
 def _column(parts: Sequence[tuple[pa.Field, pa.ChunkedArray]]) -> tuple[pa.Field, pa.ChunkedArray]:
     """The columns of several tables as one, in a type that loses no digit."""
-    fields = [field for field, column in parts if column.null_count < len(column)]
-    kinds = [_plain(field.type) for field in fields]
-    kind = reduce(wider, kinds, pa.null())
+    fields = [field for field, column in parts if column.null_count < len(column)] or [field for field, _ in parts[:1]]
+    kind = reduce(wider, [_plain(field.type) for field in fields], pa.null())
     try:
-        chunks = [fitted(column, kind) for _, column in parts]
+        chunks = [_fitted(column, kind) for _, column in parts]
     except pa.ArrowInvalid:
         kind = pa.string()
-        chunks = [fitted(column, kind) for _, column in parts]
+        chunks = [_fitted(column, kind) for _, column in parts]
     numbers = pa.types.is_string(kind) and all(
         NUMBER in (field.metadata or {}) or not pa.types.is_string(_plain(field.type)) for field in fields
     )
     joined = pa.chunked_array([chunk for column in chunks for chunk in column.chunks], kind)
     return pa.field("", kind, metadata={NUMBER: b"true"} if numbers and fields else None), joined
+
+
+def _fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), kind)])
+    return fitted(column, kind)
 
 
 def _plain(kind: Any) -> Any:
