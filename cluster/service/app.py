@@ -14,6 +14,7 @@ from cluster.service.logs import log_as_json
 from cluster.service.settings import ServiceSettings, service_settings
 from cluster.session import is_alone
 from cluster.settings import Settings, settings
+from connectors.errors import InputError
 
 MANY = 10_000
 """More than the replicas let in themselves, which say so in the words of the service."""
@@ -49,5 +50,8 @@ def application(service: ServiceSettings, run: Settings) -> Any:
 
 
 def app(_: dict[str, str]) -> Any:
-    """With the settings of the environment; Serve calls it when it deploys."""
-    return application(service_settings(), settings(engine="ray"))
+    """With the settings of the environment; Serve calls it when it deploys, and listens where it was told to."""
+    service = service_settings()
+    if service.token is None:
+        raise InputError("a service that is deployed on a cluster has a token: set ELSINORE_SERVICE_TOKEN on its nodes")
+    return application(service, settings(engine="ray"))

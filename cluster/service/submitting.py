@@ -94,14 +94,14 @@ def check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings
 
 def checked(text: str, settings: ServiceSettings) -> Workload:
     """A workload without a mistake, and not larger than the service plans."""
+    # Each query has one RETURN, so that too many are seen before any is looked at.
+    if text.upper().count("RETURN") > 2 * settings.queries:
+        raise _too_many(settings)
     if len(text) > settings.workload_text:
         raise InputError(
             f"the workload has {len(text):,} characters, and the service takes {settings.workload_text:,} at most; "
             "split it into several workloads"
         )
-    # Each query has one RETURN, so that too many are seen before any is looked at.
-    if text.upper().count("RETURN") > 2 * settings.queries:
-        raise _too_many(settings)
     workload = workload_of(text)
     if len(workload.queries) > settings.queries:
         raise _too_many(settings)
