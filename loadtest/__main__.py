@@ -23,7 +23,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="all", help="how many users there are, and when")
     parser.add_argument("--seconds", type=float, default=120, help="how long they send")
-    parser.add_argument("--events", type=int, default=2_000_000, help="that the embedded stream is measured with")
+    parser.add_argument("--events", type=int, default=4_000_000, help="that the embedded stream is measured with")
     parser.add_argument("--out", type=Path, default=Path(".build/loadtest"), help="where the reports go")
     asked = parser.parse_args()
     out = asked.out.absolute()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 
 import pyarrow.parquet as pq
 
@@ -15,31 +15,33 @@ from loadtest.stream import BATCH, WORKLOAD, appends
 PATIENCE = 300.0
 
 
-def put(folder: Path, events: int) -> int:
-    """Files of as many events as an append has; returns how many there are in all."""
-    folder.mkdir(parents=True)
-    number = -(-events // BATCH)
-    for place, rides in zip(range(number), appends(0), strict=False):
-        pq.write_table(rides, folder / f"{place:05}.parquet", compression="zstd")
-    return number * BATCH
-
-
 def rate(events: int, folder: Path) -> float:
-    """Events a second, from the first batch that is done to the last."""
-    total = put(folder / "in", events)
-    live = elsinore.stream(WORKLOAD, folder / "in", folder / "out.parquet", checkpoint=folder / "checkpoint")
-    with live:
-        seen, begun, give_up = 0, perf_counter(), perf_counter() + PATIENCE
-        first = 0
-        while seen < total and perf_counter() < give_up:
-            sleep(0.02)
-            seen = live.metrics.events
-            if not first and seen:
-                first, begun = seen, perf_counter()
-        if seen < total:
-            raise SystemExit(f"the embedded stream took {seen:,} of {total:,} events in {PATIENCE:.0f} seconds")
-        seconds = perf_counter() - begun
-    return (total - first) / seconds
+    """Events a second, over files of as many events as an append has; one goes before, so that everything is warm."""
+    coming = folder / "in"
+    coming.mkdir(parents=True)
+    number = -(-events // BATCH)
+    drafts = [coming / f".{place:05}.parquet" for place in range(number + 1)]
+    for draft, rides in zip(drafts, appends(0), strict=False):
+        pq.write_table(rides, draft, compression="zstd")
+    _come(drafts[:1])
+    with elsinore.stream(WORKLOAD, coming, folder / "out.parquet", checkpoint=folder / "checkpoint") as live:
+        _until_taken(live, BATCH)
+        begun = perf_counter()
+        _come(drafts[1:])
+        _until_taken(live, BATCH * (number + 1))
+        return BATCH * number / (perf_counter() - begun)
+
+
+def _come(drafts: list[Path]) -> None:
+    for draft in drafts:
+        draft.rename(draft.with_name(draft.name[1:]))
+
+
+def _until_taken(live: elsinore.LiveStream, events: int) -> None:
+    give_up = perf_counter() + PATIENCE
+    while live.metrics.events < events:
+        if perf_counter() > give_up or live.wait(0.02):
+            raise SystemExit(f"the embedded stream took {live.metrics.events:,} of {events:,} events")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ Locust patches sockets when it is imported, and has to be there before whoever u
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Callable
@@ -26,13 +27,15 @@ OUT = Path(os.environ["LOADTEST_OUT"])
 SECONDS = float(os.environ["LOADTEST_SECONDS"])
 SHAPE = SHAPES[os.environ["LOADTEST_SHAPE"]]
 
-AHEAD = 16 * BATCH
+AHEAD = 64 * BATCH
 """Events that a user has sent and its job has not taken, at most; what is sustained is what keeps up with that."""
 
 PATIENCE = 300.0
 """Seconds within which all rows have to be there, after the last event."""
 
 NUMBERS = count()
+
+logging.getLogger("httpx2").setLevel(logging.WARNING)
 T = TypeVar("T")
 
 
@@ -112,6 +115,7 @@ class Rider(User):
         folder = OUT / "users"
         folder.mkdir(parents=True, exist_ok=True)
         rows = self.timed("result", self.job.result).to_arrow()
+        self.count()
         pq.write_table(rows, folder / f"{self.number}.parquet")
         told = {
             "number": self.number,
@@ -124,6 +128,13 @@ class Rider(User):
             "metrics": vars(self.job.status().metrics),
         }
         (folder / f"{self.number}.json").write_text(json.dumps(told))
+
+    def count(self) -> None:
+        """Wait until all events are counted: a job tells of it a little later than it is done with them."""
+        end = monotonic() + PATIENCE
+        while self.taken < self.sent + len(END) and monotonic() < end:
+            sleep(0.1)
+            self.look()
 
     def timed(self, name: str, call: Callable[[], T]) -> T:
         """A call, and how long it took, for the report."""

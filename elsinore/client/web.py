@@ -20,8 +20,8 @@ def options(url: str, token: str | None) -> dict[str, Any]:
     """Of an HTTP client."""
     headers = {"User-Agent": f"elsinore/{__version__}"}
     if token is not None:
-        if not token.isascii() or not token.isprintable() or " " in token:
-            raise InputError("a token is made of printable ASCII characters without blanks")
+        if not token.strip() or not token.isascii() or not token.isprintable():
+            raise InputError("a token is made of printable ASCII characters")
         headers["Authorization"] = f"Bearer {token}"
     # Without TLS nothing is verified, and reading certificates takes a third of a second.
     return {"base_url": address(url), "headers": headers, "verify": url.startswith("https")}

@@ -141,7 +141,7 @@ def test_what_is_no_url(url: str) -> None:
         elsinore.connect(url)
 
 
-@pytest.mark.parametrize("token", ["a b", "é", "a\nb"])
+@pytest.mark.parametrize("token", ["", " ", "é", "a\nb"])
 def test_what_is_no_token(token: str) -> None:
     with pytest.raises(elsinore.InputError, match="printable ASCII"):
         elsinore.connect("http://localhost", token=token)
