@@ -32,8 +32,8 @@ GAUGES = {
 
 class Gauges:
     def __init__(self) -> None:
-        self._counters = {name: Counter(f"elsinore_{name}", text, ("job",)) for name, text in COUNTERS.items()}
-        self._gauges = {name: Gauge(f"elsinore_{name}", text, ("job",)) for name, text in GAUGES.items()}
+        self._counters = {name: Counter(f"elsinore_{name}", text, ("workload",)) for name, text in COUNTERS.items()}
+        self._gauges = {name: Gauge(f"elsinore_{name}", text, ("workload",)) for name, text in GAUGES.items()}
         self._before: dict[str, dict[str, float]] = {}
 
     def set(self, job: str, metrics: dict[str, Any]) -> None:
@@ -44,9 +44,9 @@ class Gauges:
             more = now - before.get(name, 0.0) if now >= before.get(name, 0.0) else now
             before[name] = now
             if more:
-                counter.inc(more, {"job": job})
+                counter.inc(more, {"workload": job})
         for name, gauge in self._gauges.items():
-            gauge.set(float(metrics.get(name) or 0.0), {"job": job})
+            gauge.set(float(metrics.get(name) or 0.0), {"workload": job})
 
     def forget(self, job: str) -> None:
         self._before.pop(job, None)
