@@ -176,7 +176,7 @@ def test_prometheus_sees_each_job(service: Served, client: httpx2.Client) -> Non
 
 def measured(service: Served, name: str, job: str) -> list[float]:
     told = httpx2.get(f"http://127.0.0.1:{service.metrics_port}/metrics").text.splitlines()
-    return [float(line.rsplit(" ", 1)[1]) for line in told if line.startswith(name) and f'job="{job}"' in line]
+    return [float(line.rsplit(" ", 1)[1]) for line in told if line.startswith(name) and f'workload="{job}"' in line]
 
 
 def test_nothing_listens_to_others(service: Served) -> None:
