@@ -9,10 +9,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.columns import attribute_type, cast_or_null, read_attribute
+from connectors.columns import attribute_type, cast_or_null, finite, read_attribute
 from connectors.errors import InputError
 from connectors.feed import Names
-from connectors.values import fit, is_null, type_of
+from connectors.values import fit, is_null, type_of, usual_kind
 from connectors.wire.raw import Raw
 
 TYPES: dict[str, pa.DataType] = {
@@ -55,7 +55,7 @@ def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
     """What a column that is seen for the first time will always be; nothing where it holds nulls alone."""
     if name == names.type:
         return "string"
-    found = attribute_type(values.type) if isinstance(values, pa.Array) else type_of(values)
+    found = attribute_type(values.type) if isinstance(values, pa.Array) else _type(values)
     if pa.types.is_dictionary(found):
         found = pa.string()
     if pa.types.is_null(found):
@@ -68,6 +68,14 @@ def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
     if kind is None:
         raise InputError(f"column {name!r} holds {_said(values)}; columns hold {', '.join(TYPES)}")
     return kind
+
+
+def _type(values: list[Any]) -> pa.DataType:
+    """Of JSON's values and of msgpack's, which have times too."""
+    if usual_kind(values) != "time":
+        return type_of(values)
+    zoned = any(getattr(value, "tzinfo", None) is not None for value in values)
+    return TYPES["timestamp" if zoned else "timestamp_ntz"]
 
 
 def _zone(values: list[Any] | pa.Array) -> str:
@@ -86,7 +94,7 @@ def _column(name: str, values: list[Any] | pa.Array, kind: str, names: Names) ->
     misfits = [row for row in misfits if not is_null(values[row])]
     if misfits and not lenient:
         raise _misfit(name, kind, f"{_shown(values[misfits[0]])} in event {misfits[0]}")
-    return array if array.type == type_ else _cast(name, array, kind)
+    return array if array.type == type_ else _cast(name, finite(array), kind)
 
 
 def _times(name: str, values: list[Any], kind: str, lenient: bool) -> pa.Array:

@@ -51,9 +51,8 @@ class _Nested:
     def map(self, found: dict[Any, Any]) -> dict[Any, Any]:
         self.maps += 1
         if self.maps > 1:
-            raise UnreadableError(
-                "an event has a map as a value; events are flat: numbers, texts, truths, times, nulls"
-            )
+            raise UnreadableError(f"an event has a map as a value; {FLAT}")
+        self.cells.more(found)
         return found
 
     def array(self, _: list[Any]) -> None:
