@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import sleep
 from typing import Any
 
 import ray
@@ -21,6 +22,9 @@ from planner.routes import Ranges
 
 SAVE_EVERY = 16
 """Batches between two states, so that few are taken again."""
+
+PAUSE, LONGEST = 0.1, 5.0
+"""Seconds before what failed twice is tried again, and always twice as many; it may be Spark that has to come back."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ class Place:
     """By batch: references to its receipt, and to its rows."""
     states: dict[int, Any] = field(default_factory=dict)
     """By batch, what it saved; to be relied on when the rows of that batch are safe."""
+    failed: int = 0
+    """Times in a row."""
 
 
 class Crew:
@@ -191,11 +197,15 @@ class Crew:
             except RayError as error:
                 self._recover(number, place, error)
             else:
+                place.failed = 0
                 return receipt
 
     def _recover(self, number: int, place: Place, error: RayError) -> None:
         """Find out how far the actor is, or begin another one; and send what it does not know."""
         self._forgive(error)
+        if place.failed:
+            sleep(min(PAUSE * 2**place.failed, LONGEST))
+        place.failed += 1
         try:
             known = ray.get(place.actor.reached.remote())
         except RayError as gone:

@@ -24,6 +24,9 @@ from connectors.spark.handover import MASTER
 
 LOOPBACK = "127.0.0.1"
 
+MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
+"""What RayDP's master asks Ray for."""
+
 LOOK = 1.0
 """Seconds between two looks after RayDP's master."""
 
@@ -216,5 +219,6 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
     if embedded:
         options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     else:
-        options[f"spark.ray.raydp_spark_master.actor.resource.{HEAD_NODE_RESOURCE_NAME}"] = "0.001"
+        # With the head node all would end anyway; and the master does next to nothing.
+        options |= {f"{MASTER_RESOURCE}.{HEAD_NODE_RESOURCE_NAME}": "0.001", f"{MASTER_RESOURCE}.CPU": "0"}
     return options | settings.spark_options

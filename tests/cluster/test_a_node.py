@@ -20,12 +20,13 @@ __all__ = ["alone", "expected", "growing", "rides"]
 
 pytestmark = pytest.mark.long
 
+ON_ONE_MACHINE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+
 OPTIONS = {
+    **ON_ONE_MACHINE,
     "spark.network.timeout": "20s",
     "spark.executor.heartbeatInterval": "4s",
-    "spark.storage.blockManagerSlaveTimeoutMs": "20000",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.network.timeoutInterval": "5s",
 }
 
 

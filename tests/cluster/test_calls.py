@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from ray.cluster_utils import Cluster
 
 from tests.cluster.drivers import Driver
 from tests.cluster.streaming import Growing, answered
+from tests.cluster.test_a_node import ON_ONE_MACHINE
 from tests.cluster.test_live import expected, growing, rides
 from tests.cluster.test_ray_run import WORKLOAD
 from tests.cluster.test_the_driver import alone
@@ -29,29 +32,48 @@ HOW = {
 """In how many of a hundred calls; whoever thinks that a call has failed makes it again."""
 
 
-def run(tmp_path: Path, growing: Growing, how: dict[str, int], restarts: int) -> Driver:
+ELSEWHERE = "127.0.0.2"
+"""Only calls to this node fail: those of RayDP, when Spark starts, are to the head."""
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    head = {"num_cpus": 0, "object_store_memory": 128 << 20}
+    begun = Cluster(initialize_head=True, head_node_args=head)
+    begun.add_node(num_cpus=4, object_store_memory=256 << 20, node_ip_address=ELSEWHERE)
+    yield begun
+    shutdown: Any = begun.shutdown
+    shutdown()
+
+
+def run(tmp_path: Path, growing: Growing, cluster: Cluster, how: dict[str, int], restarts: int) -> Driver:
     growing.write("all", growing.events)
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
-    failing = json.dumps({CALL: {"num_failures": 5, **how}})
     settings = {
-        "RAY_testing_rpc_failure": failing,
+        "RAY_testing_rpc_failure": json.dumps({CALL: {"num_failures": 20, **how}}),
+        "RAY_testing_rpc_failure_avoid_intra_node_failures": "1",
+        "ELSINORE_ADDRESS": cluster.address,
+        "ELSINORE_SPARK_CORES": "1",
+        "ELSINORE_SPARK_MEMORY": "512m",
+        "ELSINORE_SPARK_OPTIONS": json.dumps(ON_ONE_MACHINE),
         "ELSINORE_SLICE_EVENTS": "2000",
         "ELSINORE_RESTARTS": str(restarts),
     }
-    command: list[str | Path] = ["-m", "elsinore", "run", tmp_path / "workload.elsinore"]
-    command += ["--events", tmp_path / "in" / "all.parquet", "--out", tmp_path / "rows.jsonl"]
-    return Driver(*command, **settings)
+    command: list[str | Path] = ["run", tmp_path / "workload.elsinore", "--events", tmp_path / "in" / "all.parquet"]
+    return Driver("-m", "elsinore", *command, "--out", tmp_path / "rows.jsonl", **settings)
 
 
 @pytest.mark.parametrize("how", HOW)
-def test_calls_that_fail_are_not_missed(tmp_path: Path, growing: Growing, expected: Any, how: str) -> None:
-    with run(tmp_path, growing, HOW[how], restarts=50) as driver:
+def test_calls_that_fail_are_not_missed(
+    tmp_path: Path, growing: Growing, expected: Any, cluster: Cluster, how: str
+) -> None:
+    with run(tmp_path, growing, cluster, HOW[how], restarts=50) as driver:
         assert driver.end() == 0, driver.said()
     assert answered(tmp_path) == expected
 
 
-def test_calls_do_fail(tmp_path: Path, growing: Growing) -> None:
+def test_calls_do_fail(tmp_path: Path, growing: Growing, cluster: Cluster) -> None:
     """Where nothing may fail, the same run is given up."""
-    with run(tmp_path, growing, HOW["answers lost"], restarts=0) as driver:
+    with run(tmp_path, growing, cluster, HOW["answers lost"], restarts=0) as driver:
         assert driver.end() == 1
         assert "once too often" in driver.said()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from ray._private import state
+from ray.exceptions import ActorUnavailableError, RayError
 
+from actors.graph_actor import GraphActor
+from cluster.crew import Crew
 from elsinore.api import prepare
 from elsinore.result import Result
 from elsinore.tables import answers, columns_of, form_of
@@ -63,6 +68,56 @@ def test_a_run_with_an_end_goes_on_without_spark(tmp_path: Path, growing: Growin
     rows, form = answers(found, columns, job.run.clock), form_of(job.run.clock)
     result = Result(rows, columns, form, False, job.run.metrics, pa.table({}))
     assert Counter(map(row_of, result.rows())) == expected
+
+
+def unreliable(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Of all calls of an actor one in four is lost, or its answer is, by turns."""
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any) -> Any:
+        self.calls = getattr(self, "calls", 0) + 1
+        lost = ActorUnavailableError("so it seems to who called", None)
+        if self.calls % 8 == 4:
+            raise lost
+        answer = method(self, *arguments)
+        if self.calls % 8 == 0:
+            raise lost
+        return answer
+
+    return called
+
+
+class Unreliable(GraphActor):
+    begin = unreliable(GraphActor.begin)
+    reached = unreliable(GraphActor.reached)
+    take = unreliable(GraphActor.take)
+    save = unreliable(GraphActor.save)
+    restore = unreliable(GraphActor.restore)
+    inherit = unreliable(GraphActor.inherit)
+
+
+def test_calls_that_fail_are_made_again(
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forgiven: list[RayError] = []
+    forgive = Crew._forgive
+
+    def counted(crew: Crew, error: RayError) -> None:
+        forgiven.append(error)
+        forgive(crew, error)
+
+    monkeypatch.setattr("cluster.crew.GraphActor", Unreliable)
+    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr(Crew, "_forgive", counted)
+    for actors in (2, 3):
+        growing.more(5)
+        with begin(tmp_path, files_at_once=1, actors=actors, restarts=1000) as live:
+            taken(live, growing.put * (EVENTS // PIECES))
+    growing.end()
+    with begin(tmp_path, restarts=1000) as live:
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+    assert len(forgiven) > 10
 
 
 @pytest.mark.long
