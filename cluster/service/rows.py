@@ -162,19 +162,14 @@ def _columns(schema: pa.Schema) -> dict[str, list[str]]:
 def _joined(parts: Sequence[pa.Table], now: Mapping[str, Sequence[str]]) -> pa.Table:
     columns: dict[str, list[str]] = {name: list(own) for name, own in now.items()}
     for part in parts:
-        there = set(part.column("query").unique().to_pylist())
-        columns |= {name: own for name, own in _columns(part.schema).items() if name in there or name not in columns}
-    columns = {name: own for name, own in columns.items() if name in now or _answered(parts, name)}
+        there = part.column("query").unique().to_pylist()
+        columns |= {name: own for name, own in _columns(part.schema).items() if name in there}
     names = dict.fromkeys((*FIXED, *(name for own in columns.values() for name in own)))
     joined = {name: _column([_of(part, name) for part in parts]) for name in names}
     fields = [field.with_name(name) for name, (field, _) in joined.items()]
     metadata = {key: value for part in parts for key, value in part.schema.metadata.items()}
     schema = pa.schema(fields, {**metadata, COLUMNS: json.dumps(columns).encode()})
     return pa.table([column for _, column in joined.values()], schema=schema)
-
-
-def _answered(parts: Sequence[pa.Table], name: str) -> bool:
-    return any(name in part.column("query").unique().to_pylist() for part in parts)
 
 
 def _of(part: pa.Table, name: str) -> tuple[pa.Field, pa.ChunkedArray]:
