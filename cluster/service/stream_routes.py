@@ -50,9 +50,10 @@ async def append_events(request: Request, name: str) -> Response:
     job = here.jobs.get(name)
     media_type, coding, key = _media_type(request), _coding(request), key_of(request)
     here.backlog.check(job)
-    async with here.appends:
-        body = await body_of(request, here.settings.body, here.settings)
-        taken = await beside(_taken, here, name, body, coding, media_type, key)
+    with here.room.some() as more:
+        body = await body_of(request, here.settings.body, here.settings, more)
+        async with here.appends:
+            taken = await beside(_taken, here, name, body, coding, media_type, key)
     return JSONResponse({"events": taken.events, "repeated": taken.repeated}, status_code=202)
 
 
