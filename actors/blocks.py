@@ -27,6 +27,14 @@ class Blocks:
         blocks.resize(slots)
         return blocks
 
+    @classmethod
+    def uncleared(cls, shape: Shape, exact: bool, slots: int) -> Blocks:
+        """Blocks of whatever there is, for a kernel that clears what it writes to."""
+        blocks = cls(shape, exact, np.empty(0), np.empty(0, np.int64))
+        blocks.numbers = np.empty(slots * blocks.width, number_type(exact, shape.words))
+        blocks.least = np.empty(slots * blocks.keys, np.int64)
+        return blocks
+
     @property
     def width(self) -> int:
         """Places of `numbers` in a block."""

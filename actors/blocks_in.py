@@ -1,26 +1,63 @@
-"""Blocks of events as they come from Spark, as batches for an engine."""
+"""Blocks of events as they come from Spark, as batches for engines: each takes the events of its key groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-KIND, TICKS, ATTRIBUTE = "kind", "ticks", "a_"
+KIND, TICKS, ATTRIBUTE, GROUP = "kind", "ticks", "a_", "g_"
 
 NO_TYPE = "*"
 """Of all events whose types no query names."""
 
+Bounds = tuple[int, int]
+"""The first key group of a range, and the first one after it."""
 
-def batch_of(block: bytes, types: Sequence[str], columns: Sequence[str]) -> pa.RecordBatch:
-    """The type as dictionary<int32, string>, the time in ticks, then these attributes; texts as dictionaries."""
-    table = pa.ipc.open_stream(pa.py_buffer(block)).read_all().combine_chunks()
-    kinds = _array(table, KIND).to_numpy().astype(np.int32)
+
+def events_of(blocks: Sequence[bytes]) -> pa.Table:
+    """The events of several blocks; nothing is copied."""
+    return pa.concat_tables([pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks])
+
+
+def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:
+    """Those that are in some of these key groups along some route."""
+    return _chosen(events, reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes))))
+
+
+def block_of(events: pa.Table) -> bytes:
+    """The same as a block, to be kept."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, events.schema) as writer:
+        writer.write_table(events)
+    return sink.getvalue().to_pybytes()
+
+
+def batch_of(
+    events: pa.Table, route: int, bounds: Bounds, types: Sequence[str], columns: Sequence[str]
+) -> pa.RecordBatch:
+    """Of a route, the events of these key groups: the type as dictionary<int32, string>, the time in ticks, then these
+    attributes; texts as dictionaries."""
+    known = [name for name in columns if ATTRIBUTE + name in events.column_names]
+    read = events.select([KIND, TICKS, *(ATTRIBUTE + name for name in known)])
+    own = _chosen(read, _within(events, route, bounds)).combine_chunks()
+    kinds = _array(own, KIND).to_numpy().astype(np.int32)
     kinds[kinds < 0] = len(types)
     named = pa.DictionaryArray.from_arrays(pa.array(kinds), pa.array([*types, NO_TYPE], pa.string()))
-    attributes = [_attribute(table, name) for name in columns]
-    return pa.RecordBatch.from_arrays([named, _array(table, TICKS), *attributes], ["type", "time", *columns])
+    attributes = [_attribute(own, name) for name in columns]
+    return pa.RecordBatch.from_arrays([named, _array(own, TICKS), *attributes], ["type", "time", *columns])
+
+
+def _within(events: pa.Table, route: int, bounds: Bounds) -> npt.NDArray[np.bool_]:
+    groups = events.column(f"{GROUP}{route}").to_numpy()
+    return (groups >= bounds[0]) & (groups < bounds[1])
+
+
+def _chosen(events: pa.Table, wanted: npt.NDArray[np.bool_]) -> pa.Table:
+    return events if wanted.all() else events.filter(pa.array(wanted))
 
 
 def _attribute(table: pa.Table, name: str) -> pa.Array:

@@ -26,9 +26,14 @@ class Cells:
     def __len__(self) -> int:
         return len(self.start)
 
+    def taken(self, which: npt.NDArray[np.int64] | slice) -> Cells:
+        return Cells(self.start[which], self.end[which], self.group[which], self.numbers[which], self.least[which])
+
 
 def join(cells: list[Cells]) -> Cells:
     """Cells one after another, their numbers as wide as the widest."""
+    if len(cells) == 1:
+        return cells[0]
     words = max(one.numbers.shape[2] for one in cells)
     return Cells(
         np.concatenate([one.start for one in cells]),

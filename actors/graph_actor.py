@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from actors.blocks_in import batch_of
+from actors.blocks_in import Bounds, batch_of, block_of, events_of, own_events
 from actors.engine import Engine
 from actors.partial_rows import PartialRows
 from actors.remote_optimizer import RemoteOptimizer
@@ -108,14 +108,15 @@ class GraphActor:
     stream goes on with other actors than it began with.
     """
 
-    def begin(self, duty: Duty, optimizer: Any, place: int, ranges: int) -> None:
-        """`optimizer`: the actor that decides about bursts; `place`: which of the actors this is."""
+    def begin(self, duty: Duty, optimizer: Any, place: int, ranges: Sequence[Bounds]) -> None:
+        """`optimizer`: the actor that decides about bursts; `place`: which of the actors this is; `ranges` follow one
+        another."""
         self.duty = duty
         self.place = place
         self.ranges = ranges
         self.optimizer = RemoteOptimizer(optimizer, duty.policy)
         self.plans = _plans(duty)
-        self.engines = [self._fresh(planned) for _ in range(ranges) for planned in self.plans]
+        self.engines = [self._fresh(planned) for _ in ranges for planned in self.plans]
         self.number = 0
         self.late = 0
         self.seconds = 0.0
@@ -129,7 +130,7 @@ class GraphActor:
         return self.number
 
     def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
-        """A batch, a block for each engine, none of whose successors has events older than the watermark.
+        """A batch, none of whose successors has events older than the watermark: of its blocks what this actor owns.
 
         Without a watermark the stream is over.
         """
@@ -137,21 +138,32 @@ class GraphActor:
             return self.answers[number]
         if number != self.number + 1:
             raise OutOfOrderError(f"batch {number} came after batch {self.number}")
-        if self.duty.keeper is not None:
-            self.duty.keeper.put_events(number, self.place, blocks)
         begin = perf_counter()
-        rows = self._drained() if watermark is None else self._taken(watermark, blocks)
+        events = self._own(number, blocks)
+        rows = self._drained() if watermark is None else self._taken(watermark, events)
         self.seconds += perf_counter() - begin
         self.number = number
         self.answers[number] = Receipt(number, *self._counted()), rows
         self.answers.pop(number - KEPT, None)
         return self.answers[number]
 
-    def _taken(self, watermark: int, blocks: Sequence[bytes]) -> list[PartialRows]:
+    def _own(self, number: int, blocks: Sequence[bytes]) -> pa.Table | None:
+        """The events of a batch; where they must not be lost, its own alone, once they are safe."""
+        events = events_of(blocks) if blocks else None
+        if self.duty.keeper is not None:
+            if events is not None:
+                events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.plans))
+            self.duty.keeper.put_events(number, self.place, [] if events is None else [block_of(events)])
+        return events
+
+    def _taken(self, watermark: int, events: pa.Table | None) -> list[PartialRows]:
         rows: list[PartialRows] = []
-        for number, (engine, block) in enumerate(zip(self.engines, blocks, strict=True)):
-            route = self.duty.routes[number % len(self.plans)]
-            rows += engine.take(batch_of(block, self.duty.types, route.columns), watermark)
+        for number, engine in enumerate(self.engines):
+            range_, route = divmod(number, len(self.plans))
+            columns = self.duty.routes[route].columns
+            if events is not None:
+                batch = batch_of(events, route, self.ranges[range_], self.duty.types, columns)
+                rows += engine.take(batch, watermark)
             if self.duty.remembered:
                 engine.forget_decisions(self.duty.remembered)
         return rows

@@ -109,7 +109,7 @@ class HamletGraph(SharedGraph):
                 self._run(segment, work)
         if self.decisions.recorded:
             self.decisions.note(work)
-        return ready
+        return self.hand_out(ready)
 
     def _cut(self, events: Events, after: npt.NDArray[np.int32], segments: list[Segment]) -> tuple[Bursts, Rows, Asked]:
         count = len(events.time)
@@ -199,10 +199,11 @@ class HamletGraph(SharedGraph):
 
     def _ask_of_each(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Pending:
         parts = []
-        for number, facts in enumerate(self.facts):
+        # Those that wait are asked about when they are complete.
+        for number in np.unique(kleene[kleene >= 0]).tolist():
             which = np.flatnonzero(kleene == number)
             some, own = told.some(which)
-            parts.append((which, own, ask(self.optimizer, facts, some)))
+            parts.append((which, own, ask(self.optimizer, self.facts[number], some)))
         return lambda: _together([(which, own, pending()) for which, own, pending in parts], told)
 
     def _run(self, segment: Segment, work: Work) -> None:
@@ -235,10 +236,8 @@ class HamletGraph(SharedGraph):
 
     def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
         """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
-        if self._merged is None:
-            self._laid_out = None
-        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self.in_one_buffer():
-            self.join()
+        self.gather()
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
             sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
             self._laid_out = (
                 members_of(self.graphs, self.merged(), self.kinds),

@@ -16,7 +16,7 @@ Hashes = npt.NDArray[np.uint32]
 
 
 def key_groups(columns: Iterable[pa.Array], count: int, groups: int) -> npt.NDArray[np.int64]:
-    """The key group of each of `count` tuples of values, none of them null."""
+    """The key group of each of `count` tuples of values; a null leaves the hash as it was, as with Spark."""
     hashes = np.full(count, SEED, np.uint32)
     for column in columns:
         _go_on(column, hashes)
@@ -26,6 +26,12 @@ def key_groups(columns: Iterable[pa.Array], count: int, groups: int) -> npt.NDAr
 def _go_on(column: pa.Array, hashes: Hashes) -> None:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
+    if column.null_count:
+        known = column.is_valid().to_numpy(zero_copy_only=False)
+        some = hashes[known]
+        _go_on(column.drop_null(), some)
+        hashes[known] = some
+        return
     if pa.types.is_boolean(column.type):
         hash_truths(column.to_numpy(zero_copy_only=False), hashes)
     elif pa.types.is_floating(column.type):

@@ -11,7 +11,7 @@ words of all its numbers and goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,45 @@ class WindowMethod(Protocol):
         """What is kept beside the graph's own blocks, of the first `slots` partitions."""
 
     def load(self, state: dict[str, Any]) -> None: ...
+
+
+R = TypeVar("R", covariant=True)
+
+
+class OfPanes(Protocol[R]):
+    """What goes from pane to pane."""
+
+    @property
+    def windows(self) -> Windows: ...
+
+    @property
+    def pane(self) -> int | None:
+        """The open one."""
+
+    @property
+    def latest(self) -> int:
+        """The last pane that had an event."""
+
+    def open(self, pane: int) -> None: ...
+
+    def close(self, pane: int) -> Iterator[R]:
+        """It ends; results of the windows that end with it."""
+
+    def clear(self) -> None:
+        """No open window has an event in it."""
+
+
+def end_panes(graph: OfPanes[R], until: int) -> Iterator[R]:
+    """End panes until this one is open; panes that no window needs are jumped over."""
+    if graph.pane is None:
+        graph.open(until)
+    while (pane := graph.pane) is not None and pane < until:
+        if graph.latest <= pane - graph.windows.panes:
+            graph.clear()
+            graph.open(until)
+        else:
+            yield from graph.close(pane)
+            graph.open(pane + 1)
 
 
 class PaneGraph:
@@ -126,21 +165,17 @@ class PaneGraph:
             yield from self._reach(self.latest + self.windows.panes)
 
     def _reach(self, pane: int) -> Iterator[Cells]:
-        """End panes until this one is open; panes that no window needs are jumped over."""
-        if self.pane is None:
-            self._open(pane)
-        assert self.pane is not None
-        while self.pane < pane:
-            if self.latest <= self.pane - self.windows.panes:
-                self.method.clear(self)
-                self._open(pane)
-            else:
-                yield from self.method.close(self, self.pane)
-                self._open(self.pane + 1)
+        return end_panes(self, pane)
 
-    def _open(self, pane: int) -> None:
+    def open(self, pane: int) -> None:
         self.pane = pane
         self.method.open(self, pane)
+
+    def close(self, pane: int) -> Iterator[Cells]:
+        return self.method.close(self, pane)
+
+    def clear(self) -> None:
+        self.method.clear(self)
 
     def _take(self, events: Events, lo: int, end: int) -> int:
         """Take in a segment of one pane; events of one time stay together."""
@@ -198,11 +233,11 @@ class PaneGraph:
 
     def emit(self, window: int, results: Callable[[Blocks, npt.NDArray[np.int32]], tuple[int, int]]) -> Iterator[Cells]:
         """The cells of a window, as a kernel writes them into the blocks it is given."""
+        groups = len(self.result_of)
+        group = np.empty(groups, np.int32)
         while True:
-            shape = self.shape._replace(rows=1, states=1)
-            groups = len(self.result_of)
-            out = Blocks.empty(shape, self.own.exact, groups)
-            group = np.empty(groups, np.int32)
+            shape = Shape(1, 1, self.shape.lanes, self.shape.keys, self.shape.words)
+            out = Blocks.uncleared(shape, self.own.exact, groups)
             rows, flag = results(out, group)
             if not flag >> 62:
                 break

@@ -44,6 +44,8 @@ class PlanGraph(SharedGraph):
         self.steps = steps_of_set(planned, queries)
         self.totals = np.zeros(3, np.int64)
         """Bursts, those that queries shared, and snapshots."""
+        self.insertions = 1
+        """Of the values of each snapshot. Kernels have no clock: how much longer more take says what one costs."""
         self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
 
     def process(self, events: Events) -> list[list[Cells]]:
@@ -55,7 +57,7 @@ class PlanGraph(SharedGraph):
         for segment in segments:
             self.reach(segment, events, ready)
             self._run(segment, events, after)
-        return ready
+        return self.hand_out(ready)
 
     def _run(self, segment: Segment, events: Events, after: np.typing.NDArray[np.int32]) -> None:
         begin = process_time()
@@ -82,10 +84,8 @@ class PlanGraph(SharedGraph):
 
     def _lay_out(self) -> tuple[Members, PlanTables, PlanRoom, Scratch]:
         """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
-        if self._merged is None:
-            self._laid_out = None
-        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds) or not self.in_one_buffer():
-            self.join()
+        self.gather()
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
             told = [
                 Member(own, columns, graph.shape)
                 for own, columns, graph in zip(self.places, self.columns, self.graphs, strict=True)
@@ -94,7 +94,7 @@ class PlanGraph(SharedGraph):
             self._laid_out = (
                 members_of(self.graphs, self.merged(), self.kinds),
                 tables,
-                tables.room(self.exact, self.words),
+                tables.room(self.exact, self.words, self.insertions),
                 self.scratch(),
             )
         return self._laid_out

@@ -127,6 +127,7 @@ class PlanRoom(NamedTuple):
     value_least: Any
     snapshots: Any  # by chain, how many
     made: Any  # how many there have been
+    insertions: Any  # how often the values of a snapshot are inserted: once, or more often to see what it costs
     settled: Any  # by chain, how often
     initial: Any  # by state: the snapshot of its own counters
     grown: Any  # by state: has its flow anything that the counters of late users do not have?
@@ -244,12 +245,10 @@ def new_snapshot(chain, chains, states, inlets, members, slot, room, numbers, le
     return room.snapshots[chain], flag
 
 
-@kernel
-def begin_state(state, chains, states, inlets, members, slot, room, numbers, least, w):
-    """What the users of a state have counted before becomes a snapshot. The flag."""
-    flag = np.int64(0)
+@part
+def insert_counted(state, snapshot, chains, states, members, slot, room, numbers, least, w):
+    """The values of a snapshot: what the users of a state have counted. Is there any that is not 0?"""
     chain = states.chain[state]
-    snapshot, flag = new_snapshot(chain, chains, states, inlets, members, slot, room, numbers, least, w, flag)
     found = False
     for u in range(states.user_at[state], states.user_at[state + 1]):
         user = states.user[u]
@@ -265,6 +264,18 @@ def begin_state(state, chains, states, inlets, members, slot, room, numbers, lea
             copy(room.values, value + row * width, numbers, src, width)
             copy(room.value_least, value_key + row * keys, least, src_least, keys)
             found |= not is_zero(numbers, src, w)
+    return found
+
+
+@kernel
+def begin_state(state, chains, states, inlets, members, slot, room, numbers, least, w):
+    """What the users of a state have counted before becomes a snapshot. The flag."""
+    flag = np.int64(0)
+    chain = states.chain[state]
+    snapshot, flag = new_snapshot(chain, chains, states, inlets, members, slot, room, numbers, least, w, flag)
+    found = False
+    for _ in range(room.insertions):
+        found = insert_counted(state, snapshot, chains, states, members, slot, room, numbers, least, w)
     room.initial[state] = NOWHERE
     if found:
         room.initial[state] = snapshot
@@ -295,12 +306,9 @@ def refresh(state, chains, states, inlets, members, slot, room, numbers, least, 
 
 
 @part
-def let_in(inlet, chains, states, inlets, members, slot, room, numbers, least, w, flag):
-    """The snapshot of an inlet, anew. The flag."""
+def insert_inlet(inlet, snapshot, chains, inlets, members, slot, room, numbers, least, w, flag):
+    """The values of a snapshot: what comes in for each user. (is there any that is not 0, flag)"""
     chain = inlets.chain[inlet]
-    for k in range(inlets.ask_at[inlet], inlets.ask_at[inlet + 1]):
-        flag |= refresh(inlets.ask[k], chains, states, inlets, members, slot, room, numbers, least, w)
-    snapshot, flag = new_snapshot(chain, chains, states, inlets, members, slot, room, numbers, least, w, flag)
     begin = chains.value_at[chain] + snapshot * chains.value_width[chain]
     least_begin = chains.least_at[chain] + snapshot * chains.least_width[chain]
     clear_trends(
@@ -323,6 +331,19 @@ def let_in(inlet, chains, states, inlets, members, slot, room, numbers, least, w
                     numbers, base + place * width, least, least_base + place * keys, width, keys, w, flag,
                 )  # fmt: skip
             found |= not is_zero(room.values, value, w)
+    return found, flag
+
+
+@part
+def let_in(inlet, chains, states, inlets, members, slot, room, numbers, least, w, flag):
+    """The snapshot of an inlet, anew. The flag."""
+    chain = inlets.chain[inlet]
+    for k in range(inlets.ask_at[inlet], inlets.ask_at[inlet + 1]):
+        flag |= refresh(inlets.ask[k], chains, states, inlets, members, slot, room, numbers, least, w)
+    snapshot, flag = new_snapshot(chain, chains, states, inlets, members, slot, room, numbers, least, w, flag)
+    found = False
+    for _ in range(room.insertions):
+        found, flag = insert_inlet(inlet, snapshot, chains, inlets, members, slot, room, numbers, least, w, flag)
     room.current[inlet] = NOWHERE
     if found:
         room.current[inlet] = snapshot

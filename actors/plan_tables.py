@@ -215,7 +215,7 @@ class PlanTables:
         for classes in self.kinds.classes:
             yield classes[member] in place.accepts
 
-    def room(self, exact: bool, words: int) -> PlanRoom:
+    def room(self, exact: bool, words: int, insertions: int) -> PlanRoom:
         """For coefficients of so many words."""
         most_lanes = int(self.chains.lanes.max(initial=1))
         most_keys = int(self.chains.keys.max(initial=0))
@@ -238,6 +238,7 @@ class PlanTables:
             value_least=np.full(int(self.chains.least_width.sum()) * self.capacity, NONE, np.int64),
             snapshots=np.zeros(chains, np.int64),
             made=np.zeros(1, np.int64),
+            insertions=insertions,
             settled=np.zeros(chains, np.int64),
             initial=np.full(states, UNKNOWN, np.int64),
             grown=np.zeros(states, np.bool_),

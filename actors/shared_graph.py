@@ -18,21 +18,34 @@ import numpy.typing as npt
 from actors.blocks import number_type
 from actors.burst_work import Segment
 from actors.cells import Cells
+from actors.closing import Together
 from actors.counters_numba_fns import NONE, Events, Scratch
 from actors.event_columns import plain
 from actors.event_kinds import EventKinds
 from actors.hamlet_numba_fns import by_partition
 from actors.pane_graph import PaneGraph
 from actors.share_tables import Columns, Merged
+from actors.window_rows import WindowRows
 
 
 class MemberGraph(PaneGraph):
     """The counters and windows of one query; its events come by way of the share set."""
 
     share: SharedGraph
+    together: Together | None = None
+    """With whom it closes its windows."""
+    of_and = False
+    """Its results are by partition, to be paired up."""
 
     def widen(self) -> None:
         self.share.widen()
+
+    def _reach(self, pane: int) -> Iterator[Cells]:
+        if self.together is None:
+            yield from super()._reach(pane)
+        else:
+            self.together.reach(pane)
+            yield from self.together.take(self)
 
     def reach(self, pane: int) -> Iterator[Cells]:
         if self.pane != pane:
@@ -61,14 +74,32 @@ class SharedGraph:
         """Of coefficients."""
         self.numbers: npt.NDArray[Any] = np.zeros(0, number_type(exact, self.words))
         self.least = np.zeros(0, np.int64)
+        self.bases: list[tuple[int, int]] = []
+        """By member, where its counters begin in these buffers."""
+        self.closing: list[Together] = []
         self._merged: Merged | None = None
+        self._laid_out: Any = None
+        """What kernels need; only as long as buffers, lanes and partitions are the same."""
         for graph in graphs:
             graph.share = self
 
     def know(self, columns: list[Columns]) -> None:
         """Which shared columns the lanes of each member add up; whenever there are new ones."""
         self.columns = columns
-        self._merged = None
+        self._merged = self._laid_out = None
+        self._bring_together()
+
+    def _bring_together(self) -> None:
+        """Members whose windows end at the same times, in rows of as many lanes."""
+        alike: dict[Any, tuple[list[MemberGraph], WindowRows]] = {}
+        for graph in self.graphs:
+            if isinstance(graph.method, WindowRows):
+                key = graph.windows, graph.shape.lanes, graph.shape.keys, graph.of_and
+                alike.setdefault(key, ([], graph.method))[0].append(graph)
+        self.closing = [Together(self, graphs, method) for graphs, method in alike.values()]
+        for one in self.closing:
+            for graph in one.graphs:
+                graph.together = one
 
     def process(self, events: Events) -> list[list[Cells]]:
         """Take in events, sorted by time, none older than those before; per member, the results due by them."""
@@ -86,8 +117,18 @@ class SharedGraph:
     def reach(self, segment: Segment, events: Events, ready: list[list[Cells]]) -> None:
         """End the panes of all members that are over when a segment begins."""
         time = int(events.time[segment.first])
+        for one in self.closing:
+            one.reach(time // one.windows.pane)
         for graph, cells in zip(self.graphs, ready, strict=True):
-            cells += graph.reach(time // graph.windows.pane)
+            if graph.together is None:
+                cells += graph.reach(time // graph.windows.pane)
+
+    def hand_out(self, ready: list[list[Cells]]) -> list[list[Cells]]:
+        """With what waits for members whose windows are closed together."""
+        for graph, cells in zip(self.graphs, ready, strict=True):
+            if graph.together is not None:
+                cells += graph.together.take(graph)
+        return ready
 
     def reached(self, segment: Segment) -> None:
         """All members have had the events of a segment."""
@@ -96,10 +137,11 @@ class SharedGraph:
             assert graph.pane is not None
             graph.latest = graph.pane
             # Queries whose panes are equally long have them in common.
-            if graph.windows.pane not in pane_of:
+            length = graph.windows.pane
+            if length not in pane_of:
                 graph.pane_of[segment.touched] = graph.pane
-                pane_of[graph.windows.pane] = graph.pane_of
-            graph.pane_of = pane_of[graph.windows.pane]
+                pane_of[length] = graph.pane_of
+            graph.pane_of = pane_of[length]
 
     def segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
         """The events by pane of the share set, and there by partition: each one's next, and their order."""
@@ -127,19 +169,26 @@ class SharedGraph:
             self._merged = Merged([graph.tables for graph in self.graphs])
         return self._merged
 
-    def in_one_buffer(self) -> bool:
+    def gather(self) -> None:
+        """All members' counters in one buffer, each its own part of it."""
+        if not self._in_one_buffer():
+            self._join()
+
+    def _in_one_buffer(self) -> bool:
         return all(
             graph.own.numbers.base is self.numbers and graph.own.least.base is self.least for graph in self.graphs
         )
 
-    def join(self) -> None:
-        """All members' counters in one buffer, each its own part of it."""
+    def _join(self) -> None:
+        self._laid_out = None
         self.numbers = np.concatenate([graph.own.numbers for graph in self.graphs])
         self.least = np.concatenate([graph.own.least for graph in self.graphs])
         at, key_at = 0, 0
+        self.bases = []
         for graph in self.graphs:
             end, key_end = at + len(graph.own.numbers), key_at + len(graph.own.least)
             graph.own.numbers, graph.own.least = self.numbers[at:end], self.least[key_at:key_end]
+            self.bases.append((at, key_at))
             at, key_at = end, key_end
         # Numbers of one word are of another kind than longer ones; restored ones may have grown elsewhere.
         self.words = max(self.words, min(self.graphs[0].shape.words, 2))

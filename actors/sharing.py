@@ -111,6 +111,10 @@ class MemberCounting(SharedCounting):
     pane_graph = MemberGraph
     graph: MemberGraph
 
+    def __init__(self, shared: SharedColumns, plan: QueryPlan, counter: Counter, clock: Clock, exact: bool) -> None:
+        super().__init__(shared, plan, counter, clock, exact)
+        self.graph.of_and = len(plan.counters) > 1
+
 
 class Shared:
     """The counters of a share set; what they share is a graph."""

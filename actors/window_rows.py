@@ -19,6 +19,8 @@ class WindowRows:
     def __init__(self, windows: Windows) -> None:
         self.windows = windows
         self.rows = windows.overlap
+        self.gap = self.rows * windows.step - windows.panes
+        """Panes in which a row counts for no window."""
 
     def begin(self, graph: PaneGraph, first: int, count: int) -> None:
         begin_all(graph.shape, graph.own.numbers, graph.own.least, first, count)
@@ -26,9 +28,8 @@ class WindowRows:
     def open(self, graph: PaneGraph, pane: int) -> None:
         """Where windows leave gaps between them, a row may have counted in the gap: it starts anew."""
         window, rest = divmod(pane, self.windows.step)
-        gap = self.rows * self.windows.step - self.windows.panes
-        if gap and not rest:
-            self._begin_row(graph, window, pane - gap)
+        if self.gap and not rest:
+            self._begin_row(graph, window, pane - self.gap)
 
     def close(self, graph: PaneGraph, pane: int) -> Iterator[Cells]:
         start = pane + 1 - self.windows.panes

@@ -11,11 +11,14 @@ from benchmarks.aseq import aseq
 from benchmarks.auto import auto
 from benchmarks.changing import changing
 from benchmarks.figures import HEADER, Benchmark, Figure, line
+from benchmarks.flink import flink
 from benchmarks.gloria import gloria
 from benchmarks.hamlet import hamlet
 from benchmarks.linked import doubling, linked
+from benchmarks.live import growth, latency
 from benchmarks.memory import memory
 from benchmarks.moving import moving
+from benchmarks.runtime import runtime
 from benchmarks.starting import starting
 from benchmarks.type_grained import semantics, sliding, tumbling
 from elsinore.bench.machine import machine
@@ -36,6 +39,10 @@ BENCHMARKS: dict[str, Benchmark] = {
         changing,
         memory,
         starting,
+        flink,
+        runtime,
+        latency,
+        growth,
     )
 }
 

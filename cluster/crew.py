@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 
 from actors.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
 from cluster.pool import Pool
@@ -28,8 +28,8 @@ class Batch:
     number: int
     watermark: int
     blocks: Callable[[int], Sequence[Any]]
-    """By place, a block, or a reference to one, for each of its ranges and routes; asked for again when a batch is sent
-    again."""
+    """By place, blocks or references to them that hold its events, and maybe others'; asked for again when a batch is
+    sent again."""
     last: bool = False
     """The stream is over, and there are no blocks."""
 
@@ -39,6 +39,8 @@ class Place:
     """An actor, and what it would have to be told again."""
 
     actor: Any
+    begun: Any = None
+    """Reference to the end of its beginning, until somebody has seen it: before that nothing may be asked of it."""
     state: Any = None
     """Reference to what it saved when it had taken all batches before those that are `sent`."""
     sent: deque[Batch] = field(default_factory=deque)
@@ -64,20 +66,31 @@ class Crew:
         """Go on where actors of the same duty were; without a word from them it did not work."""
         for place, state in zip(self.places, states, strict=True):
             place.state = ray.put(state)
-            ray.get(place.actor.restore.remote(place.state))
+        for number, place in enumerate(self.places):
+            self._first(number, place, "restore", place.state)
 
     def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
         """Go on where other actors were after a batch; for each range and route, what is taken over."""
         routes = len(self.duty.routes)
         for number, place in enumerate(self.places):
             own = self.ranges.of(number)
-            ray.get(place.actor.inherit.remote(batch, since, left[own.start * routes : own.stop * routes]))
-            place.state = ray.put(ray.get(place.actor.save.remote(batch)))
+            legacies = left[own.start * routes : own.stop * routes]
+            while place.state is None:
+                self._first(number, place, "inherit", batch, since, legacies)
+                self._kept(place, place.actor.save.remote(batch))
 
     def states(self, batch: int) -> list[bytes]:
         """What the actors know after the last batch."""
-        found: list[bytes] = ray.get([place.actor.save.remote(batch) for place in self.places])
-        return found
+        return [self._state(number, place, batch) for number, place in enumerate(self.places)]
+
+    def _state(self, number: int, place: Place, batch: int) -> bytes:
+        while True:
+            try:
+                found: bytes = ray.get(place.actor.save.remote(batch))
+            except RayError as error:
+                self._recover(number, place, error)
+            else:
+                return found
 
     def send(self, batch: Batch) -> None:
         """To every place; nobody waits for it."""
@@ -105,10 +118,18 @@ class Crew:
         """The rows of this batch are safe, and will not be asked for again."""
         for place in self.places:
             del place.answers[batch]
-            if batch in place.states:
-                place.state = place.states.pop(batch)
+            if batch in place.states and self._kept(place, place.states.pop(batch)):
                 while place.sent and place.sent[0].number <= batch:
                     place.sent.popleft()
+
+    def _kept(self, place: Place, state: Any) -> bool:
+        """Whether a state was saved; then it is here, and does not go with the node of the actor whose it is."""
+        try:
+            place.state = ray.put(ray.get(state))
+        except RayError:
+            # That one died before it had saved, which the next batch will show.
+            return False
+        return True
 
     def ask(self, method: str) -> list[Any]:
         """Something of every actor."""
@@ -123,9 +144,38 @@ class Crew:
                 self.pool.give_back(GraphActor, place.actor)
 
     def _begin(self, number: int, place: Place) -> None:
-        place.actor.begin.remote(self.duty, self.optimizer, number, len(self.ranges.of(number)))
+        ranges = [self.ranges.bounds(one) for one in self.ranges.of(number)]
+        place.begun = place.actor.begin.remote(self.duty, self.optimizer, number, ranges)
+
+    def _first(self, number: int, place: Place, method: str, *arguments: Any) -> Any:
+        """What an actor says that has just begun; where it cannot say it, another one."""
+        while True:
+            try:
+                if place.begun is not None:
+                    ray.get(place.begun)
+                said = ray.get(getattr(place.actor, method).remote(*arguments))
+            except RayError as error:
+                self._another(number, place, error)
+            else:
+                place.begun = None
+                return said
+
+    def _another(self, number: int, place: Place, error: RayError) -> None:
+        self._forgive(error)
+        place.actor = self.pool.replace(GraphActor)
+        self._begin(number, place)
+
+    def _forgive(self, error: RayError) -> None:
+        """Not what is wrong with the events or the queries, nor more than is allowed to go wrong."""
+        if isinstance(error, RayTaskError) and not isinstance(error.cause, RayError | OutOfOrderError):
+            raise error.cause from None
+        if not self.left:
+            raise FailedError(f"a process of this run died once too often: {error}") from error
+        self.left -= 1
 
     def _send(self, number: int, place: Place, batch: Batch) -> None:
+        if place.begun is not None:
+            self._first(number, place, "reached")
         take, watermark = place.actor.take.options(num_returns=2), None if batch.last else batch.watermark
         place.answers[batch.number] = take.remote(batch.number, watermark, *batch.blocks(number))
         if batch.number % SAVE_EVERY == 0:
@@ -135,10 +185,9 @@ class Crew:
         while True:
             try:
                 receipt: Receipt = ray.get(place.answers[batch][0])
-            except RayTaskError as error:
-                if not isinstance(error.cause, RayError | OutOfOrderError):
-                    raise error.cause from None
-                self._recover(number, place, error)
+                if self.pool.spread:
+                    # Now they are here, too: rows do not go with the node of the actor whose they are.
+                    ray.get(place.answers[batch][1])
             except RayError as error:
                 self._recover(number, place, error)
             else:
@@ -146,15 +195,16 @@ class Crew:
 
     def _recover(self, number: int, place: Place, error: RayError) -> None:
         """Find out how far the actor is, or begin another one; and send what it does not know."""
-        if not self.left:
-            raise FailedError(f"a process of this run died once too often: {error}") from error
-        self.left -= 1
+        self._forgive(error)
         try:
             known = ray.get(place.actor.reached.remote())
-        except RayActorError:
-            place.actor = self.pool.replace(GraphActor)
-            self._begin(number, place)
-            known = ray.get(place.actor.restore.remote(place.state)) if place.state is not None else 0
+        except RayError as gone:
+            self._another(number, place, gone)
+            known = self._first(number, place, "reached") if place.state is None else self._restored(number, place)
         for batch in place.sent:
             if batch.number > known or batch.number in place.answers:
                 self._send(number, place, batch)
+
+    def _restored(self, number: int, place: Place) -> int:
+        known: int = self._first(number, place, "restore", place.state)
+        return known

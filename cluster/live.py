@@ -31,8 +31,8 @@ from cluster.session import session
 from cluster.settings import Settings
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
-from connectors.spark.dealing import BEGINNING, Deal, seeds
-from connectors.spark.handover import Blocks
+from connectors.spark.dealing import BEGINNING, Deal
+from connectors.spark.handover import Blocks, Handed
 from connectors.spark.setting_aside import set_aside, unreadable_file
 from connectors.spark.streams import Stream
 from planner.check import check_text
@@ -172,7 +172,6 @@ class Live:
 
     def _reading(self) -> Any:
         """The query of Spark's that calls for every micro-batch."""
-        self._seeds = seeds(self.session.spark, self._deal().partitions)
         columns = {column for route in self.crew.duty.routes for column in route.columns}
         events = self.stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", self.checkpoint.spark)
@@ -180,7 +179,7 @@ class Live:
 
     def _deal(self) -> Deal:
         watermark = self.done.watermark if self.done.seen else BEGINNING
-        return Deal(self.crew.duty.routes, self.terms.ranges, self.crew.duty.types, watermark=watermark)
+        return Deal(self.crew.duty.routes, self.terms.ranges.groups, self.crew.duty.types, watermark)
 
     def _take(self, frame: Any, spark_batch: int) -> None:
         """Called by Spark, for one micro-batch after another; for the last one again if it was not told of its end."""
@@ -206,8 +205,8 @@ class Live:
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
-            dealt = deal.dealt(frame.observe(TOLD, *deal.counts()), self._seeds)
-            events = _Events(deal, self._blocks(dealt), self.era, number)
+            dealt = deal.dealt(frame.observe(TOLD, *deal.counts()))
+            events = _Events(self._blocks(dealt), self.era, number)
         done = self._done(number, spark_batch, dealt)
         if self.asked.dead_letters:
             self._bury(done, deal.lost(frame), self.asked.dead_letters)
@@ -364,20 +363,15 @@ class Live:
 class _Events:
     """The events of a batch, by place: from Spark, and from the checkpoint once they are kept there."""
 
-    def __init__(self, deal: Deal, blocks: Blocks, era: Era, number: int) -> None:
-        self.deal, self.blocks, self.era, self.number = deal, blocks, era, number
+    def __init__(self, blocks: Blocks, era: Era, number: int) -> None:
+        self.blocks, self.era, self.number = blocks, era, number
+        self.handed = Handed(blocks, range(len(blocks)))
         self.safe = False
 
     def __call__(self, place: int) -> Sequence[Any]:
-        if self.safe:
-            return self.era.events(self.number, place)
-        routes = range(len(self.deal.routes))
-        return [
-            self.blocks.reference(self.deal.partition(0, route, range_))
-            for range_ in self.deal.ranges.of(place)
-            for route in routes
-        ]
+        return self.era.events(self.number, place) if self.safe else self.handed(place)
 
     def kept(self) -> None:
         self.safe = True
+        self.handed.let_go()
         self.blocks.close()

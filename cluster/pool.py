@@ -17,6 +17,11 @@ class Pool:
         self.idle: dict[type, list[Any]] = {}
         self.optimizers: dict[SharingOptimizer, Any] = {}
 
+    @property
+    def spread(self) -> bool:
+        """Over machines, of which one may be lost while others go on."""
+        return self.cpus > 0
+
     def hire(self, kind: type) -> Any:
         """An actor of this kind. Ray does not start it again, nor repeat its calls: who hires it looks after it."""
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,10 @@ from cluster.local import Metrics
 from cluster.session import session
 from cluster.settings import Settings
 from connectors.sources import Source
-from connectors.spark.dealing import BEGINNING, Deal, seeds
-from connectors.spark.handover import Blocks
-from connectors.spark.sources import quantiles, spark_events
+from connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
+from connectors.spark.handover import Blocks, Handed
+from connectors.spark.slices import Slice, by_cuts, in_one, in_order, read_by
+from connectors.spark.sources import Events, quantiles, spark_events
 from planner.clock import Clock
 from planner.optimizers import optimizer_of
 from planner.plan import Plan
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
 
 TOLD = "elsinore"
 """What Spark counts on the way."""
+
+PARTS = 4
+"""Partitions of Spark's in a slice, or more: what is read at once."""
 
 
 class RayRun:
@@ -56,6 +60,10 @@ class RayRun:
         self.metrics = Metrics()
         self.late: list[pa.RecordBatch] = []
         self.cuts: tuple[int, ...] | None = None
+        """Where Spark has to cut the stream, once that is known."""
+        self.batches: int | None = None
+        self.handed: dict[int, Handed] = {}
+        """By batch, its blocks."""
         self.received = 0
         """The last batch whose rows are here."""
         self.finished = False
@@ -71,13 +79,14 @@ class RayRun:
     def __iter__(self) -> Iterator[Rows]:
         begun, settings = session(self.settings), self.settings
         ranges = Ranges.even(settings.key_groups, settings.actors)
+        self.deal = Deal(self.routes, ranges.groups, self.duty.types)
         crew = Crew(self.duty, ranges, begun.pool, begun.pool.optimizer(self.policy), settings.restarts)
         collecting = Collecting(begun.pool, settings.restarts)
         try:
             with spark_events(self.source, self.clock, self.plan.columns) as events:
                 while not self.finished:
                     try:
-                        yield from self._dealt(crew, collecting, events(begun.spark))
+                        yield from self._dealt(crew, collecting, events, begun.spark)
                     except (Py4JError, RayError):
                         if not begun.spark_lost or not crew.left:
                             raise
@@ -91,17 +100,17 @@ class RayRun:
 
     def progress(self) -> float | None:
         """The fraction of the stream whose rows are here; before Spark is done with it nobody knows."""
-        return None if self.cuts is None else self.received / (len(self.cuts) + 2)
+        return None if self.batches is None else self.received / self.batches
 
-    def _dealt(self, crew: Crew, collecting: Collecting, events: DataFrame) -> Iterator[Rows]:
+    def _dealt(self, crew: Crew, collecting: Collecting, events: Events, spark: Any) -> Iterator[Rows]:
         """The rows of all slices whose rows are not there yet."""
-        if self.cuts is None:
-            self.cuts = self._cuts(events)
-        deal = Deal(self.routes, crew.ranges, self.duty.types, self.cuts)
-        dealt = deal.dealt(events.observe(TOLD, *deal.counts()), seeds(events.sparkSession, deal.partitions))
+        dealt, slices = self._sliced(events, spark)
         with closing(Blocks(dealt)) as blocks:
-            self._count(dealt)
-            for batch in _batches(deal, blocks, self.received):
+            self._count(dealt, events)
+            found = slices or in_one(len(blocks))
+            self.batches = len(found) + 1
+            self.handed = {number: Handed(blocks, one.partitions) for number, one in enumerate(found, start=1)}
+            for batch in self._batches(found):
                 crew.send(batch)
                 if len(crew.waiting) > self.settings.ahead:
                     yield from self._received(crew, collecting)
@@ -109,26 +118,51 @@ class RayRun:
                 yield from self._received(crew, collecting)
         self.finished = True
 
-    def _cuts(self, events: DataFrame) -> tuple[int, ...]:
-        """Where a long stream is cut: at ends of panes, so that bursts stay whole."""
-        total = self.source.total
-        if total is None or total <= self.settings.slice_events:
-            return ()
-        count = -(-total // self.settings.slice_events)
-        found = quantiles(self.source, self.clock, events, count)
-        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
-        return tuple(sorted({cut // pane * pane for cut in found}))
+    def _batches(self, slices: Sequence[Slice]) -> Iterator[Batch]:
+        """A batch for each slice, and one that says that there are no more; of these, those that are not there yet."""
+        for number, one in enumerate(slices, start=1):
+            if number > self.received:
+                yield Batch(number, one.watermark, self.handed[number])
+        yield Batch(len(slices) + 1, BEGINNING, lambda _: (), last=True)
 
-    def _count(self, dealt: DataFrame) -> None:
-        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
+    def _sliced(self, events: Events, spark: Any) -> tuple[DataFrame, list[Slice] | None]:
+        """The events as they are handed over, and in which slices; None is all at once."""
+        total, size = self.source.total, self.settings.slice_events
+        clean = events(spark)
+        dealt = self.deal.dealt(clean if self._known(events) else clean.observe(TOLD, *self.deal.counts()))
+        if total is None or total <= size:
+            return dealt, None
+        _read_in_parts(spark, events.bytes * size // (PARTS * total))
+        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
+        groups = events.groups
+        found = in_order(read_by(dealt), groups, size, pane) if groups else None
+        if found:
+            return dealt, found
+        if self.cuts is None:
+            self.cuts = tuple(sorted({cut // pane * pane for cut in quantiles(clean, -(-total // size))}))
+        return in_slices(dealt, self.cuts, seeds(spark, len(self.cuts) + 1)), by_cuts(self.cuts)
+
+    def _known(self, events: Events) -> bool:
+        """Is it known without a look at them that all events are good, and how many there are? To count them costs."""
+        return self.source.total is not None and events.whole(name for route in self.routes for name in route.partition)
+
+    def _count(self, dealt: DataFrame, events: Events) -> None:
         metrics = self.metrics
-        metrics.events, metrics.dead = int(observed.getAs("events")), int(observed.getAs("dead")) + self.source.dead
+        if self._known(events):
+            metrics.dead = self.source.dead
+            metrics.events = (self.source.total or 0) - metrics.dead
+            return
+        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
+        dead = int(observed.getAs("dead"))
+        metrics.events, metrics.dead = int(observed.getAs("events")) - dead, dead + self.source.dead
         metrics.dropped = int(observed.getAs("dropped"))
 
     def _received(self, crew: Crew, collecting: Collecting) -> Iterator[Rows]:
         batch, receipts, parts = crew.receive()
         found = collecting.collect(parts)
         crew.commit(batch)
+        if batch in self.handed:
+            self.handed[batch].let_go()
         self.received = batch
         self._note(receipts)
         for rows in found:
@@ -141,20 +175,9 @@ class RayRun:
         self.metrics.note(receipt.counts for receipt in receipts)
 
 
-def _batches(deal: Deal, blocks: Blocks, received: int) -> Iterator[Batch]:
-    """A batch for each slice, and one that says that there are no more; of these, those that are not there yet."""
-
-    def of(slice_: int) -> Callable[[int], list[Any]]:
-        return lambda place: [
-            blocks.reference(deal.partition(slice_, route, range_))
-            for range_ in deal.ranges.of(place)
-            for route in range(len(deal.routes))
-        ]
-
-    for slice_, watermark in enumerate((*deal.cuts, BEGINNING)):
-        if slice_ >= received:
-            yield Batch(slice_ + 1, watermark, of(slice_))
-    yield Batch(deal.slices + 1, BEGINNING, lambda _: (), last=True)
+def _read_in_parts(spark: Any, size: int) -> None:
+    """So many bytes of a file are a partition of Spark's, at most."""
+    spark.conf.set("spark.sql.files.maxPartitionBytes", max(size, 1))
 
 
 def _recorded(found: Sequence[Sequence[pa.Table]]) -> pa.Table:

@@ -14,6 +14,7 @@ from threading import Event, RLock, Thread
 from typing import Any
 
 import ray
+from ray._common.constants import HEAD_NODE_RESOURCE_NAME
 from ray._private import ray_constants, state
 
 from cluster.java import prepare_java
@@ -205,10 +206,14 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.sql.legacy.parquet.nanosAsLong": "true",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
         "spark.sql.adaptive.enabled": "false",
+        # How files are read must not depend on how many executors are there by then.
+        "spark.sql.files.minPartitionNum": str(settings.spark_executors * settings.spark_cores),
         "spark.ray.actor.resource.cpu": str(settings.spark_cores),
     }
     if settings.spark_packages:
         options["spark.jars.packages"] = settings.spark_packages
     if embedded:
         options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
-    return options
+    else:
+        options[f"spark.ray.raydp_spark_master.actor.resource.{HEAD_NODE_RESOURCE_NAME}"] = "0.001"
+    return options | settings.spark_options

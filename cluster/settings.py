@@ -37,6 +37,7 @@ class Settings(BaseSettings):
     spark_packages: str = Field(
         default="", description="Maven coordinates that Spark fetches when it starts, of its Kafka source for instance"
     )
+    spark_options: dict[str, str] = Field(default={}, description="further options of Spark's, by their names there")
     object_store: int = Field(
         default=1 << 31, ge=80 << 20, description="bytes of Ray's object store, where it is started here"
     )
@@ -58,7 +59,9 @@ class Settings(BaseSettings):
         return all(getattr(self, name) == getattr(other, name) for name in STARTED)
 
 
-STARTED = ("address", "spark_executors", "spark_cores", "spark_memory", "spark_packages", "object_store")
+STARTED = (
+    "address", "spark_executors", "spark_cores", "spark_memory", "spark_packages", "spark_options", "object_store",
+)  # fmt: skip
 """What Ray and Spark are started with; the other settings are each run's own."""
 
 

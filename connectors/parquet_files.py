@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +15,43 @@ from connectors.feed import Chunk, Names, require
 from connectors.tables import unique
 
 ROWS = 1 << 18
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A row group: the bytes that it takes up, and the least and the greatest value of a column."""
+
+    start: int
+    end: int
+    events: int
+    bounds: pa.Array
+
+
+def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
+    """By row group; None, where one of them does not tell."""
+    at = file.schema_arrow.names.index(column)
+    footer = file.metadata
+    found = []
+    for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
+        chunks = [group.column(number) for number in range(group.num_columns)]
+        told = chunks[at].statistics
+        if told is None or not told.has_min_max:
+            return None
+        start = min(chunk.dictionary_page_offset or chunk.data_page_offset for chunk in chunks)
+        end = start + sum(chunk.total_compressed_size for chunk in chunks)
+        bounds = pa.array([told.min, told.max], file.schema_arrow.field(column).type)
+        found.append(Spread(start, end, group.num_rows, bounds))
+    return found
+
+
+def has_all(file: pq.ParquetFile, column: str) -> bool:
+    """Does the file tell that a value is there for every event, and that it is no empty text and no NaN?"""
+    names = file.schema_arrow.names
+    if column not in names or pa.types.is_floating(file.schema_arrow.field(column).type):
+        return False
+    footer, at = file.metadata, names.index(column)
+    told = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
+    return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)
 
 
 class ParquetFile:
@@ -41,18 +79,6 @@ class ParquetFile:
             if len(values):
                 return values
         return pa.array([], self.types[column])
-
-    def spread(self, column: str) -> list[tuple[pa.Array, int]] | None:
-        """Of each row group, where it is told: the least and the greatest value of a column, and how many events."""
-        with self._open([]) as file:
-            footer = file.metadata
-            at = file.schema_arrow.names.index(column)
-            groups = [footer.row_group(number) for number in range(footer.num_row_groups)]
-            told = [group.column(at).statistics for group in groups]
-            if not all(one is not None and one.has_min_max for one in told):
-                return None
-            bounds = (pa.array([one.min, one.max], self.types[column]) for one in told)
-            return list(zip(bounds, (group.num_rows for group in groups), strict=True))
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         for batch in self._batches([name for name in columns if name in self.types], ROWS):

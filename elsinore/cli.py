@@ -256,8 +256,7 @@ def bench(
         list[str],
         typer.Argument(
             metavar="FIGURE...",
-            help="hamlet-fig8 to hamlet-fig12, gloria-fig11 to gloria-fig16, gloria-fig18, gloria-fig19, "
-            "aseq-fig12 to aseq-fig16.",
+            help="hamlet-fig8 to hamlet-fig12, gloria-fig11 to gloria-fig19, aseq-fig12 to aseq-fig16.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where images and JSON go.")] = Path(

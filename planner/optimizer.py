@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,6 @@ Pending = Callable[[], Choices]
 """Waits for an answer."""
 
 
-@runtime_checkable
 class DistantOptimizer(SharingOptimizer, Protocol):
     """One that thinks elsewhere, while whoever asked goes on with something else."""
 
@@ -40,8 +39,10 @@ class DistantOptimizer(SharingOptimizer, Protocol):
 
 def ask(optimizer: SharingOptimizer, facts: Facts, bursts: Bursts) -> Pending:
     """Put a question, whose answer is needed later."""
-    if isinstance(optimizer, DistantOptimizer):
-        return optimizer.ask(facts, bursts)
+    # To ask `isinstance` of a protocol takes longer than to decide about some bursts.
+    put: Callable[[Facts, Bursts], Pending] | None = getattr(optimizer, "ask", None)
+    if put is not None:
+        return put(facts, bursts)
     choices = optimizer.decide(facts, bursts)
     return lambda: choices
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import gcd
 
 from planner.clock import Clock
@@ -21,21 +22,21 @@ class Windows:
         assert query.slide is not None
         return cls(clock.ticks(query.within.seconds), clock.ticks(query.slide.seconds))
 
-    @property
+    @cached_property
     def pane(self) -> int:
         return gcd(self.within, self.slide)
 
-    @property
+    @cached_property
     def panes(self) -> int:
         """Panes in a window."""
         return self.within // self.pane
 
-    @property
+    @cached_property
     def step(self) -> int:
         """Panes from one window's start to the next's."""
         return self.slide // self.pane
 
-    @property
+    @cached_property
     def overlap(self) -> int:
         """How many windows an event can be in."""
         return -(-self.within // self.slide)

@@ -1,7 +1,8 @@
-"""Who gets which event: routes, key groups, panes, as DataFrame expressions (HAMLET, Section 3.3).
+"""Who gets which event: routes and key groups, as DataFrame expressions (HAMLET, Section 3.3).
 
-An event goes along every route that wants it; there, the values that it is split by say its key group, and that its
-place. Slices of the stream follow one another, cut where panes end: they are dealt out one after another.
+Of each event Spark says in which key group it is along each route, or that the route does not want it. Events stay
+where they are: their blocks are handed to all graph actors, and each takes those of its key groups. To send every row
+through a shuffle would cost more than all else that Spark does (docs/decisions/009-runtime.md).
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from typing import TYPE_CHECKING, Any
 import pyspark.sql.functions as F  # noqa: N812
 
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
-from planner.routes import Ranges, Route
+from planner.routes import Route
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-KIND, ROUTE, PLACE = "kind", "route", "place"
+KIND, GROUP = "kind", "g_"
+"""The number of a type; and, with the number of a route behind it, the key group along it."""
 
 OTHER = -1
-"""The number of all types that no query names."""
+"""The number of all types that no query names; and the key group of an event along a route that does not want it."""
 
 BEGINNING = -(2**62)
 """Before all times that are counted; and the watermark where it does not matter."""
@@ -33,72 +35,44 @@ class Deal:
     """How the events of a stream are dealt out."""
 
     routes: tuple[Route, ...]
-    ranges: Ranges
+    groups: int
     types: tuple[str, ...]
     """Numbered by their place here."""
-    cuts: tuple[int, ...] = ()
-    """Ticks at which slices after the first begin."""
     watermark: int = BEGINNING
     """Events before it are late."""
-
-    @property
-    def slices(self) -> int:
-        return len(self.cuts) + 1
-
-    @property
-    def partitions(self) -> int:
-        return self.slices * len(self.routes) * len(self.ranges)
-
-    def partition(self, slice_: int, route: int, range_: int) -> int:
-        return (slice_ * len(self.routes) + route) * len(self.ranges) + range_
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(sorted({column for route in self.routes for column in route.columns}))
 
-    def dealt(self, events: DataFrame, seeds: Sequence[int]) -> DataFrame:
-        """Kind, ticks and attributes of good events, a Spark partition for each slice, route and range.
-
-        `seeds`: numbers that Spark's hash sends to partition 0, 1, 2 ...
-        """
-        routed = self._routed(events.where(F.col(DEAD).isNull() & ~self._late()))
-        number = (F.col("slice") * len(self.routes) + F.col(ROUTE)) * len(self.ranges) + self._range()
-        kind = self._kind()
-        placed = routed.withColumn("slice", self._slice()).select(
-            kind.alias(KIND),
+    def dealt(self, events: DataFrame) -> DataFrame:
+        """Kind, ticks and attributes of the good events that some route wants, and their key groups."""
+        good = F.col(DEAD).isNull() & ~self._late()
+        return events.where(good & self._named()).select(
+            self._kind().alias(KIND),
             F.col(TICKS),
-            *(F.col(f"`{ATTRIBUTE}{name}`") for name in self.columns),
-            F.element_at(F.array(*map(F.lit, seeds)), (number + 1).cast("int")).alias(PLACE),
+            *(_attribute(name) for name in self.columns),
+            *(self._group(route).alias(f"{GROUP}{number}") for number, route in enumerate(self.routes)),
         )
-        return placed.repartition(self.partitions, PLACE).drop(PLACE)
 
-    def _routed(self, events: DataFrame) -> DataFrame:
-        """Each event as often as there are routes that want it. To be copied costs more than all the rest."""
-        if len(self.routes) == 1:
-            return events.where(self._wanted(self.routes[0])).withColumn(ROUTE, F.lit(0))
-        wanted = F.array(*(F.when(self._wanted(route), F.lit(r)) for r, route in enumerate(self.routes)))
-        return events.withColumn(ROUTE, F.explode(F.array_compact(wanted)))
+    @cached_property
+    def _all_types(self) -> frozenset[str] | None:
+        """That some route wants; None, if one wants all there are."""
+        types = [route.types for route in self.routes]
+        return None if None in types else frozenset[str]().union(*(one for one in types if one is not None))
 
-    def _wanted(self, route: Route) -> Column:
-        known = [_attribute(name).isNotNull() for name in route.partition]
-        typed = F.lit(True) if route.types is None else F.col(TYPE).isin(*sorted(route.types))
-        return reduce(lambda one, other: one & other, known, typed)
+    def _named(self) -> Column:
+        return F.lit(True) if self._all_types is None else F.col(TYPE).isin(*sorted(self._all_types))
+
+    def _group(self, route: Route) -> Column:
+        groups = F.lit(self.groups)
+        group = F.pmod(F.hash(*map(_attribute, route.keys)), groups) if route.keys else F.lit(route.home(self.groups))
+        # Events of types that no route wants are gone already.
+        typed = F.lit(True) if route.types == self._all_types else _of_types(route)
+        return F.when(_in_partition(route) & typed, group).otherwise(F.lit(OTHER)).cast("short")
 
     def _late(self) -> Column:
         return F.col(TICKS) < self.watermark
-
-    def _range(self) -> Column:
-        groups = self.ranges.groups
-        by_route = [
-            F.pmod(F.hash(*map(_attribute, route.keys)), F.lit(groups)) if route.keys else F.lit(route.home(groups))
-            for route in self.routes
-        ]
-        group = _chosen(F.col(ROUTE), by_route)
-        return reduce(lambda found, start: found + (group >= start).cast("int"), self.ranges.starts[1:], F.lit(0))
-
-    def _slice(self) -> Column:
-        """Cuts are few, and sorted."""
-        return reduce(lambda found, cut: found + (F.col(TICKS) >= cut).cast("int"), self.cuts, F.lit(0))
 
     def _kind(self) -> Column:
         codes = F.create_map(*(part for code, name in enumerate(self.types) for part in (F.lit(name), F.lit(code))))
@@ -114,8 +88,8 @@ class Deal:
         """What is to be known of a batch, one number each: every event is dead, late, unmatched or matched."""
         there = F.col(DEAD).isNull()
         good = there & ~self._late()
-        seen = reduce(lambda one, other: one | other, map(self._seen, self.routes))
-        dropped = [F.count_if(good & self._seen(route) & ~self._wanted(route)) for route in self.routes]
+        seen = reduce(lambda one, other: one | other, map(_of_types, self.routes))
+        dropped = [F.count_if(good & _of_types(route) & ~_in_partition(route)) for route in self.routes]
         return [
             F.count(F.lit(1)).alias("events"),
             F.count_if(~there).alias("dead"),
@@ -125,19 +99,15 @@ class Deal:
             F.max(TICKS).alias("latest"),
         ]
 
-    def _seen(self, route: Route) -> Column:
-        return F.lit(True) if route.types is None else F.col(TYPE).isin(*sorted(route.types))
 
+def in_slices(events: DataFrame, cuts: Sequence[int], seeds: Sequence[int]) -> DataFrame:
+    """For events in no order: a Spark partition for each slice of time, cut at these ticks.
 
-def _attribute(name: str) -> Column:
-    return F.col(f"`{ATTRIBUTE}{name}`")
-
-
-def _chosen(number: Column, among: Sequence[Column]) -> Column:
-    chosen: Any = F.when(number == 0, among[0])
-    for at, one in enumerate(among[1:], start=1):
-        chosen = chosen.when(number == at, one)
-    return chosen
+    `seeds`: numbers that Spark's hash sends to partition 0, 1, 2 ...
+    """
+    # Cuts are few, and sorted.
+    slice_ = reduce(lambda found, cut: found + (F.col(TICKS) >= cut).cast("int"), cuts, F.lit(1))
+    return events.repartition(len(cuts) + 1, F.element_at(F.array(*map(F.lit, seeds)), slice_))
 
 
 def seeds(spark: Any, partitions: int) -> list[int]:
@@ -150,3 +120,16 @@ def seeds(spark: Any, partitions: int) -> list[int]:
         found.setdefault(int(murmur.hashInt(number)) % partitions, number)
         number += 1
     return [found[at] for at in range(partitions)]
+
+
+def _of_types(route: Route) -> Column:
+    return F.lit(True) if route.types is None else F.col(TYPE).isin(*sorted(route.types))
+
+
+def _in_partition(route: Route) -> Column:
+    known = [_attribute(name).isNotNull() for name in route.partition]
+    return reduce(lambda one, other: one & other, known, F.lit(True))
+
+
+def _attribute(name: str) -> Column:
+    return F.col(f"`{ATTRIBUTE}{name}`")

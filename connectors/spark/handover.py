@@ -6,7 +6,7 @@ holds it when somebody asks for it: a reference to it goes to an actor, and no r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,9 @@ class Blocks:
         self._locations = list(self._info.locations())
         self._schema, self._agent = self._info.schemaJson(), self._info.driverAgentUrl()
 
+    def __len__(self) -> int:
+        return len(self._locations)
+
     def reference(self, partition: int) -> Any:
         """The block as an object of Ray's: bytes, an Arrow stream."""
         executor = self._executor(self._locations[partition])
@@ -49,6 +52,31 @@ class Blocks:
     def close(self) -> None:
         """Nobody will ask any more."""
         self._writer.releaseRecoverableRDD(self._info.rddId())
+
+
+class Handed:
+    """Some of the blocks, for all graph actors: one object of Ray's each, however many have it.
+
+    To be asked again by the same one means that he did not get them, so they are fetched anew.
+    """
+
+    def __init__(self, blocks: Blocks, partitions: Sequence[int]) -> None:
+        self._blocks, self._partitions = blocks, partitions
+        self._references: list[Any] = []
+        self._had: set[int] = set()
+
+    def __call__(self, place: int) -> Sequence[Any]:
+        if place in self._had:
+            self.let_go()
+        if not self._references:
+            self._references = [self._blocks.reference(partition) for partition in self._partitions]
+        self._had.add(place)
+        return self._references
+
+    def let_go(self) -> None:
+        """Ray need not keep them."""
+        self._references = []
+        self._had.clear()
 
 
 def _restarted(jvm: Any) -> dict[str, str]:

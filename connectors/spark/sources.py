@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -15,71 +16,98 @@ import pyarrow.parquet as pq
 import pyspark.sql.functions as F  # noqa: N812
 
 from connectors.files import FilesFeed
-from connectors.parquet_files import ParquetFile
+from connectors.parquet_files import ParquetFile, has_all, spread_of
 from connectors.sources import Source
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from connectors.spark.slices import Group
 from connectors.times import read_times
 from planner.clock import Clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 
-@contextmanager
-def spark_events(source: Source, clock: Clock, columns: Collection[str]) -> Iterator[Callable[[Any], DataFrame]]:
-    """What makes a DataFrame of the events, for a SparkSession, or for another one after it.
+@dataclass
+class Events:
+    """Makes a DataFrame of the events of a source, for a SparkSession, or for another one after it.
 
     Parquet files are read by Spark; everything else is cleaned here, once, and written to Parquet for it.
     """
-    asked = [name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time)]
+
+    source: Source
+    clock: Clock
+    columns: tuple[str, ...]
+    folder: Path
+    staged: bool = False
+
+    def __call__(self, spark: Any) -> DataFrame:
+        paths = _parquet(self.source)
+        if paths and not self.staged and not self.source.letters.wants_events:
+            frame = spark.read.parquet(*paths)
+            if readable(frame, self.source.names, self.columns):
+                return cleaned(frame, self.source.names, self.clock, self.columns)
+        if not self.staged:
+            _stage(self.source, self.clock, self.columns, self.folder)
+            self.staged = True
+        return spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
+
+    @property
+    def files(self) -> list[Path]:
+        """That Spark reads, once the DataFrame is made."""
+        return sorted(self.folder.iterdir()) if self.staged else [Path(path) for path in _parquet(self.source)]
+
+    @property
+    def bytes(self) -> int:
+        return sum(path.stat().st_size for path in self.files)
+
+    @property
+    def groups(self) -> list[Group] | None:
+        """Of the files; None, where they do not tell."""
+        if self.staged:
+            return _groups(self.files, TICKS, lambda bounds: np.asarray(bounds))
+        times = self.source.names.time
+        return _groups(self.files, times, lambda bounds: self.clock.read(read_times(bounds, self.source.form)))
+
+    def whole(self, attributes: Iterable[str]) -> bool:
+        """Do the files tell that no event is dead, and none without one of these attributes?"""
+        names = self.source.names
+        asked = {ATTRIBUTE + name for name in attributes} if self.staged else {names.type, names.time, *attributes}
+        return self.groups is not None and all(
+            has_all(file, name) for path in self.files for file in [pq.ParquetFile(path)] for name in asked
+        )
+
+
+@contextmanager
+def spark_events(source: Source, clock: Clock, columns: Collection[str]) -> Iterator[Events]:
+    """With a folder, for as long as it is needed."""
+    asked = tuple(name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time))
     with TemporaryDirectory(prefix="elsinore-") as folder:
-        staged: list[Path] = []
-
-        def events(spark: Any) -> DataFrame:
-            paths = _parquet(source)
-            if paths and not staged and not source.letters.wants_events:
-                frame = spark.read.parquet(*paths)
-                if readable(frame, source.names, asked):
-                    return cleaned(frame, source.names, clock, asked)
-            if not staged:
-                _stage(source, clock, columns, Path(folder))
-                staged.append(Path(folder))
-            return spark.read.parquet(folder).withColumn(DEAD, F.lit(None).cast("string"))
-
-        yield events
+        yield Events(source, clock, asked, Path(folder))
 
 
-def quantiles(source: Source, clock: Clock, events: DataFrame, count: int) -> list[int]:
-    """The times, in ticks, that cut the events into so many parts, about equally large: from what Parquet files tell of
-    themselves, or else Spark looks."""
-    spread = _spread(source, clock)
-    if spread is None:
-        shares = [part / count for part in range(1, count)]
-        return [int(cut) for cut in events.where(F.col(DEAD).isNull()).approxQuantile(TICKS, shares, 0.01)]
-    first, last, events_in = spread
-    grid = np.linspace(first.min(), last.max(), 1 << 10)
-    reached = np.clip((grid[:, None] - first) / np.maximum(last - first, 1), 0, 1) @ events_in
-    wanted = np.arange(1, count) * (events_in.sum() / count)
-    return [int(cut) for cut in grid[np.searchsorted(reached, wanted)]]
+def quantiles(events: DataFrame, count: int) -> list[int]:
+    """The times, in ticks, that cut the events into so many parts, about equally large: Spark looks."""
+    shares = [part / count for part in range(1, count)]
+    return [int(cut) for cut in events.where(F.col(DEAD).isNull()).approxQuantile(TICKS, shares, 0.01)]
 
 
-def _spread(source: Source, clock: Clock) -> tuple[Floats, Floats, Floats] | None:
-    """First and last time of parts of the source, and how many events are in each."""
-    if not _parquet(source):
-        return None
-    assert isinstance(source.feed, FilesFeed)
-    found: list[tuple[int, int, int]] = []
-    for file in source.feed.files:
-        told = file.spread(source.names.time) if isinstance(file, ParquetFile) else None
+def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints]) -> list[Group] | None:
+    found: list[Group] = []
+    for path in files:
+        with pq.ParquetFile(path) as file:
+            told = spread_of(file, column)
         if told is None:
             return None
-        for bounds, events in told:
-            ticks = clock.read(read_times(bounds, source.form))
-            found.append((int(ticks[0]), int(ticks[1]), events))
-    first, last, counts = np.array(found, np.float64).reshape(-1, 3).T
-    return first, last, counts
+        for one in told:
+            try:
+                first, last = ticks(one.bounds)
+            except OverflowError:
+                # Of an event that cannot be counted; Spark will find it dead.
+                return None
+            found.append(Group(path, one.start, one.end, one.events, int(first), int(last)))
+    return found
 
 
 def _parquet(source: Source) -> list[str]:
@@ -91,10 +119,9 @@ def _parquet(source: Source) -> list[str]:
     return [str(Path(file.source).resolve()) for file in feed.files] if alike else []
 
 
-def _stage(source: Source, clock: Clock, columns: Collection[str], folder: Path) -> None:
-    wanted = [name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time)]
+def _stage(source: Source, clock: Clock, wanted: Sequence[str], folder: Path) -> None:
     schema: pa.Schema | None = None
-    for number, batch in enumerate(source.batches(clock, columns)):
+    for number, batch in enumerate(source.batches(clock, wanted)):
         table = pa.Table.from_batches([batch]).rename_columns([TYPE, TICKS, *(ATTRIBUTE + name for name in wanted)])
         pq.write_table(table, folder / f"{number:06}.parquet")
         schema = table.schema

@@ -105,7 +105,7 @@ def words(metric: Metric) -> str:
 def shown(number: float, metric: Metric) -> str:
     if metric == "execution_time":
         return f"{number * 1e6:.3g} µs"
-    if metric in ("latency", "optimization_time"):
+    if metric in ("latency", "optimization_time", "insertion_time"):
         return f"{number * 1000:.3g} ms" if number < 1 else f"{number:.3g} s"
     if metric == "throughput":
         return f"{number:,.0f} events/s"

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from elsinore.bench.points import Point
 
-Metric = Literal["latency", "throughput", "memory", "optimization_time", "execution_time", "snapshots"]
+Metric = Literal[
+    "latency", "throughput", "memory", "optimization_time", "execution_time", "insertion_time", "snapshots"
+]
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ UNITS = {
     "memory": "B",
     "optimization_time": "s",
     "execution_time": "s",
+    "insertion_time": "s",
     "snapshots": "",
 }
 AXES = {

@@ -81,6 +81,13 @@ class Run(Point):
         """The plan that is run, where the stream is like that."""
         return usual
 
+    def begun(self, run: LocalRun) -> None:
+        """Before the first event."""
+
+    def noted(self, run: LocalRun) -> Metrics:
+        """What else is to be told of a run that is over."""
+        return {}
+
     def measured(self) -> Metrics:
         events = self.events()
         replay(self, events.slice(0, WARM))
@@ -177,6 +184,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
     (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
     pieces = Pieces(batch, setting, point.rate, job.run.source.form, watch)
     run = LocalRun(point.planned(job.run.plan, _seen(batch, job.run.clock)), pieces, numeric=setting.numeric)
+    point.begun(run)
     before = memory_before()
     for rows in run:
         watch.found.append(rows)
@@ -192,7 +200,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
         "shared_bursts": run.metrics.shared_bursts,
         "snapshots": run.metrics.snapshots,
         "decision_seconds": run.metrics.decision_seconds,
-    }
+    } | point.noted(run)
 
 
 def _seen(batch: pa.RecordBatch, clock: Clock) -> Observed:

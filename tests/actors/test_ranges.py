@@ -44,6 +44,9 @@ class Spread:
         self.engines = [Engine(self.plan, clock)]
 
     def take(self, events: pa.RecordBatch, watermark: int) -> list[PartialRows]:
+        # As where events are dealt out: those that belong to no partition are for nobody.
+        for name in self.route.partition:
+            events = events.filter(events.column(name).is_valid())
         groups = self._groups(events)
         rows = []
         for number, engine in enumerate(self.engines):
@@ -55,8 +58,7 @@ class Spread:
     def _groups(self, events: pa.RecordBatch) -> Any:
         if not self.route.keys:
             return np.full(events.num_rows, self.route.home(GROUPS))
-        known = [events.column(name).fill_null(0 if name != "g" else "") for name in self.route.keys]
-        return key_groups(known, events.num_rows, GROUPS)
+        return key_groups([events.column(name) for name in self.route.keys], events.num_rows, GROUPS)
 
     def among(self, places: int) -> None:
         """Cut the ranges, and let an engine for each go on."""
@@ -115,3 +117,12 @@ def test_key_groups_are_those_of_spark() -> None:
     assert whole.tolist() == [(-1712319331) % (1 << 40)]
     assert key_groups([pa.array([True])], 1, 1 << 40).tolist() == [(-559580957) % (1 << 40)]
     assert key_groups([pa.array(["Spark"])], 1, 1 << 40).tolist() == [228093765]
+
+
+def test_a_null_leaves_the_key_group_to_the_other_keys() -> None:
+    """What waits for the watermark may have one; such an event is in no partition, but it has to be kept somewhere."""
+    numbers, texts = pa.array([1, None, 3]), pa.array([None, "b", "c"]).dictionary_encode()
+    whole = key_groups([numbers, texts], 3, 1 << 40).tolist()
+    assert whole[0] == key_groups([pa.array([1])], 1, 1 << 40)[0]
+    assert whole[1] == key_groups([pa.array(["b"])], 1, 1 << 40)[0]
+    assert whole[2] == key_groups([pa.array([3]), pa.array(["c"])], 1, 1 << 40)[0]

@@ -89,6 +89,23 @@ def test_a_stream_goes_on_where_it_stopped_with_other_numbers_of_actors(
     assert answered(tmp_path / "rows.jsonl") == expected
 
 
+def test_a_checkpoint_has_a_path_and_an_address(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    address = (tmp_path / "checkpoint").as_uri()
+    growing.more(3)
+    with begin(tmp_path, checkpoint=address) as live:
+        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+            begin(tmp_path)
+        taken(live, growing.put * (EVENTS // PIECES))
+    growing.more(3)
+    with begin(tmp_path) as live:
+        taken(live, growing.put * (EVENTS // PIECES))
+    growing.end()
+    with begin(tmp_path, checkpoint=address) as live:
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+    assert not [path for path in Path().iterdir() if path.name.startswith("file:")]
+
+
 def test_queries_come_and_go_when_a_stream_goes_on(tmp_path: Path, growing: Growing, rides: pa.Table) -> None:
     kept, gone, come = (f"QUERY {name}\n{query}" for name, query in QUERIES.items())
     growing.more(6)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import pytest
 
 from cluster import session
+from tests.cluster.drivers import Driver
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_live import expected, growing, rides
 from tests.cluster.test_ray_run import WORKLOAD
@@ -30,100 +26,81 @@ def alone() -> None:
         begun.close()
 
 
-@contextmanager
-def driver(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    command: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "elsinore",
-        "stream",
-        tmp_path / "workload.elsinore",
-        "--source",
-        tmp_path / "in",
-    ]
+def stream(tmp_path: Path, **settings: str) -> Driver:
+    command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
     command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+    return Driver("-m", "elsinore", *command, **settings)
 
 
-def until_done(tmp_path: Path, process: subprocess.Popen[str], batches: int) -> None:
+def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
     """So many batches are done, in all eras."""
-    end = monotonic() + 100
-    while len({path.name for path in (tmp_path / "checkpoint").glob("eras/*/done/*")}) <= batches:
-        assert process.poll() is None, process.communicate()
-        assert monotonic() < end
-        sleep(0.05)
+    driver.until(lambda: len({path.name for path in (tmp_path / "checkpoint").glob("eras/*/done/*")}) > batches)
 
 
-def arguments() -> dict[int, str]:
-    """Of all processes of this machine."""
-    listed = subprocess.run(["ps", "-eo", "pid,args"], capture_output=True, text=True, check=True).stdout
-    return {int(pid): said for pid, said in (line.strip().split(maxsplit=1) for line in listed.splitlines()[1:])}
-
-
-def children() -> set[int]:
-    """Processes of Ray and Spark."""
-    wanted = ("raylet", "gcs_server", "ray::", "org.apache.spark", "io.ray")
-    return {pid for pid, said in arguments().items() if any(word in said for word in wanted)}
-
-
-def wait_for_the_end(before: set[int]) -> None:
-    """All processes that a driver began end with it."""
-    end = monotonic() + 40
-    while left := children() - before:
-        assert monotonic() < end, left
-        sleep(0.2)
+def until_answered(tmp_path: Path, driver: Driver, expected: Any) -> None:
+    driver.until(lambda: answered(tmp_path / "rows.jsonl") == expected)
 
 
 def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
-    before = children()
     growing.more(4)
-    with driver(tmp_path) as process:
-        until_done(tmp_path, process, 1)
+    with stream(tmp_path) as killed:
+        until_done(tmp_path, killed, 1)
         growing.more(3)
         sleep(0.4)
-        process.kill()
+        killed.process.kill()
+        killed.until_nothing_is_left()
     growing.end()
-    with driver(tmp_path) as process:
-        end = monotonic() + 100
-        while answered(tmp_path / "rows.jsonl") != expected:
-            assert process.poll() is None, process.communicate()
-            assert monotonic() < end
-            sleep(0.2)
-        process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 0, said
-    assert "Stopped; it goes on from here" in said
+    with stream(tmp_path) as driver:
+        until_answered(tmp_path, driver, expected)
+        driver.process.send_signal(signal.SIGTERM)
+        assert driver.end() == 0, driver.said()
+        assert "Stopped; it goes on from here" in driver.said()
+        driver.until_nothing_is_left()
     assert answered(tmp_path / "rows.jsonl") == expected
-    wait_for_the_end(before)
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
-    before = children()
     growing.more(4)
-    events = [str(path) for path in sorted((tmp_path / "in").iterdir())]
-    command: list[str | Path] = [
-        sys.executable,
-        "-m",
-        "elsinore",
-        "run",
-        tmp_path / "workload.elsinore",
-        "--events",
-        *events,
-    ]
-    settings = {**os.environ, "ELSINORE_ENGINE": "ray"}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=settings) as process:
-        end = monotonic() + 60
-        while not any("org.apache.spark" in said for said in arguments().values()):
-            assert monotonic() < end
-            sleep(0.1)
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130, said
-    assert said == "stopped\n"
-    wait_for_the_end(before)
+    events = sorted((tmp_path / "in").iterdir())
+    with Driver("-m", "elsinore", "run", tmp_path / "workload.elsinore", "--events", *events) as driver:
+        driver.until(lambda: any("org.apache.spark" in arguments for arguments in driver.alive().values()))
+        driver.process.send_signal(signal.SIGINT)
+        assert driver.end() == 130, driver.said()
+        assert driver.said() == "stopped\n"
+        driver.until_nothing_is_left()
+
+
+NOTEBOOK = """
+import asyncio, sys
+import elsinore
+
+async def cells():
+    await asyncio.sleep(0)
+    first = elsinore.run(WORKLOAD, EVENTS)
+    await asyncio.sleep(0)
+    second = elsinore.run(WORKLOAD, EVENTS, actors=3)
+    taken = []
+    with elsinore.stream(WORKLOAD, SOURCE, lambda rows, _: taken.append(rows), checkpoint=CHECKPOINT) as live:
+        while live.metrics.events < first.metrics.events:
+            await asyncio.sleep(0.1)
+            live.wait(0)
+    third = elsinore.run(WORKLOAD, EVENTS, engine="local")
+    assert first.to_arrow().equals(third.to_arrow()) and second.to_arrow().equals(third.to_arrow())
+    assert first.metrics.rows > 0 and taken
+    print("all the same", file=sys.stderr)
+
+asyncio.run(cells())
+"""
+
+
+def test_a_notebook_has_a_loop_that_runs(tmp_path: Path, growing: Growing) -> None:
+    growing.more(4)
+    names: dict[str, Any] = {"WORKLOAD": WORKLOAD, "SOURCE": str(tmp_path / "in")}
+    names |= {"EVENTS": str(tmp_path / "in" / "*.parquet"), "CHECKPOINT": str(tmp_path / "checkpoint")}
+    given = "".join(f"{name} = {value!r}\n" for name, value in names.items())
+    with Driver("-c", given + NOTEBOOK) as driver:
+        assert driver.end() == 0, driver.said()
+        assert "all the same" in driver.said()
+        driver.until_nothing_is_left()

@@ -19,7 +19,10 @@ SERVICE = 'elsinore.connect("http://localhost:8000"'
 """What a program says that speaks with a service; tests have one elsewhere."""
 
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
-PROGRAM = re.compile(r"(^```python\n)((?:(?!```)[^\n]*\n)*)(^```\n\n```text\n)(.*?)(?=^```$)", re.MULTILINE | re.DOTALL)
+PROGRAM = re.compile(
+    r"(^```python\n)((?:(?!```).*\n)*)(^```\n\n```text\n)((?:(?!```).*\n)*)(?=^```$)",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)

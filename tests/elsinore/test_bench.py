@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,18 +16,21 @@ import pytest
 from typer.testing import CliRunner
 
 import elsinore
+from cluster.local import LocalRun
+from elsinore.api import prepare
 from elsinore.bench import settings
 from elsinore.bench.captions import LABELS
 from elsinore.bench.command import bench
 from elsinore.bench.figure import Figure, swept
 from elsinore.bench.figures import FIGURES
 from elsinore.bench.gloria_workloads import mixed
+from elsinore.bench.inserting import Inserting
 from elsinore.bench.outcomes import Outcome, outcome
 from elsinore.bench.planning import MODEL, Planning, planned
 from elsinore.bench.plots import STYLES
 from elsinore.bench.points import ENOUGH, RUNS, Point, repeated
 from elsinore.bench.replay import FEW, Run
-from elsinore.bench.settings import RIDES, SETTINGS, STOCKS
+from elsinore.bench.settings import MIXED, RIDES, SETTINGS, STOCKS
 from elsinore.bench.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
 from elsinore.bench.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.cli import app
@@ -132,6 +136,27 @@ def test_a_setting_is_measured(setting: settings.Setting) -> None:
         assert metrics["memory"] >= 0
 
 
+def test_the_insertion_of_values_is_measured() -> None:
+    found = Inserting(MIXED.name, "gloria", 30, 2_000, 10).measured()
+    assert 0 < found["insertion_time"] * found["panes"] < found["sharing_time"] < found["spent"]
+    assert found["snapshots"] > 100
+    assert Inserting.told([found]).startswith("insertion is ")
+
+
+def test_values_that_are_inserted_more_often_are_the_same() -> None:
+    point = Inserting(MIXED.name, "gloria", 30, 2_000, 10)
+    workload, events = point.workload, point.events()
+
+    def rows(insertions: int) -> list[dict[str, Any]]:
+        job = prepare(workload, events, engine="local", strategy="gloria", numeric="exact", lateness=0, time_unit="ms")
+        assert isinstance(job.run, LocalRun)
+        replace(point, insertions=insertions).begun(job.run)
+        found = [zip(one.window_start.tolist(), one.values["COUNT(*)"], strict=True) for one in job.run]
+        return [dict(one) for one in found]
+
+    assert rows(1) == rows(3) != []
+
+
 def test_a_point_that_takes_too_long_says_so() -> None:
     stopped = outcome(Run(STOCKS.name, "cogra", 2, 1_000, 5), limit=0.05)
     assert (stopped.status, stopped.why) == ("timeout", "stopped after 0.05 seconds")
@@ -223,5 +248,5 @@ def test_an_unknown_figure_is_bad_input() -> None:
     assert done.exit_code == 2
     assert f"there is no figure 'hamlet-fig7'; there is {', '.join(FIGURES)}" in " ".join(done.stderr.split())
     assert {f"hamlet-fig{number}" for number in range(8, 13)} < set(FIGURES)
-    assert {f"gloria-fig{number}" for number in range(11, 16)} < set(FIGURES)
+    assert {f"gloria-fig{number}" for number in range(11, 20)} < set(FIGURES)
     assert {f"aseq-fig{number}" for number in range(12, 17)} < set(FIGURES)

@@ -20,6 +20,7 @@ from elsinore.drawing.ranks import ranks
 from elsinore.drawing.svg import Box
 from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief, brief_of
+from elsinore.drawing.workload import draw_plan
 from elsinore.errors import InputError
 from planner.check import check_text
 from planner.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
@@ -132,9 +133,14 @@ def test_a_negated_type_is_dashed() -> None:
 
 
 def test_a_drawing_for_each_share_set_and_for_each_query_apart() -> None:
-    found = texts(draw(text_of(["SEQ(A, B+)", "SEQ(C, D)", "SEQ(C, B+)"])))
-    assert {"share set 1: q1, q3", "may share B+", "q2"} <= found
-    assert "apart: no Kleene sub-pattern E+ over a single event type" in found
+    text = text_of(["SEQ(A, B+)", "SEQ(C, D)", "SEQ(C, B+)"])
+    for strategy in ("auto", "hamlet"):
+        made = plan(check_text(text), strategy)
+        found = texts(draw_plan(made))
+        assert {"share set 1: q1, q3", "may share B+", "q2"} <= found
+        assert [query for query, _ in made.reasons] == ["q2"]
+        assert {f"apart: {reason}" for _, reason in made.reasons} <= found
+    assert draw(text).svg == draw_plan(plan(check_text(text), "auto")).svg
 
 
 def test_patterns_read_from_left_to_right() -> None:

@@ -9,6 +9,7 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 from typing import Any
@@ -23,7 +24,7 @@ from connectors import ridesharing
 from elsinore.cli import app
 from tests.cluster.streaming import row_of
 from tests.elsinore.documents import DOCUMENTS, SERVICE, Shown, printed_by, programs
-from tests.service.serving import TOKEN, Served
+from tests.service.serving import TOKEN, Served, descendants
 
 WORKLOAD = """
 QUERY not_picked_up
@@ -71,6 +72,12 @@ def until(said: Callable[[], bool]) -> None:
 def all_rows(job: elsinore.Job, count: int = len(HERE)) -> elsinore.Result:
     until(lambda: len(job.result()) >= count)
     return job.result()
+
+
+def replicas(service: Served) -> list[int]:
+    """The processes that take events, by the names that Ray gives its workers."""
+    named = {pid: (Path("/proc") / str(pid) / "cmdline").read_bytes() for pid in descendants(service.process.pid)}
+    return [pid for pid, name in named.items() if name.startswith(b"ray::ServeReplica")]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +154,7 @@ def test_a_replica_that_dies_while_events_are_sent(client: elsinore.Client, serv
     with submitted(client) as job:
         for at in range(0, 60_000, 3_000):
             if at == 30_000:
-                os.kill(next(pid for name, pid in service.actors().items() if "Replica" in name), signal.SIGKILL)
+                os.kill(replicas(service)[0], signal.SIGKILL)
             job.send(EVENTS.slice(at, 3_000))
         job.send(END)
         assert all_rows(job).rows() == HERE.rows()

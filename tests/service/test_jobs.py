@@ -144,6 +144,26 @@ def test_a_paused_job_takes_events_and_answers_later(client: httpx2.Client, even
         assert rows_of(client, job) == expected(WORKLOAD, events)
 
 
+def test_queries_read_attributes_that_came_later(client: httpx2.Client) -> None:
+    late = [{"type": "A", "time": at, "y": at / 2} for at in range(40, 100)]
+    summed = "QUERY summed RETURN SUM(A.y) PATTERN A WITHIN 10 seconds SLIDE 10 seconds"
+    headers = {"Content-Type": "application/x-ndjson"}
+    with submitted(client, SIMPLE) as job:
+        client.post(f"/v1/workloads/{job}/events", content=lines(FEW), headers=headers)
+        until_taken(client, job, len(FEW))
+        early = client.post(f"/v1/workloads/{job}/queries", json={"workload": summed})
+        assert (early.status_code, "has an attribute `y`" in early.json()["detail"]) == (422, True)
+        client.post(f"/v1/workloads/{job}/events", content=lines(late[:1]), headers=headers)
+        added = client.post(f"/v1/workloads/{job}/queries", json={"workload": summed})
+        assert added.json()["columns"]["y"] == "float64", added.text
+        until_taken(client, job, len(FEW) + 1)
+        client.post(f"/v1/workloads/{job}/events", content=lines(late[1:]), headers=headers)
+        until_taken(client, job, len(FEW) + len(late))
+        found = Counter({row: n for row, n in rows_of(client, job).items() if dict(row)["query"] == "summed"})
+        assert Counter() < found <= expected(summed, late)
+        assert max(dict(row)["SUM(A.y)"] for row in found) == sum(at / 2 for at in range(80, 90))
+
+
 def test_numbers_keep_all_their_digits(client: httpx2.Client) -> None:
     workload = "QUERY many RETURN COUNT(*) PATTERN A+ WITHIN 1000 seconds SLIDE 1000 seconds"
     events = [{"type": "A", "time": at} for at in range(300)] + [{"type": "End", "time": 5000}]

@@ -1,0 +1,104 @@
+"""Spark, RayDP and Ray: what the whole way from Parquet to Parquet costs, and where the time goes; start-up apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from benchmarks.figures import Figure
+from benchmarks.processes import processor_ticks
+from benchmarks.streams import PARTITIONS, RATE, one_window
+from cluster.local import Metrics
+from cluster.session import session
+from cluster.settings import settings
+from elsinore.api import prepare
+from elsinore.bench.streams import shared_bursts
+from elsinore.bench.workloads import shared_kleene
+from elsinore.commands import answer
+
+QUERIES = 50
+HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"
+TIMES = 5
+"""The first runs are slow: Java compiles what it does often."""
+
+COLUMNS = ("type", "time", "partition")
+
+
+def runtime(events: int) -> Iterator[Figure]:
+    """`events` from Parquet to Parquet, and a workload that is bound by its kernels."""
+    with TemporaryDirectory() as folder:
+        yield from _parquet_to_parquet(Path(folder), events)
+        yield from _more_actors(Path(folder), events // 2)
+
+
+def _parquet_to_parquet(folder: Path, events: int) -> Iterator[Figure]:
+    path = folder / "events.parquet"
+    pq.write_table(shared_bursts(events, RATE, PARTITIONS), path, row_group_size=1 << 18)
+    workload = shared_kleene(QUERIES, HALF_HOURS)
+    spark = session(settings(engine="ray")).spark
+
+    def alone() -> None:
+        frame = spark.read.parquet(str(path)).select(*COLUMNS).repartition(2, "partition")
+        frame.write.format("noop").mode("overwrite").save()
+
+    base, _ = _best(alone)
+    took, spent = _best(lambda: _run(workload, path))
+    metrics = _run(workload, path)
+    what = f"{events / 1e6:g} M events, Parquet to Parquet, {QUERIES} queries, exact, to Spark's repartition by key"
+    yield Figure("parquet-to-parquet", what, took / base, 1.6, "times", f"{took:.2f} s to {base:.2f} s")
+    total = sum(spent.values())
+    for part, cost in spent.most_common():
+        if cost >= 0.01 * total:
+            name, what = f"processor-{part.replace(' ', '-').lower()}", f"of that: {part}"
+            yield Figure(name, what, cost / TICKS, total / TICKS, "s", "of processor time")
+    waited = metrics.waited / metrics.seconds
+    detail = (
+        f"{metrics.waited:.3f} s of {metrics.seconds:.2f} s, {metrics.questions} questions, {metrics.missed} missed"
+    )
+    yield Figure("waiting", "actors that wait for the optimizer", 100 * waited, 1, "%", detail)
+
+
+def _more_actors(folder: Path, events: int) -> Iterator[Figure]:
+    """`B.v < NEXT(B).v`: an event costs several hundred nanoseconds, and Spark a few dozen."""
+    path = folder / "linked.parquet"
+    table = one_window(max(2, events // 10_000), 10_000)
+    pq.write_table(table, path, row_group_size=1 << 18)
+    workload = f"""
+        RETURN COUNT(*) PATTERN SEQ(A, B+, C) WHERE [partition] AND B.v < NEXT(B).v
+        WITHIN {len(table)} ms SLIDE {len(table)} ms
+    """
+    one, two = (_best(lambda actors=actors: _run(workload, path, actors=actors), 3)[0] for actors in (1, 2))
+    rates = f"{len(table) / one / 1e6:.2f} M to {len(table) / two / 1e6:.2f} M events/s"
+    what = f"B.v < NEXT(B).v, {len(table) / 1e6:.1f} M events, exact: 1 actor to 2"
+    yield Figure("more-actors", what, one / two, 1.7, "times", rates, at_least=True)
+
+
+def _run(workload: str, path: Path, **given: Any) -> Metrics:
+    job = prepare(
+        workload,
+        path,
+        engine="ray",
+        strategy="auto",
+        numeric="exact",
+        lateness=0,
+        time_unit="ms",
+        settings=given,
+    )
+    answer(job, str(path.with_name("rows.parquet")), approximate=False)
+    return job.run.metrics
+
+
+def _best(action: Any, times: int = TIMES) -> tuple[float, Any]:
+    """Seconds on the wall of the fastest of several runs, and what it cost by process."""
+    found = []
+    for _ in range(times):
+        before, begin = processor_ticks(), perf_counter()
+        action()
+        took = perf_counter() - begin
+        found.append((took, processor_ticks() - before))
+    return min(found, key=lambda one: one[0])

@@ -1,0 +1,79 @@
+"""Calls of Ray's may be lost, run twice, or run in another order: a graph actor takes each batch once, one by one."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from actors.blocks_in import block_of
+from actors.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
+from planner.check import check_text
+from planner.clock import Clock
+from planner.optimizers import optimizer_of
+from planner.plan import plan
+from planner.routes import routes
+
+WORKLOAD = "RETURN COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) WITHIN 10 seconds SLIDE 5 seconds"
+BATCHES = 12
+GROUPS = 8
+
+
+def actor() -> GraphActor:
+    made = plan(check_text(WORKLOAD))
+    clock = Clock.of(pa.int64(), "s", made.spans)
+    duty = Duty(WORKLOAD, "auto", routes(made), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
+    begun = GraphActor()
+    begun.begin(duty, None, 0, [(0, GROUPS)])
+    return begun
+
+
+def take(on: GraphActor, number: int) -> Answer:
+    """The batch of this number; after the last one the stream is over."""
+    if number == BATCHES + 1:
+        return on.take(number, None)
+    times = [4 * number + step for step in range(4)]
+    kinds = pa.array([0, 0, 1, 0], pa.int16())
+    events = {"kind": kinds, "ticks": times, "a_v": [number + time for time in times], "g_0": [0, 7, 3, 3]}
+    return on.take(number, times[-1] + 1, block_of(pa.table(events)))
+
+
+def rows(answer: Answer) -> list[Any]:
+    return [(rows.query, rows.window_start.tolist(), repr(rows.finished().values)) for rows in answer[1]]
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[list[Any]]:
+    undisturbed = actor()
+    found = [rows(take(undisturbed, number)) for number in range(1, BATCHES + 2)]
+    assert sum(map(len, found)) > BATCHES / 2
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_batches_again_and_out_of_order(expected: list[list[Any]], seed: int) -> None:
+    random, disturbed = Random(seed), actor()
+    for number in range(1, BATCHES + 2):
+        for _ in range(random.randint(0, 3)):
+            asked = random.randint(1, BATCHES + 1)
+            if asked < number:
+                assert rows(take(disturbed, asked)) == expected[asked - 1]
+            elif asked > number:
+                with pytest.raises(OutOfOrderError, match=f"batch {asked} came after batch {number - 1}"):
+                    take(disturbed, asked)
+            assert disturbed.reached() == number - 1
+        assert rows(take(disturbed, number)) == expected[number - 1]
+
+
+def test_what_a_state_holds_is_not_taken_again(expected: list[list[Any]]) -> None:
+    first, second = actor(), actor()
+    for number in range(1, 6):
+        take(first, number)
+    with pytest.raises(OutOfOrderError, match="batch 4 is not the last"):
+        first.save(4)
+    assert second.restore(first.save(5)) == second.reached() == 5
+    with pytest.raises(OutOfOrderError):
+        take(second, 5)
+    assert [rows(take(second, number)) for number in range(6, BATCHES + 2)] == expected[5:]

@@ -1,0 +1,69 @@
+"""Whole nodes of a Ray cluster are lost while a stream runs: the rows are those of an undisturbed run."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ray.cluster_utils import Cluster
+
+from tests.cluster.streaming import Growing
+from tests.cluster.test_live import expected, growing, rides
+from tests.cluster.test_ray_run import WORKLOAD
+from tests.cluster.test_the_driver import alone, stream, until_answered, until_done
+
+__all__ = ["alone", "expected", "growing", "rides"]
+
+pytestmark = pytest.mark.long
+
+OPTIONS = {
+    "spark.network.timeout": "20s",
+    "spark.executor.heartbeatInterval": "4s",
+    "spark.storage.blockManagerSlaveTimeoutMs": "20000",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    """Two nodes where the work is, and a head that has none of it but RayDP's master."""
+    begun = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
+    for _ in range(2):
+        another(begun)
+    yield begun
+    shutdown: Any = begun.shutdown
+    shutdown()
+
+
+def another(cluster: Cluster) -> Any:
+    return cluster.add_node(num_cpus=4, object_store_memory=256 << 20)
+
+
+def test_every_node_but_the_head_is_lost(tmp_path: Path, growing: Growing, expected: Any, cluster: Cluster) -> None:
+    (tmp_path / "workload.elsinore").write_text(WORKLOAD)
+    growing.more(2)
+    first, second = sorted(cluster.worker_nodes, key=id)
+    settings = {
+        "ELSINORE_ADDRESS": cluster.address,
+        "ELSINORE_SPARK_CORES": "1",
+        "ELSINORE_SPARK_MEMORY": "512m",
+        "ELSINORE_FILES_AT_ONCE": "1",
+        "ELSINORE_RESTARTS": "50",
+        "ELSINORE_SPARK_OPTIONS": json.dumps(OPTIONS),
+    }
+    with stream(tmp_path, **settings) as driver:
+        until_done(tmp_path, driver, 1)
+        for node in (first, second):
+            growing.more(3)
+            cluster.remove_node(node, allow_graceful=False)
+            another(cluster)
+            until_done(tmp_path, driver, growing.put)
+        growing.end()
+        until_answered(tmp_path, driver, expected)
+        driver.process.send_signal(signal.SIGTERM)
+        assert driver.end() == 0, driver.said()
