@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.figures import Figure
-from benchmarks.processes import processor_ticks
+from benchmarks.processes import TICKS, processor_ticks
 from benchmarks.streams import PARTITIONS, RATE, one_window
 from cluster.local import Metrics
 from cluster.session import session
