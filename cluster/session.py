@@ -182,6 +182,7 @@ def _start_ray(settings: Settings, metrics_port: int | None) -> None:
         return
     _listen_here_alone()
     ray.init(
+        "local",  # not one that somebody else has started on this machine
         num_cpus=settings.spark_executors * settings.spark_cores + 2,
         object_store_memory=settings.object_store,
         include_dashboard=False,
