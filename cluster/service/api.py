@@ -12,7 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from cluster.service import health_routes, job_routes, stream_routes
-from cluster.service.context import Context, Turns, told
+from cluster.service.context import BODIES, Context, Room, told
 from cluster.service.control import Control
 from cluster.service.documents import ProblemDocument, Queries, Submission
 from cluster.service.guard import Guard
@@ -34,7 +34,8 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
         settings,
         Jobs(settings.data),
         control,
-        Turns(settings.appends),
+        Room(BODIES * settings.body),
+        asyncio.Semaphore(settings.appends),
         asyncio.Semaphore(1),
         Backlog(settings),
     )

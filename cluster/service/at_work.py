@@ -22,6 +22,7 @@ from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.spark.streams import Stream
+from connectors.spark.taken import taken
 from elsinore.tables import answers, columns_of, form_of, table
 from planner.check import check_text
 from planner.errors import WorkloadError
@@ -173,6 +174,8 @@ class AtWork:
             if self.live.wait(0):
                 self._stop()
         elif self._ready:
+            for path in taken(self.job.checkpoint / "spark"):
+                path.unlink(missing_ok=True)
             with self.starting:
                 self.live = self._started()
             self.begun_with = self.live.metrics.batches

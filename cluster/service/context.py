@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
@@ -24,31 +25,35 @@ from cluster.service.settings import ServiceSettings
 Model = TypeVar("Model", bound=BaseModel)
 Answer = TypeVar("Answer")
 
-WAITING = 16
-"""For each place: a body that is read needs memory, one that waits does not."""
+BODIES = 8
+"""So many of the largest bodies may be in memory at a time."""
 
 KEY = re.compile(r"[ -~]{1,128}")
 
 
-class Turns:
-    """So many at a time; some more wait for their turn."""
+class Room:
+    """Bytes of bodies that are read, or wait for their turn. Who sends slowly is in nobody's way."""
 
-    def __init__(self, places: int) -> None:
-        self._places = asyncio.Semaphore(places)
-        self._room = WAITING * places
-        self._waiting = 0
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held = 0
 
-    async def __aenter__(self) -> None:
-        if self._waiting >= self._room:
-            raise RefusedError(429, "too many appends wait for their turn; try again in a moment")
-        self._waiting += 1
+    @contextmanager
+    def some(self) -> Iterator[Callable[[int], None]]:
+        """What is called with the length of each piece; all of them are gone at the end of the block."""
+        mine = 0
+
+        def more(length: int) -> None:
+            nonlocal mine
+            if self.held + length > self.limit:
+                raise RefusedError(429, "too many bodies are sent at a time; try again in a moment")
+            self.held += length
+            mine += length
+
         try:
-            await self._places.acquire()
+            yield more
         finally:
-            self._waiting -= 1
-
-    async def __aexit__(self, *_: object) -> None:
-        self._places.release()
+            self.held -= mine
 
 
 @dataclass
@@ -56,7 +61,8 @@ class Context:
     settings: ServiceSettings
     jobs: Jobs
     control: Control
-    appends: Turns
+    room: Room
+    appends: asyncio.Semaphore
     planning: asyncio.Semaphore
     """One at a time: to plan a large workload takes a processor for a second."""
     backlog: Backlog
@@ -85,10 +91,11 @@ async def beside(function: Callable[..., Answer], *arguments: Any) -> Answer:
         raise found from None
 
 
-async def body_of(request: Request, limit: int, settings: ServiceSettings) -> bytes:
+async def body_of(request: Request, limit: int, settings: ServiceSettings, more: Callable[[int], None]) -> bytes:
     """All of it, or as much as it takes to see that it is too much."""
     found = bytearray()
     async for piece in request.stream():
+        more(len(piece))
         found += piece
         if len(found) > limit:
             raise too_large(settings)

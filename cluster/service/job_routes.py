@@ -165,4 +165,5 @@ def _documents(here: Context) -> list[dict[str, Any]]:
 
 
 async def _document(request: Request, here: Context) -> bytes:
-    return await body_of(request, 4 * here.settings.workload_text + DOCUMENT_BYTES, here.settings)
+    with here.room.some() as more:
+        return await body_of(request, 4 * here.settings.workload_text + DOCUMENT_BYTES, here.settings, more)

@@ -37,16 +37,20 @@ class Gauges:
         self._before: dict[str, dict[str, float]] = {}
 
     def set(self, job: str, metrics: dict[str, Any]) -> None:
-        """What a job has counted. What is counted since a stream began may begin again at nothing."""
+        """What a job has counted so far."""
         before = self._before.setdefault(job, {})
         for name, counter in self._counters.items():
             now = float(metrics.get(name, 0))
-            more = now - before.get(name, 0.0) if now >= before.get(name, 0.0) else now
-            before[name] = now
-            if more:
+            if more := gained(before.get(name, 0.0), now):
                 counter.inc(more, {"workload": job})
+            before[name] = now
         for name, gauge in self._gauges.items():
             gauge.set(float(metrics.get(name) or 0.0), {"workload": job})
 
     def forget(self, job: str) -> None:
         self._before.pop(job, None)
+
+
+def gained(before: float, now: float) -> float:
+    """Some things are counted since a stream was last resumed: then they begin again at nothing."""
+    return now - before if now >= before else now

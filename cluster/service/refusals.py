@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from connectors.errors import FailedError, InputError
@@ -78,6 +77,8 @@ def refusal(error: BaseException) -> RefusedError:
         return RefusedError(422, str(error), kind="workload", problems=[_problem(one, error) for one in error.problems])
     if isinstance(error, InputError):
         return RefusedError(422, str(error), kind="input")
+    if isinstance(error, FileNotFoundError):
+        return RefusedError(404, "it was removed meanwhile")
     if isinstance(error, FailedError | OSError):
         return RefusedError(503, str(error), kind="failed")
     return RefusedError(500, f"{type(error).__name__}; its log says more", kind="mistake")
@@ -91,12 +92,3 @@ def _problem(problem: Problem, error: WorkloadError) -> dict[str, Any]:
     before = error.text[: place.start]
     line, column = before.count("\n") + 1, place.start - (before.rfind("\n") + 1) + 1
     return {**found, "line": line, "column": column, "start": place.start, "end": place.end}
-
-
-def no_job(name: str, names: Mapping[str, Any] | list[str]) -> RefusedError:
-    shown = name if len(name) <= 64 and name.isprintable() else "of that name"
-    return RefusedError(404, f"there is no job {shown}; there are {len(names)} others" if names else _none(shown))
-
-
-def _none(shown: str) -> str:
-    return f"there is no job {shown}; none was submitted"

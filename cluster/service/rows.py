@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from time import time_ns
@@ -105,8 +105,8 @@ class Reader:
     """Pages of one job. The folder is listed again when something has come into it."""
 
     job: Job
-    _changed: int = -1
-    _batches: list[int] = field(default_factory=list)
+    _known: tuple[int, list[int]] = (-1, [])
+    """When the folder was touched last, and what was in it then; one value, for several threads may look."""
 
     def page(self, after: Cursor, limit: int) -> Page:
         numbers: list[int] = []
@@ -125,17 +125,29 @@ class Reader:
                 at = Cursor(batch, skipped + part.num_rows)
         return Page(numbers, parts, at)
 
+    def touched(self) -> int:
+        """When something came into the folder last; it costs next to nothing to ask."""
+        try:
+            return self.job.rows.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def quiet(self, since: int) -> bool:
+        """Has nothing come since the folder was touched then?"""
+        return self.touched() == since and time_ns() - since > 2 * SETTLED
+
     def _listed(self) -> list[int]:
         try:
-            changed = self.job.rows.stat().st_mtime_ns
-            if changed != self._changed:
-                # The clock of a file system ticks slowly: what has just changed may change again at the same time.
-                settled = time_ns() - changed > SETTLED
-                self._batches = sorted(int(path.stem[5:]) for path in self.job.rows.glob("part-*.arrow"))
-                self._changed = changed if settled else -1
+            touched = self.job.rows.stat().st_mtime_ns
+            known, batches = self._known
+            if touched != known:
+                # The clock of a file system ticks slowly: what has just been touched may be so again at the same time.
+                settled = time_ns() - touched > SETTLED
+                batches = sorted(int(path.stem[5:]) for path in self.job.rows.glob("part-*.arrow"))
+                self._known = touched if settled else -1, batches
+            return batches
         except FileNotFoundError:
             raise RefusedError(404, f"there is no job {self.job.name} any more") from None
-        return self._batches
 
     def _read(self, batch: int) -> pa.Table:
         with pa.OSFile(str(self.job.rows / f"part-{batch:012}.arrow")) as file, pa.ipc.open_file(file) as reader:
@@ -150,19 +162,14 @@ def _columns(schema: pa.Schema) -> dict[str, list[str]]:
 def _joined(parts: Sequence[pa.Table], now: Mapping[str, Sequence[str]]) -> pa.Table:
     columns: dict[str, list[str]] = {name: list(own) for name, own in now.items()}
     for part in parts:
-        there = set(part.column("query").unique().to_pylist())
-        columns |= {name: own for name, own in _columns(part.schema).items() if name in there or name not in columns}
-    columns = {name: own for name, own in columns.items() if name in now or _answered(parts, name)}
+        there = part.column("query").unique().to_pylist()
+        columns |= {name: own for name, own in _columns(part.schema).items() if name in there}
     names = dict.fromkeys((*FIXED, *(name for own in columns.values() for name in own)))
     joined = {name: _column([_of(part, name) for part in parts]) for name in names}
     fields = [field.with_name(name) for name, (field, _) in joined.items()]
     metadata = {key: value for part in parts for key, value in part.schema.metadata.items()}
     schema = pa.schema(fields, {**metadata, COLUMNS: json.dumps(columns).encode()})
     return pa.table([column for _, column in joined.values()], schema=schema)
-
-
-def _answered(parts: Sequence[pa.Table], name: str) -> bool:
-    return any(name in part.column("query").unique().to_pylist() for part in parts)
 
 
 def _of(part: pa.Table, name: str) -> tuple[pa.Field, pa.ChunkedArray]:

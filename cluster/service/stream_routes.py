@@ -50,9 +50,10 @@ async def append_events(request: Request, name: str) -> Response:
     job = here.jobs.get(name)
     media_type, coding, key = _media_type(request), _coding(request), key_of(request)
     here.backlog.check(job)
-    async with here.appends:
-        body = await body_of(request, here.settings.body, here.settings)
-        taken = await beside(_taken, here, name, body, coding, media_type, key)
+    with here.room.some() as more:
+        body = await body_of(request, here.settings.body, here.settings, more)
+        async with here.appends:
+            taken = await beside(_taken, here, name, body, coding, media_type, key)
     return JSONResponse({"events": taken.events, "repeated": taken.repeated}, status_code=202)
 
 
@@ -95,15 +96,23 @@ async def get_results(
     """The rows behind a cursor, in the order in which they were written."""
     here = context(request)
     reader, cursor = here.reader(name), Cursor.read(after)
-    end = monotonic() + wait
-    page = await beside(reader.page, cursor, min(limit, here.settings.page))
-    while not len(page) and monotonic() < end:
-        await asyncio.sleep(LOOK)
-        page = await beside(reader.page, cursor, min(limit, here.settings.page))
+    page = await _awaited(reader, cursor, min(limit, here.settings.page), monotonic() + wait)
     if _wants_arrow(request):
         content = await beside(_arrow, reader, page)
         return Response(content, media_type=ARROW, headers={"Elsinore-Next": str(page.next)})
     return Response(await beside(page.json), media_type="application/json", headers={"Elsinore-Next": str(page.next)})
+
+
+async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Page:
+    """The next page that has rows; one without when the time is over."""
+    while True:
+        since = reader.touched()
+        page = await beside(reader.page, cursor, limit)
+        if len(page) or monotonic() >= end:
+            return page
+        await asyncio.sleep(LOOK)
+        while reader.quiet(since) and monotonic() < end:
+            await asyncio.sleep(LOOK)
 
 
 def _arrow(reader: Reader, page: Page) -> bytes:
@@ -127,22 +136,14 @@ async def follow_results(request: Request, name: str, after: str | None = CURSOR
 
 
 async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[str]:
-    heard = monotonic()
     yield "\n"
     while True:
         try:
-            page = await beside(reader.page, cursor, limit)
+            page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT)
         except RefusedError:  # the job is gone
             return
-        if len(page):
-            yield await beside(_numbered, page, cursor)
-            cursor = page.next
-            heard = monotonic()
-        elif monotonic() - heard > HEARTBEAT:
-            yield "\n"
-            heard = monotonic()
-        else:
-            await asyncio.sleep(LOOK)
+        yield await beside(_numbered, page, cursor) if len(page) else "\n"
+        cursor = page.next
 
 
 def _numbered(page: Page, after: Cursor) -> str:

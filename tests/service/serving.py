@@ -22,12 +22,16 @@ TOKEN = "a token that nobody guesses"
 PATIENCE = 180
 
 SHOW_ACTORS = """
-import json, sys, ray
-from ray._private import state
-ray.init(sys.argv[1], log_to_driver=False, logging_level="ERROR")
-alive = [one for one in state.actors().values() if one["State"] == "ALIVE"]
+import json, sys
+from ray._private.state import GlobalState
+from ray._raylet import GcsClientOptions
+found = GlobalState()
+options = GcsClientOptions.create(sys.argv[1], None, allow_cluster_id_nil=True, fetch_cluster_id_if_nil=True)
+found._initialize_global_state(options)
+alive = [one for one in found.actor_table(None, None, None).values() if one["State"] == "ALIVE"]
 print(json.dumps([[one["ActorClassName"], one["Name"], one["Pid"]] for one in alive]))
 """
+"""Asked of the GCS, without joining the cluster."""
 
 
 @dataclass

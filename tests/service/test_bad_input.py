@@ -8,6 +8,7 @@ import os
 import pickle
 import socket
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -207,6 +208,16 @@ def test_a_body_without_an_end(service: Served, jobs: tuple[str, str]) -> None:
     for length in ("Content-Length: 1073741824", "Transfer-Encoding: chunked"):
         chunk = b"10000\r\n" + b"x" * (1 << 16) + b"\r\n" if "chunked" in length else b"x" * (1 << 16)
         assert b" 413 " in flooded(service, f"{head}{length}\r\n\r\n".encode(), chunk).splitlines()[0]
+
+
+def test_who_sends_slowly_is_in_nobodys_way(service: Served, client: httpx2.Client, jobs: tuple[str, str]) -> None:
+    path = f"/v1/workloads/{jobs[0]}/events"
+    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {LINES}\r\n"
+    with ExitStack() as slow:
+        for _ in range(12):
+            connection = slow.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=30))
+            connection.sendall(f"{head}Content-Length: 100000\r\n\r\n{{".encode())
+        assert client.post(path, content=b"", headers={"Content-Type": LINES}, timeout=20).status_code == 202
 
 
 def test_headers_without_an_end(service: Served) -> None:

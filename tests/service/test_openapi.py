@@ -34,7 +34,7 @@ def asked(service: Served, *more: str) -> None:
 
 
 def test_no_answer_outside_of_the_document(service: Served) -> None:
-    asked(service, "--max-examples", "8", "--phases", "examples,fuzzing")
+    asked(service, "--max-examples", "8")
 
 
 @pytest.mark.long
