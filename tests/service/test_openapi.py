@@ -21,22 +21,22 @@ CHECKS = (
 )
 
 
-def asked(service: Served, *more: str) -> None:
+def asked(service: Served, folder: Path, *more: str) -> None:
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
     command += [f"{service.url}/openapi.json", "--header", f"Authorization: Bearer {TOKEN}", "--checks", CHECKS]
-    # A stream of rows has no end.
+    # A stream of rows has no end. What schemathesis remembers stays in a folder of the test's.
     command += ["--exclude-path-regex", "results/stream", "--seed", "7", "--no-color", *more]
     with service.client() as client, submitted(client, SIMPLE, name="asked"):
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **HOOKS}
+            command, capture_output=True, text=True, timeout=600, check=False, env={**os.environ, **HOOKS}, cwd=folder
         )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
 
 
-def test_no_answer_outside_of_the_document(service: Served) -> None:
-    asked(service, "--max-examples", "8")
+def test_no_answer_outside_of_the_document(service: Served, tmp_path: Path) -> None:
+    asked(service, tmp_path, "--max-examples", "8")
 
 
 @pytest.mark.long
-def test_no_answer_outside_of_the_document_for_long(service: Served) -> None:
-    asked(service, "--max-examples", "100")
+def test_no_answer_outside_of_the_document_for_long(service: Served, tmp_path: Path) -> None:
+    asked(service, tmp_path, "--max-examples", "100")
