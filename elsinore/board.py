@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import count
+from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
@@ -72,24 +72,16 @@ def watch(client: Client, every: float = 1.0) -> None:
         show(known(client))
         return
     rates = Rates()
-    with Live(console=console, auto_refresh=False) as live:
-        for _ in _until_stopped(every):
+    with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False) as live:
+        while True:
             jobs = known(client)
             live.update(board(jobs, rates.of(jobs, monotonic())), refresh=True)
+            sleep(every)
 
 
 def known(client: Client) -> list[JobStatus]:
     """All jobs, as the service has just told."""
     return [job.known for job in client.jobs()]
-
-
-def _until_stopped(every: float) -> Iterator[int]:
-    for look in count():
-        try:
-            yield look
-            sleep(every)
-        except KeyboardInterrupt:
-            return
 
 
 def _number(value: float) -> str:

@@ -125,6 +125,7 @@ class Rider(User):
             "wrong": self.ledger.wrong[:100],
             "missing": len(self.ledger.due),
             "acknowledged": self.acknowledged,
+            "taken_at": monotonic(),
             "metrics": vars(self.job.status().metrics),
         }
         (folder / f"{self.number}.json").write_text(json.dumps(told))

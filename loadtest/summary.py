@@ -26,6 +26,9 @@ class Summary:
     events: int
     seconds: float
     events_per_second: float
+    """That were acknowledged."""
+    taken_per_second: float
+    """Events, until the last of them was in its rows."""
     requests: int
     requests_per_second: float
     latencies: dict[str, dict[str, float]]
@@ -41,7 +44,8 @@ class Summary:
     def told(self) -> str:
         lines = [
             f"{self.users} users sent {self.events:,} events in {self.seconds:.0f} s: "
-            f"{self.events_per_second:,.0f} events/s, {self.requests_per_second:,.1f} requests/s",
+            f"{self.events_per_second:,.0f} events/s acknowledged, {self.taken_per_second:,.0f} until all rows "
+            f"were there, {self.requests_per_second:,.1f} requests/s",
             *(
                 f"{name:>8}: {one['requests']:>6,} requests, p50 {one['p50']:,.0f} ms, p95 {one['p95']:,.0f} ms, "
                 f"p99 {one['p99']:,.0f} ms, {one['failures']:,} failed"
@@ -115,6 +119,7 @@ def summarized(folder: Path, embedded: float) -> Summary:
         events=sum(user["events"] for user in users),
         seconds=seconds,
         events_per_second=rate,
+        taken_per_second=_taken(acknowledged, users),
         requests=requests,
         requests_per_second=requests / measured["seconds"],
         latencies=measured["requests"],
@@ -131,6 +136,12 @@ def _sustained(acknowledged: Sequence[tuple[float, int]]) -> tuple[int, float]:
     if len(acknowledged) < 2:
         return 0, 0.0
     return sum(events for _, events in acknowledged[1:]), acknowledged[-1][0] - acknowledged[0][0]
+
+
+def _taken(acknowledged: Sequence[tuple[float, int]], users: Sequence[dict[str, Any]]) -> float:
+    if not acknowledged:
+        return 0.0
+    return sum(user["events"] for user in users) / (max(user["taken_at"] for user in users) - acknowledged[0][0])
 
 
 def write(summary: Summary, path: Path) -> None:

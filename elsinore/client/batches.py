@@ -122,7 +122,22 @@ def _of_reader(reader: pa.RecordBatchReader) -> Iterator[Batch]:
         table = pa.Table.from_batches([batch])
         size = max(1, min(EVENTS, BYTES * len(batch) // max(1, table.nbytes)))
         for start in range(0, len(batch), size):
-            yield Rows(table.slice(start, size))
+            yield Rows(_without_views(table.slice(start, size)))
+
+
+def _without_views(rows: pa.Table) -> pa.Table:
+    """With the texts of Polars, which are views, as texts that everybody knows."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_string_view(field.type):
+            rows = rows.set_column(place, field.name, rows.column(place).cast(pa.string()))
+        elif pa.types.is_dictionary(field.type) and pa.types.is_string_view(field.type.value_type):
+            coded = [_coded(chunk) for chunk in rows.column(place).chunks]
+            rows = rows.set_column(place, field.name, pa.chunked_array(coded))
+    return rows
+
+
+def _coded(texts: pa.DictionaryArray) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(texts.indices, texts.dictionary.cast(pa.string()))
 
 
 def _reader(events: Any) -> pa.RecordBatchReader | None:

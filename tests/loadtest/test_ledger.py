@@ -92,6 +92,7 @@ def kept(folder: Path, rows: pa.Table, **told: Any) -> Summary:
         "wrong": [],
         "missing": 0,
         "acknowledged": [[10.0 + at, BATCH] for at in range(APPENDS)],
+        "taken_at": 18.0,
         "metrics": {"events": events + len(END), "late": 0, "dead": 0},
     }
     (folder / "users" / "7.json").write_text(json.dumps(user | told))
@@ -104,6 +105,7 @@ def test_a_summary_of_what_went_well(tmp_path: Path) -> None:
     summary = kept(tmp_path, HERE.to_arrow())
     assert not summary.wrong
     assert summary.events_per_second == BATCH
+    assert summary.taken_per_second == APPENDS * BATCH / 8
     assert summary.ratio == BATCH / 100_000
     assert summary.requests_per_second == 10
     assert summary.rows == len(HERE)

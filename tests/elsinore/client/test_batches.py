@@ -52,6 +52,17 @@ def test_whatever_holds_events_can_be_sent(form: Callable[[pa.Table], Any]) -> N
     assert rows == TABLE.to_pylist()
 
 
+@pytest.mark.parametrize("coded", [True, False])
+def test_texts_are_no_views(coded: bool) -> None:
+    """As Polars has them, in its own columns and in its categories."""
+    frame = pl.DataFrame({"type": ["Ride", None, "Stop"], "time": [1, 2, 3]})
+    frame = frame.with_columns(pl.col("type").cast(pl.Categorical)) if coded else frame
+    (batch,) = batches(frame)
+    kind = read(batch).schema.field("type").type
+    assert (kind.value_type if coded else kind) == pa.string()
+    assert read(batch).column("type").to_pylist() == ["Ride", None, "Stop"]
+
+
 def test_tables_are_compressed_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "EVENTS", 1_024)
     parts = list(batches(TABLE))

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -74,6 +78,23 @@ def test_what_goes_wrong_is_a_line_and_a_code(service: Small, words: list[str], 
 
 def test_status_wants_one_of_two() -> None:
     assert CliRunner(env={"ELSINORE_URL": ""}).invoke(app, ["status"]).exit_code == 2
+
+
+def test_on_a_terminal_the_table_changes_until_it_is_stopped(service: Small) -> None:
+    master, terminal = os.openpty()
+    command = [sys.executable, "-m", "elsinore", "status", "--url", service.url, "--token", TOKEN]
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "120"}
+    process = subprocess.Popen(command, stdout=terminal, stderr=subprocess.PIPE, env=environment)
+    os.close(terminal)
+    shown = b""
+    while shown.count(b"rides") < 2:
+        shown += os.read(master, 65536)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 0
+    os.close(master)
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
 
 
 def test_a_board_says_how_fast_and_what_failed() -> None:
