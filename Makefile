@@ -7,10 +7,10 @@ STAMP := $(VENV)/.installed
 BUILD := .build
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
-CODE := elsinore planner actors connectors cluster tests examples benchmarks
+CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench lock clean
+.PHONY: help demo test test-all check format bench loadtest lock clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -46,6 +46,9 @@ format: $(STAMP) ## let ruff mend what it can
 
 bench: $(STAMP) ## the benchmarks, as a table and as JSON
 	$(BIN)/python -m benchmarks
+
+loadtest: $(STAMP) ## users who load a service, and check its rows, for two minutes
+	$(BIN)/python -m loadtest --out $(BUILD)/loadtest
 
 lock: $(STAMP) ## renew requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 from benchmarks.figures import Figure
-from benchmarks.processes import processor_ticks
+from benchmarks.processes import TICKS, processor_ticks
 from benchmarks.streams import PARTITIONS, RATE, one_window
 from cluster.local import Metrics
 from cluster.session import session
@@ -54,9 +54,8 @@ def _parquet_to_parquet(folder: Path, events: int) -> Iterator[Figure]:
     total = sum(spent.values())
     for part, cost in spent.most_common():
         if cost >= 0.01 * total:
-            yield Figure(
-                f"processor-{part.replace(' ', '-')}", f"of that: {part}", cost, total, "s", "of processor time"
-            )
+            name, what = f"processor-{part.replace(' ', '-').lower()}", f"of that: {part}"
+            yield Figure(name, what, cost / TICKS, total / TICKS, "s", "of processor time")
     waited = metrics.waited / metrics.seconds
     detail = (
         f"{metrics.waited:.3f} s of {metrics.seconds:.2f} s, {metrics.questions} questions, {metrics.missed} missed"

@@ -186,14 +186,18 @@ class Status:
     """The last batch whose rows are safe."""
 
 
+def latest_of(url: str) -> Era | None:
+    """The last era of a checkpoint, whoever is at work on it."""
+    vault = Vault(url)
+    begun = [era for name in vault.names(ERAS) if (era := Era(vault, int(name))).begun]
+    return begun[-1] if begun else None
+
+
 def status(url: str) -> Status:
     """Look at a checkpoint; nobody is disturbed."""
-    vault = Vault(url)
-    numbers = [int(name) for name in vault.names(ERAS)]
-    begun = [era for number in numbers if (era := Era(vault, number)).begun]
-    if not begun:
+    vault, era = Vault(url), latest_of(url)
+    if era is None:
         raise InputError(f"{vault.root} holds no checkpoint of a stream")
-    era = begun[-1]
     records = era.done()
     return Status(_holder(vault), era.number, era.duty(), records[-1] if records else None)
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import ray
+from ray.exceptions import RayError
 
 from actors.optimizer_actor import OptimizerActor
 from planner.optimizer import SharingOptimizer
+
+READY = 5.0
+"""Seconds after which an actor that has nothing to do has to answer."""
 
 
 class Pool:
@@ -24,10 +28,17 @@ class Pool:
 
     def hire(self, kind: type) -> Any:
         """An actor of this kind. Ray does not start it again, nor repeat its calls: who hires it looks after it."""
-        try:
-            return self.idle.get(kind, []).pop()
-        except IndexError:  # streams of one process may hire at the same time
-            return self.replace(kind)
+        while True:
+            try:
+                actor = self.idle.get(kind, []).pop()
+            except IndexError:  # streams of one process may hire at the same time
+                return self.replace(kind)
+            try:
+                ray.get(actor.__ray_ready__.remote(), timeout=READY)
+            except RayError:  # it died while nobody looked
+                ray.kill(actor)
+            else:
+                return actor
 
     def optimizer(self, policy: SharingOptimizer) -> Any:
         """The one that decides so. It remembers nothing that a run needs, so Ray starts it again where it dies."""

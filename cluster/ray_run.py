@@ -22,7 +22,7 @@ from cluster.settings import Settings
 from connectors.sources import Source
 from connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
 from connectors.spark.handover import Blocks, Handed
-from connectors.spark.slices import Slice, by_cuts, in_one, in_order
+from connectors.spark.slices import Slice, by_cuts, in_one, in_order, read_by
 from connectors.spark.sources import Events, quantiles, spark_events
 from planner.clock import Clock
 from planner.optimizers import optimizer_of
@@ -135,7 +135,7 @@ class RayRun:
         _read_in_parts(spark, events.bytes * size // (PARTS * total))
         pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
         groups = events.groups
-        found = in_order(dealt, groups, size, pane) if groups else None
+        found = in_order(read_by(dealt), groups, size, pane) if groups else None
         if found:
             return dealt, found
         if self.cuts is None:

@@ -34,18 +34,19 @@ LOOK = 1.0
 class Session:
     """One for a process: several runs, one after another, share it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics_port: int | None = None) -> None:
         self.settings = settings
         self.started_ray = not ray.is_initialized()
-        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
-        self.pool = Pool(cpus=0 if self.started_ray and settings.address is None else 1)
         self._watch: Watch | None = None
         self._starting = RLock()
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
         if self.started_ray:
             with _told_to(self.log):
-                _start_ray(settings)
+                _start_ray(settings, metrics_port)
+        self.alone = is_alone()
+        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
+        self.pool = Pool(cpus=0 if self.alone else 1)
         atexit.register(self.close)
 
     @property
@@ -78,10 +79,16 @@ class Session:
                 settings.spark_executors,
                 settings.spark_cores,
                 settings.spark_memory,
-                configs=_spark_options(settings, embedded=self.started_ray and settings.address is None),
+                configs=_spark_options(settings, embedded=self.alone),
             )
             spark.sparkContext.setLogLevel("ERROR")
         return spark
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """What is started here writes to a log of this session's, not to the terminal."""
+        with _told_to(self.log):
+            yield
 
     def close(self) -> None:
         """Ends what this session began."""
@@ -148,6 +155,11 @@ def _told_to(log: Path) -> Iterator[None]:
             os.close(descriptor)
 
 
+def is_alone() -> bool:
+    """Whether this Ray is of this machine alone: nobody else reaches it."""
+    return ray.get_runtime_context().gcs_address.startswith(f"{LOOPBACK}:")
+
+
 _session: Session | None = None
 
 
@@ -166,17 +178,19 @@ def session(settings: Settings) -> Session:
     return _session
 
 
-def _start_ray(settings: Settings) -> None:
+def _start_ray(settings: Settings, metrics_port: int | None) -> None:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if settings.address is not None:
         ray.init(settings.address, **options)
         return
     _listen_here_alone()
     ray.init(
+        "local",  # not one that somebody else has started on this machine
         num_cpus=settings.spark_executors * settings.spark_cores + 2,
         object_store_memory=settings.object_store,
         include_dashboard=False,
         _node_ip_address=LOOPBACK,
+        _metrics_export_port=metrics_port,
         **options,
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from actors.graph_actor import Duty, Keeper, Legacy, engines_of
 from cluster.costs import cost_model
+from connectors.errors import InputError
 from planner.check import check_text
 from planner.clock import Clock
 from planner.optimizers import optimizer_of
@@ -52,7 +53,14 @@ class Terms:
         )
 
     def changed(self, workload: str, strategy: str, places: int) -> Terms:
-        return replace(self, workload=workload, strategy=strategy, ranges=self.ranges.among(places))
+        """Raises InputError where the clock of the stream, which is that of its first queries, cannot count windows."""
+        found = replace(self, workload=workload, strategy=strategy, ranges=self.ranges.among(places))
+        if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.plan.spans):
+            raise InputError(
+                f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
+                "windows of these queries; run them as a stream of their own"
+            )
+        return found
 
     def document(self) -> dict[str, Any]:
         ranges = self.ranges

@@ -17,22 +17,45 @@ from elsinore._version import __version__
 
 if TYPE_CHECKING:
     from elsinore.api import check, draw, explain, parse, run
+    from elsinore.client.awaiting import AsyncClient, AsyncJob, connect_async
+    from elsinore.client.facts import JobStatus, Sent
+    from elsinore.client.pages import Page
+    from elsinore.client.waiting import Client, Job, connect
     from elsinore.drawing.drawing import Drawing
-    from elsinore.errors import EventError, FailedError, InputError, Problem, WorkloadError
+    from elsinore.errors import (
+        EventError,
+        FailedError,
+        InputError,
+        Problem,
+        RefusedError,
+        UnreachableError,
+        WorkloadError,
+    )
     from elsinore.live import LiveStream, stream
     from elsinore.result import Result
 
 __all__ = [
+    "AsyncClient",
+    "AsyncJob",
+    "Client",
     "Drawing",
     "EventError",
     "FailedError",
     "InputError",
+    "Job",
+    "JobStatus",
     "LiveStream",
+    "Page",
     "Problem",
+    "RefusedError",
     "Result",
+    "Sent",
+    "UnreachableError",
     "WorkloadError",
     "__version__",
     "check",
+    "connect",
+    "connect_async",
     "draw",
     "explain",
     "parse",
@@ -40,12 +63,22 @@ __all__ = [
     "stream",
 ]
 
+_ALONE = {
+    **dict.fromkeys(("AsyncClient", "AsyncJob", "connect_async"), "elsinore.client.awaiting"),
+    **dict.fromkeys(("Client", "Job", "connect"), "elsinore.client.waiting"),
+    **dict.fromkeys(("JobStatus", "Sent"), "elsinore.client.facts"),
+    "Page": "elsinore.client.pages",
+    **dict.fromkeys(("EventError", "FailedError", "InputError", "Problem"), "elsinore.errors"),
+    **dict.fromkeys(("RefusedError", "UnreachableError", "WorkloadError"), "elsinore.errors"),
+    "Result": "elsinore.result",
+}
+"""What needs none of the packages beside this one."""
+
 _HOMES = {
+    **_ALONE,
     **dict.fromkeys(("check", "draw", "explain", "parse", "run"), "elsinore.api"),
-    **dict.fromkeys(("EventError", "FailedError", "InputError", "Problem", "WorkloadError"), "elsinore.errors"),
     "Drawing": "elsinore.drawing.drawing",
     **dict.fromkeys(("LiveStream", "stream"), "elsinore.live"),
-    "Result": "elsinore.result",
 }
 
 
@@ -53,9 +86,10 @@ def __getattr__(name: str) -> Any:
     """Fetch a public name from its module (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module 'elsinore' has no attribute {name!r}; it has {', '.join(sorted(_HOMES))}")
-    from elsinore.rooms import require_own_rooms
+    if name not in _ALONE:
+        from elsinore.rooms import require_own_rooms
 
-    require_own_rooms()
+        require_own_rooms()
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

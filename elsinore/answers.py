@@ -24,41 +24,39 @@ class Answers:
     query: str
     window_start: Values
     window_end: Values
-    groups: Mapping[str, pa.Array]
-    values: Mapping[str, Values]
+    columns: Mapping[str, Values]
+    """Grouping attributes first, then the items of RETURN."""
 
     def __len__(self) -> int:
         return len(self.window_start)
 
     def head(self, count: int) -> Mapping[str, Values]:
-        """The columns that a window and its values have, of the first rows."""
-        columns = {"window_start": self.window_start, "window_end": self.window_end, **self.groups, **self.values}
+        """All columns, of the first rows."""
+        columns = {"window_start": self.window_start, "window_end": self.window_end, **self.columns}
         return {name: column[:count] for name, column in columns.items()}
 
 
 def ordered(rows: Answers) -> Answers:
     """By window, then by group."""
-    keys = [arrow(rows.window_start), *rows.groups.values()]
+    # No two rows of a window have the same group, so columns behind the groups never decide; some are Arrow's, too.
+    keys = [arrow(rows.window_start), *(column for column in rows.columns.values() if isinstance(column, pa.Array))]
     names = [str(number) for number in range(len(keys))]
     order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
     return Answers(
         rows.query,
         taken(rows.window_start, order),
         taken(rows.window_end, order),
-        {name: column.take(order) for name, column in rows.groups.items()},
-        {name: taken(column, order) for name, column in rows.values.items()},
+        {name: taken(column, order) for name, column in rows.columns.items()},
     )
 
 
 def united(parts: Sequence[Answers]) -> Answers:
     """Parts of one query's rows as one, in order."""
-    first = parts[0]
     return ordered(
         Answers(
-            first.query,
+            parts[0].query,
             joined([part.window_start for part in parts]),
             joined([part.window_end for part in parts]),
-            {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups},
-            {name: joined([part.values[name] for part in parts]) for name in first.values},
+            {name: joined([part.columns[name] for part in parts]) for name in parts[0].columns},
         )
     )

@@ -5,16 +5,14 @@ Exit codes: 0, 1 for a run that failed, 2 for bad input, 130 after Ctrl-C.
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 import typer
 
-from elsinore import __version__
+from elsinore import __version__, service_cli
+from elsinore.outcomes import outcomes
 
 app = typer.Typer(
     name="elsinore",
@@ -30,30 +28,6 @@ app.add_typer(generate, name="generate")
 WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
 
 
-@contextmanager
-def _outcomes() -> Iterator[None]:
-    """Turn what may go wrong into an exit code and a line; a traceback is for our own mistakes alone."""
-    from elsinore.errors import EventError, FailedError, InputError, WorkloadError
-
-    try:
-        yield
-    except (WorkloadError, InputError, EventError) as error:
-        _leave(2, str(error))
-    except KeyboardInterrupt:
-        _leave(130, "stopped")
-    except BrokenPipeError:
-        # Whoever read the rows has had enough; what Python would still flush at exit goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except (FailedError, OSError, MemoryError) as error:
-        _leave(1, f"the run failed: {error or type(error).__name__}")
-
-
-def _leave(code: int, message: str) -> NoReturn:
-    typer.echo(message, err=True)
-    sys.exit(code)
-
-
 def main() -> None:
     """The `elsinore` command."""
     app()
@@ -67,7 +41,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Show the v
 
 
 @app.command()
-@_outcomes()
+@outcomes()
 def check(workload: WorkloadFile) -> None:
     """Say what is wrong with a workload, all at once."""
     from elsinore.api import check, parse
@@ -78,7 +52,7 @@ def check(workload: WorkloadFile) -> None:
 
 
 @app.command()
-@_outcomes()
+@outcomes()
 def explain(
     workload: WorkloadFile,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
@@ -90,7 +64,7 @@ def explain(
 
 
 @app.command()
-@_outcomes()
+@outcomes()
 def draw(
     workload: WorkloadFile,
     events: Annotated[
@@ -114,7 +88,7 @@ def draw(
 
 
 @app.command()
-@_outcomes()
+@outcomes()
 def run(
     workload: WorkloadFile,
     events: Annotated[
@@ -177,7 +151,7 @@ def run(
 
 
 @app.command()
-@_outcomes()
+@outcomes()
 def stream(
     workload: WorkloadFile,
     source: Annotated[Path, typer.Option("--source", "-s", metavar="DIR", help="A folder in which files appear.")],
@@ -227,13 +201,47 @@ def stream(
 
 
 @app.command()
-@_outcomes()
+@outcomes()
+def serve(
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", "-d", metavar="DIR", help="Where jobs are kept.", show_default="elsinore-data"),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="HOST", help="The address to listen at.", show_default="127.0.0.1")
+    ] = None,
+    port: Annotated[int | None, typer.Option(metavar="N", help="The port to listen at.", show_default="8000")] = None,
+    actors: Annotated[int | None, typer.Option(help="Graph actors of a job.", show_default="2")] = None,
+) -> None:
+    """Answer workloads over HTTP, on this machine, until it is stopped; ELSINORE_SERVICE_TOKEN is what clients show."""
+    from cluster.service.embedded import serve_until_stopped
+    from cluster.service.settings import service_settings
+    from elsinore.api import chosen_settings
+
+    given = {"data": data, "host": host, "port": port}
+    service = service_settings(**{name: value for name, value in given.items() if value is not None})
+    settings = chosen_settings("ray", {} if actors is None else {"actors": actors})
+    serve_until_stopped(service, settings, lambda text: typer.echo(text, err=True))
+
+
+@app.command()
+@outcomes()
 def status(
     checkpoint: Annotated[
-        str, typer.Argument(metavar="DIR", help="The checkpoint of a live stream.", show_default=False)
-    ],
+        str | None, typer.Argument(metavar="[DIR]", help="The checkpoint of a live stream.", show_default=False)
+    ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(envvar="ELSINORE_URL", help="A service, instead: its jobs, until Ctrl-C.", show_default=False),
+    ] = None,
+    token: service_cli.Token = None,
 ) -> None:
-    """Show how far a live stream has come, from its checkpoint."""
+    """Show how far a live stream has come, from its checkpoint; or the jobs of a service, as they go on."""
+    if checkpoint is None:
+        if url is None:
+            raise typer.BadParameter("name the checkpoint of a live stream, or the --url of a service")
+        service_cli.watch(url, token)
+        return
     from rich.console import Console
 
     from elsinore.status import shown
@@ -242,7 +250,7 @@ def status(
 
 
 @app.command()
-@_outcomes()
+@outcomes()
 def bench(
     figures: Annotated[
         list[str],
@@ -264,7 +272,7 @@ def bench(
 
 
 @generate.command()
-@_outcomes()
+@outcomes()
 def ridesharing(
     events: Annotated[int, typer.Option(metavar="N", help="How many.")],
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="A .parquet, .csv or .jsonl file.")],
@@ -280,3 +288,6 @@ def ridesharing(
     with counting(events, shown=sys.stderr.isatty()) as progress:
         write(out, events, rate=rate, groups=groups, burst=burst, seed=seed, progress=progress)
     typer.echo(f"{out}: {events:,} events", err=True)
+
+
+service_cli.register(app)

@@ -29,8 +29,9 @@ def joined(parts: Sequence[Values]) -> Values:
         return _plain(parts[0]) if isinstance(parts[0], pa.Array) else parts[0]
     if all(isinstance(part, pa.Array) for part in parts):
         plain = [_plain(part) for part in parts]
-        if len({part.type for part in plain}) == 1:
-            return pa.concat_arrays(plain)
+        kinds = {part.type for part in plain} - {pa.null()} or {pa.null()}
+        if len(kinds) == 1:
+            return pa.concat_arrays([part.cast(*kinds) for part in plain])
     elif all(isinstance(part, np.ndarray) and part.dtype == parts[0].dtype for part in parts):
         return np.concatenate(parts)
     return objects(value for part in parts for value in listed(part))

@@ -43,6 +43,6 @@ class FailedError(RuntimeError):
 
 
 class UnreachableError(FailedError):
-    """A service that did not answer, though it was asked again and again."""
+    """A service that did not answer, or was too busy to, though it was asked again and again."""
 
     __module__ = "elsinore"

@@ -32,8 +32,8 @@ def bar(job: Job, shown: bool) -> Iterator[None]:
 
 
 @contextmanager
-def counting(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """A bar for work that says itself how much of a known total each step has done."""
+def counting(total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
+    """A bar for work that says itself how much of a total, if that is known, each step has done."""
     with _Bar("{task.completed:,} events", shown) as progress:
         task = progress.add_task("", total=total)
         yield lambda done: progress.advance(task, done)

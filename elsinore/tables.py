@@ -40,8 +40,8 @@ def _shown(parts: Sequence[Rows], clock: Clock) -> Answers:
         first.query,
         _times(np.concatenate([part.window_start for part in parts]), clock),
         _times(np.concatenate([part.window_end for part in parts]), clock),
-        {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups},
-        {name: joined([part.values[name] for part in parts]) for name in first.values},
+        {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups}
+        | {name: joined([part.values[name] for part in parts]) for name in first.values},
     )
 
 
@@ -103,7 +103,7 @@ def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: st
 
 
 def _values(rows: Answers, name: str) -> Values:
-    return rows.groups[name] if name in rows.groups else rows.values.get(name, pa.nulls(len(rows)))
+    return rows.columns.get(name, pa.nulls(len(rows)))
 
 
 def _column(parts: Sequence[Values], form: pa.DataType = NULL) -> pa.Array:

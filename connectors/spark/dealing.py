@@ -112,11 +112,12 @@ def in_slices(events: DataFrame, cuts: Sequence[int], seeds: Sequence[int]) -> D
 
 def seeds(spark: Any, partitions: int) -> list[int]:
     """A number for each of so many partitions that Spark's hash sends there."""
-    murmur = getattr(spark._jvm, "org.apache.spark.unsafe.hash.Murmur3_x86_32")
+    # Of an object: the class has a static method of that name too, and which of both Py4J sees first is up to the JVM.
+    murmur = getattr(spark._jvm, "org.apache.spark.unsafe.hash.Murmur3_x86_32")(42)
     found: dict[int, int] = {}
     number = 0
     while len(found) < partitions:
-        found.setdefault(int(murmur.hashInt(number, 42)) % partitions, number)
+        found.setdefault(int(murmur.hashInt(number)) % partitions, number)
         number += 1
     return [found[at] for at in range(partitions)]
 

@@ -19,6 +19,10 @@ MUCH = 2
 """Times the events of a slice that one may have, or that may wait for others; beyond that Spark has to cut anew."""
 
 
+Ranges = list[tuple[str, int, int]]
+"""Of files, by their paths: from the one byte, and before the other."""
+
+
 @dataclass(frozen=True)
 class Group:
     """A row group of a Parquet file: which bytes of it, and what it tells of its events."""
@@ -51,9 +55,12 @@ def by_cuts(cuts: Sequence[int]) -> list[Slice]:
     return [Slice((number,), watermark) for number, watermark in enumerate((*cuts, BEGINNING))]
 
 
-def in_order(frame: Any, groups: Sequence[Group], size: int, pane: int) -> list[Slice] | None:
-    """Slices of about so many events, which end where panes do; None, where the files cannot be cut so."""
-    parts = sorted(_parts(frame, groups), key=lambda part: part.first)
+def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: int) -> list[Slice] | None:
+    """Slices of about so many events, which end where panes do; None, where the files cannot be cut so.
+
+    `read`: by partition of Spark's, what it reads.
+    """
+    parts = sorted(_parts(read, groups), key=lambda part: part.first)
     found: list[Slice] = []
     own: list[int] = []
     sent = most = 0
@@ -79,26 +86,29 @@ class _Part:
     events: int
 
 
-def _parts(frame: Any, groups: Sequence[Group]) -> Iterator[_Part]:
+def _parts(read: Sequence[Ranges], groups: Sequence[Group]) -> Iterator[_Part]:
     """Spark reads a row group where its middle is. Who reads it is only known to be among those that touch it."""
     starts, ends = (np.array([getattr(one, name) for one in groups]) for name in ("start", "end"))
     firsts, lasts, events = (np.array([getattr(one, name) for one in groups]) for name in ("first", "last", "events"))
     paths = np.array([str(one.path) for one in groups])
-    for number, ranges in enumerate(_ranges(frame)):
+    middles = (starts + ends) // 2
+    for number, ranges in enumerate(read):
         touched = np.zeros(len(groups), np.bool_)
-        read = np.zeros(len(groups), np.bool_)
+        held = np.zeros(len(groups), np.bool_)
         for path, start, end in ranges:
             here = paths == path
             touched |= here & (starts < end) & (ends > start)
-            read |= here & ((starts + ends) // 2 >= start) & ((starts + ends) // 2 < end)
+            held |= here & (middles >= start) & (middles < end)
         if touched.any():
-            yield _Part(number, int(firsts[touched].min()), int(lasts[touched].max()), int(events[read].sum()))
+            yield _Part(number, int(firsts[touched].min()), int(lasts[touched].max()), int(events[held].sum()))
 
 
-def _ranges(frame: Any) -> Iterator[list[tuple[str, int, int]]]:
-    """By partition of Spark's, the bytes of files that it reads."""
-    for partition in frame._jdf.queryExecution().toRdd().partitions():
-        yield [
+def read_by(frame: Any) -> list[Ranges]:
+    """What each partition of a DataFrame over files reads."""
+    return [
+        [
             (file.filePath().toPath().toUri().getPath(), file.start(), file.start() + file.length())
             for file in partition.files()
         ]
+        for partition in frame._jdf.queryExecution().toRdd().partitions()
+    ]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark.sql.functions as F  # noqa: N812
+import pyspark.sql.types as T  # noqa: N812
 
 from connectors.files import FilesFeed
 from connectors.parquet_files import ParquetFile, has_all, spread_of
@@ -45,7 +46,9 @@ class Events:
     def __call__(self, spark: Any) -> DataFrame:
         paths = _parquet(self.source)
         if paths and not self.staged and not self.source.letters.wants_events:
-            frame = spark.read.parquet(*paths)
+            schema = _schema(self.source, self.columns)
+            # Spark would begin with a job that looks for it.
+            frame = (spark.read.schema(schema) if schema else spark.read).parquet(*paths)
             if readable(frame, self.source.names, self.columns):
                 return cleaned(frame, self.source.names, self.clock, self.columns)
         if not self.staged:
@@ -108,6 +111,36 @@ def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints
                 return None
             found.append(Group(path, one.start, one.end, one.events, int(first), int(last)))
     return found
+
+
+PLAIN: dict[pa.DataType, T.DataType] = {
+    pa.int8(): T.ByteType(),
+    pa.int16(): T.ShortType(),
+    pa.int32(): T.IntegerType(),
+    pa.int64(): T.LongType(),
+    pa.float32(): T.FloatType(),
+    pa.float64(): T.DoubleType(),
+    pa.string(): T.StringType(),
+    pa.large_string(): T.StringType(),
+    pa.bool_(): T.BooleanType(),
+}
+"""What is the same to Parquet, Arrow and Spark."""
+
+
+def _schema(source: Source, columns: Sequence[str]) -> T.StructType | None:
+    """Of the columns that are read; None, where Spark has to find out."""
+    types = source.feed.types
+    fields = [T.StructField(name, kind) for name in _read(source, columns) if (kind := _plain(types[name]))]
+    return T.StructType(fields) if len(fields) == len(_read(source, columns)) else None
+
+
+def _read(source: Source, columns: Sequence[str]) -> list[str]:
+    named = dict.fromkeys((source.names.type, source.names.time, *columns))
+    return [name for name in named if name in source.feed.types]
+
+
+def _plain(kind: pa.DataType) -> T.DataType | None:
+    return PLAIN.get(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _parquet(source: Source) -> list[str]:

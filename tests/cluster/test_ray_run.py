@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 from time import sleep
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import ray
 
@@ -16,8 +19,13 @@ import elsinore
 from actors.optimizer_actor import OptimizerActor
 from actors.remote_optimizer import PATIENCE
 from cluster.crew import Crew
+from cluster.ray_run import RayRun
 from cluster.session import Session
 from connectors.ridesharing import TYPES, write
+from elsinore.api import prepare
+from elsinore.result import Result
+from elsinore.tables import answers, columns_of, form_of
+from tests.cluster.streaming import answers_alone, row_of
 from tests.oracle.compare import differences
 from tests.oracle.vectors import CASES, name
 
@@ -103,6 +111,32 @@ def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: i
     assert spread.to_arrow().equals(alone.to_arrow())
     assert spread.metrics.events == alone.metrics.events == 60_000
     assert spread.metrics.dropped == alone.metrics.dropped
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_a_long_stream_is_cut_in_slices(tmp_path: Path, rides: Path, ordered: bool) -> None:
+    """As Spark reads it where it is in order of time; else Spark brings it in order."""
+    events = pq.read_table(rides)
+    if not ordered:
+        events = events.take(np.random.default_rng(1).permutation(len(events)))
+    pq.write_table(events, tmp_path / "events.parquet", row_group_size=2_000)
+    job = prepare(
+        WORKLOAD,
+        tmp_path / "events.parquet",
+        engine="ray",
+        strategy="auto",
+        numeric="exact",
+        lateness=0,
+        settings={"slice_events": 9_000},
+    )
+    columns = columns_of(job.workload)
+    form = form_of(job.run.clock)
+    found = Result(answers(job, columns, job.run.clock), columns, form, False, job.run.metrics, pa.table({}))
+    assert isinstance(job.run, RayRun)
+    assert (job.run.cuts is None) is ordered
+    assert job.run.batches is not None
+    assert job.run.batches > 5
+    assert Counter(map(row_of, found.rows())) == answers_alone(WORKLOAD, rides)
 
 
 def test_events_with_nulls_are_counted(running: Session) -> None:

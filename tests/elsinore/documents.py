@@ -15,6 +15,9 @@ from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = ("README.md", "examples/README.md")
+SERVICE = 'elsinore.connect("http://localhost:8000"'
+"""What a program says that speaks with a service; tests have one elsewhere."""
+
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(
     r"(^```python\n)((?:(?!```).*\n)*)(^```\n\n```text\n)((?:(?!```).*\n)*)(?=^```$)",
@@ -39,10 +42,11 @@ def commands(document: str) -> Iterator[Shown]:
         yield from _commands(block)
 
 
-def programs(document: str) -> Iterator[Shown]:
-    """Each python block that a text block follows."""
+def programs(document: str, served: bool = False) -> Iterator[Shown]:
+    """Each python block that a text block follows; those that speak with a service, or the others."""
     for _, code, _, output in PROGRAM.findall((ROOT / document).read_text()):
-        yield Shown(code, output)
+        if (SERVICE in code) == served:
+            yield Shown(code, output)
 
 
 def clone(folder: Path) -> Path:
@@ -77,10 +81,14 @@ def _commands(block: str) -> Iterator[Shown]:
 
 
 def _rewritten(text: str, folder: Path) -> str:
-    text = PROGRAM.sub(lambda found: f"{found[1]}{found[2]}{found[3]}{printed_by(found[2])}", text)
+    text = PROGRAM.sub(_with_output, text)
     return CONSOLE.sub(
         lambda found: "".join(f"$ {shown.code}\n{stdout_of(shown.code, folder)}" for shown in _commands(found[0])), text
     )
+
+
+def _with_output(found: re.Match[str]) -> str:
+    return found[0] if SERVICE in found[2] else f"{found[1]}{found[2]}{found[3]}{printed_by(found[2])}"
 
 
 if __name__ == "__main__":

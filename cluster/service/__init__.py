@@ -1,0 +1,1 @@
+"""The service: jobs over HTTP. `app` is what Ray Serve deploys."""

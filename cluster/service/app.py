@@ -1,0 +1,57 @@
+"""What Ray Serve deploys: `serve deploy` and KubeRay import `cluster.service.app:app`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ray import serve
+
+from cluster.service.api import build
+from cluster.service.control import Control
+from cluster.service.edge import listen_here_alone
+from cluster.service.jobs import Jobs
+from cluster.service.logs import log_as_json
+from cluster.service.settings import ServiceSettings, service_settings
+from cluster.session import is_alone
+from cluster.settings import Settings, settings
+from connectors.errors import InputError
+
+MANY = 10_000
+"""More than the replicas let in themselves, which say so in the words of the service."""
+
+
+@serve.ingress()
+class Service:
+    """A replica: it checks, writes events to disk, and reads rows; the manager does the rest."""
+
+    def __init__(self, service: ServiceSettings, run: Settings) -> None:
+        log_as_json()
+        if is_alone():
+            listen_here_alone()
+        jobs = Jobs(service.data)
+        jobs.begin()
+        self.service = service
+        self.control = Control(jobs, service, run)
+
+    def __serve_build_asgi_app__(self) -> Any:
+        return build(self.service, self.control)
+
+
+def application(service: ServiceSettings, run: Settings) -> Any:
+    """The service with these settings, for Serve to run."""
+    deployment: Any = serve.deployment(
+        Service,
+        name="elsinore",
+        num_replicas=service.replicas,
+        max_ongoing_requests=MANY,
+        ray_actor_options={"num_cpus": 0},
+    )
+    return deployment.bind(service, run)
+
+
+def app(_: dict[str, str]) -> Any:
+    """With the settings of the environment; Serve calls it when it deploys, and listens where it was told to."""
+    service = service_settings()
+    if service.token is None:
+        raise InputError("a service that is deployed on a cluster has a token: set ELSINORE_SERVICE_TOKEN on its nodes")
+    return application(service, settings(engine="ray"))

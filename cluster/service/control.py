@@ -1,0 +1,49 @@
+"""What only the manager can do, asked of it from another process; and what is said when it is away."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError, RayTaskError
+
+from cluster.service.jobs import Jobs
+from cluster.service.manager import NAME, NAMESPACE, Manager
+from cluster.service.refusals import RefusedError, refusal
+from cluster.service.settings import ServiceSettings
+from cluster.settings import Settings
+
+PATIENCE = 120
+"""Seconds for what the manager is asked: queries are changed between two batches."""
+
+
+class Control:
+    def __init__(self, jobs: Jobs, service: ServiceSettings, settings: Settings) -> None:
+        self.jobs = jobs
+        options: dict[str, Any] = {"name": NAME, "namespace": NAMESPACE, "lifetime": "detached", "get_if_exists": True}
+        remote = ray.remote(Manager).options(
+            **options, num_cpus=0, max_restarts=-1, max_task_retries=0, max_concurrency=64
+        )
+        self.manager = remote.remote(service, settings)
+
+    async def ask(self, method: str, *arguments: Any) -> Any:
+        """Raises RefusedError: what the manager refuses, or that it is not there."""
+        if self.jobs.manager() is None:
+            raise away()
+        try:
+            return await asyncio.wait_for(_answer(getattr(self.manager, method).remote(*arguments)), PATIENCE)
+        except RayTaskError as error:
+            raise away() if isinstance(error.cause, RayError) else refusal(error.cause) from None
+        except (RayError, GetTimeoutError, TimeoutError):
+            raise away() from None
+
+
+async def _answer(reference: Any) -> Any:
+    return await reference
+
+
+def away() -> RefusedError:
+    return RefusedError(
+        503, "the runtime is on its way back; events are taken and rows are read meanwhile", kind="recovering"
+    )

@@ -1,0 +1,75 @@
+"""`elsinore serve`: Ray, Serve, Spark and the service on this machine, until somebody stops it."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Event
+
+import ray
+from ray import serve
+
+from cluster.service.app import application
+from cluster.service.edge import CALLBACK, IMPORT_PATH
+from cluster.service.jobs import Jobs
+from cluster.service.settings import ServiceSettings, check_listening
+from cluster.session import Session
+from cluster.settings import Settings
+from connectors.errors import FailedError
+
+LOOK = 0.2
+
+PATIENCE = 180
+"""Seconds until Spark has to be there."""
+
+
+@contextmanager
+def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
+    """The service, ready; all processes end with the block."""
+    check_listening(service)
+    os.environ[CALLBACK] = IMPORT_PATH
+    session = Session(settings, service.metrics_port)
+    try:
+        with session.quiet():
+            http = {"host": service.host, "port": service.port, "keep_alive_timeout_s": 75}
+            serve.start(proxy_location="HeadOnly", http_options=http)
+            serve.run(application(service, settings), name="elsinore", route_prefix="/")
+        yield session
+    finally:
+        session.close()
+
+
+def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Callable[[str], None]) -> None:
+    """Until SIGTERM, or Ctrl-C."""
+    over = Event()
+    _end_by_signal(over)
+    say(f"The service starts; its jobs are in {service.data}")
+    with serving(service, settings):
+        _end_by_signal(over)
+        _until_ready(service, over)
+        if not over.is_set():
+            say(
+                f"Ready: http://{service.host}:{service.port}/openapi.json. Ctrl-C stops it; jobs go on when it begins."
+            )
+        while not over.wait(LOOK):
+            if not ray.is_initialized():
+                raise FailedError("Ray has ended; start the service again: nothing is lost")
+    say("Stopped; jobs go on when it is begun again with the same folder.")
+
+
+def _end_by_signal(over: Event) -> None:
+    """Again when Ray has started, which has signals of its own."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: over.set())
+
+
+def _until_ready(service: ServiceSettings, over: Event) -> None:
+    jobs = Jobs(service.data)
+    for _ in range(int(PATIENCE / LOOK)):
+        if over.wait(LOOK) or (jobs.manager() or {}).get("spark"):
+            return
+    raise FailedError(
+        f"Spark did not start within {PATIENCE} seconds; Ray's logs say why: /tmp/ray/session_latest/logs"
+    )

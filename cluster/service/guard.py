@@ -1,0 +1,98 @@
+"""Who may ask, and how much at a time: looked at before anything of a request is read."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from cluster.service.refusals import RefusedError
+from cluster.service.settings import ServiceSettings
+
+OPEN = ("/v1/health", "/v1/ready")
+"""For whoever looks whether the service is well; they need no token."""
+
+HEADERS = 1 << 16
+"""Bytes of all headers."""
+
+SLACK = 1 << 16
+"""Bytes that a body may have beside what is counted: whoever reads it looks closer."""
+
+
+@dataclass
+class Rate:
+    """A bucket that fills with so many drops a second; each request takes one."""
+
+    limit: int
+    left: float = 0.0
+    looked: float = 0.0
+
+    def allows(self, now: float) -> bool:
+        self.left = min(self.limit, self.left + (now - self.looked) * self.limit)
+        self.looked = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+class Guard:
+    """Around the application (ASGI)."""
+
+    def __init__(self, app: Any, settings: ServiceSettings) -> None:
+        self.app = app
+        self.settings = settings
+        self.token = settings.token.get_secret_value().encode() if settings.token else None
+        self.rate = Rate(settings.rate, left=settings.rate, looked=monotonic())
+        self.open = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http" or scope["path"] in OPEN:
+            await self.app(scope, receive, send)
+            return
+        try:
+            self._check(scope)
+        except RefusedError as error:
+            await refuse(error, send)
+            return
+        self.open += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.open -= 1
+
+    def _check(self, scope: Any) -> None:
+        headers = scope["headers"]
+        if sum(len(name) + len(value) for name, value in headers) > HEADERS:
+            raise RefusedError(431, f"the headers are more than {HEADERS:,} bytes")
+        self._check_token([value for name, value in headers if name == b"authorization"])
+        if not self.rate.allows(monotonic()):
+            raise RefusedError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
+        if self.open >= self.settings.requests:
+            raise RefusedError(429, f"{self.open:,} requests are open already; try again when some are done")
+        told = next((value for name, value in headers if name == b"content-length"), b"0")
+        if told.isdigit() and int(told) > self.settings.body + SLACK:
+            raise too_large(self.settings)
+
+    def _check_token(self, shown: list[bytes]) -> None:
+        if self.token is None:
+            return
+        if not shown:
+            raise RefusedError(401, "this service wants a token: Authorization: Bearer TOKEN")
+        kind, _, token = shown[0].partition(b" ")
+        if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
+            raise RefusedError(401, "that is not the token of this service")
+
+
+def too_large(settings: ServiceSettings) -> RefusedError:
+    return RefusedError(413, f"the body is more than {settings.body:,} bytes; send it in several")
+
+
+async def refuse(error: RefusedError, send: Any) -> None:
+    headers = {"Content-Type": "application/problem+json", **error.headers}
+    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    body = error.body
+    encoded.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": error.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})

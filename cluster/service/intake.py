@@ -1,0 +1,206 @@
+"""Events taken in: when this returns, they are on disk, and a retry with the same key changes nothing.
+
+The name of a file of events is made of the idempotency key, so a key has one file. It is deleted when Spark has taken
+it, and Spark takes no path twice; a small file that says what the key stood for stays. It is written behind the events:
+whoever dies between the two has acknowledged nothing, and finds either the one or the other.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cluster.service.jobs import Job, Spec, digest, put_bytes, sync, workload_of, write
+from cluster.service.refusals import RefusedError
+from cluster.service.settings import ServiceSettings
+from connectors.errors import InputError
+from connectors.feed import Names
+from connectors.wire.arrow_events import read_arrow
+from connectors.wire.fitting import Fitted, fitted
+from connectors.wire.json_events import read_json
+from connectors.wire.msgpack_events import read_msgpack
+from connectors.wire.raw import Raw
+from planner.check import check_attributes
+from planner.plan import plan
+
+ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
+MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
+
+MEANING = b"elsinore"
+"""In a file of events: what its key stands for."""
+
+
+@dataclass(frozen=True)
+class Append:
+    body: bytes
+    media_type: str
+    key: str | None
+
+
+@dataclass(frozen=True)
+class Taken:
+    events: int
+    repeated: bool
+
+
+def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
+    """All events of a body, or none of them."""
+    name = digest(append.key.encode()) if append.key else uuid.uuid4().hex
+    meaning = digest(append.body)
+    if append.key and (before := _before(job, name)) is not None:
+        return _repeated(before, meaning)
+    spec = job.spec()
+    names = Names(spec.type_column, spec.time_column)
+    raw = _read(append, settings, job.columns())
+    found = _in_columns(job, spec, raw, names, settings)
+    said = f"{meaning} {raw.events}".encode()
+    if raw.events and not _put(job, name, found.table, said):
+        return _repeated(_before(job, name) or said, meaning)
+    if append.key:
+        _remember(job, name, said)
+    return Taken(raw.events, False)
+
+
+def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> Raw:
+    if append.media_type == ARROW:
+        return read_arrow(append.body, settings.events, settings.unpacked)
+    if append.media_type == NDJSON:
+        return read_json(append.body, settings.events, known)
+    return read_msgpack(append.body, settings.events)
+
+
+def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceSettings) -> Fitted:
+    """In the job's columns. Whoever brings new ones waits until nobody else does."""
+    found = fitted(raw, names, job.columns())
+    if not found.columns:
+        return found
+    with job.locked():
+        known = job.columns()
+        found = fitted(raw, names, known)
+        columns = known | found.columns
+        _check_columns(spec, columns, settings)
+        if columns != known:
+            job.put_columns(columns)
+    return found
+
+
+def _check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
+    if len(columns) > settings.columns:
+        raise InputError(f"a job has {settings.columns} columns at most, and with these events it would have more")
+    for name in (spec.type_column, spec.time_column):
+        if name not in columns:
+            raise InputError(
+                f"no event has a value in the column {name!r}, so it is not known what it holds; send one that has, or "
+                f"submit the workload with type_column, time_column and columns"
+            )
+    check_readable(spec, columns)
+
+
+def check_readable(spec: Spec, columns: dict[str, str]) -> None:
+    """That queries read attributes which there are."""
+    if columns.get(spec.type_column, "string") != "string":
+        raise InputError(f"the type column {spec.type_column!r} is {columns[spec.type_column]}; types are texts")
+    if columns.get(spec.time_column) in ("string", "bool"):
+        raise InputError(
+            f"the time column {spec.time_column!r} is {columns[spec.time_column]}; times are no such thing"
+        )
+    workload = workload_of(spec.workload)
+    attributes = set(columns) - {spec.type_column, spec.time_column}
+    check_attributes(workload, dict.fromkeys(plan(workload, spec.strategy).types, attributes))
+
+
+def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
+    """Whether nobody has put it there before."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd")
+    draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
+    try:
+        write(draft, sink.getvalue())
+        os.link(draft, job.incoming / f"{name}.parquet")
+    except FileExistsError:
+        return False
+    except FileNotFoundError:
+        raise RefusedError(404, f"there is no job {job.name} any more") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    sync(job.incoming)
+    return True
+
+
+def _before(job: Job, name: str) -> bytes | None:
+    """What a key stood for, where it was seen before."""
+    try:
+        return _marker(job, name).read_bytes()
+    except FileNotFoundError:
+        pass
+    try:
+        metadata: dict[bytes, bytes] = pq.read_schema(job.incoming / f"{name}.parquet").metadata
+    except FileNotFoundError:
+        return None
+    sync(job.incoming)
+    _remember(job, name, metadata[MEANING])
+    return metadata[MEANING]
+
+
+def _remember(job: Job, name: str, said: bytes) -> None:
+    marker = _marker(job, name)
+    if not marker.parent.is_dir():
+        marker.parent.mkdir(exist_ok=True)
+        sync(job.keys)
+    put_bytes(marker, said)
+
+
+def _marker(job: Job, name: str) -> Path:
+    return job.keys / name[:2] / name
+
+
+def _repeated(said: bytes, meaning: str) -> Taken:
+    before, events = said.decode().split()
+    if before != meaning:
+        raise RefusedError(409, "this Idempotency-Key came with another body before; a key stands for one body")
+    return Taken(int(events), True)
+
+
+class Backlog:
+    """How much waits to be taken; looked at now and then, for to look takes longer the more it is."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        self._seen: dict[str, tuple[float, str | None]] = {}
+
+    def check(self, job: Job, now: float | None = None) -> None:
+        now = time.monotonic() if now is None else now
+        looked, full = self._seen.get(job.name, (-1.0, None))
+        if now - looked > 0.5:
+            full = self._look(job)
+            self._seen[job.name] = (now, full)
+        if full is not None:
+            raise RefusedError(429, full)
+
+    def _look(self, job: Job) -> str | None:
+        sizes = list(_sizes(job.incoming))
+        if len(sizes) > self.settings.backlog_files or sum(sizes) > self.settings.backlog:
+            return (
+                f"{len(sizes):,} appends ({sum(sizes):,} bytes) of {job.name} wait to be taken, which is more than it "
+                "may be; try again when some are"
+            )
+        return None
+
+
+def _sizes(folder: Path) -> Any:
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    yield entry.stat().st_size
+                except FileNotFoundError:
+                    continue
+    except FileNotFoundError:
+        return

@@ -1,0 +1,106 @@
+"""The manager: one actor that has the Spark session, and the live stream of each job.
+
+It remembers nothing that is not on disk: Ray starts it again where it dies, and it finds its jobs in their folders.
+"""
+
+from __future__ import annotations
+
+import os
+from threading import Event, Lock, Thread
+from typing import Any
+
+from cluster.service.at_work import LOG, AtWork
+from cluster.service.jobs import Jobs, Spec
+from cluster.service.logs import log_as_json
+from cluster.service.metrics import Gauges
+from cluster.service.refusals import RefusedError
+from cluster.service.settings import ServiceSettings
+from cluster.session import session
+from cluster.settings import Settings
+
+NAME, NAMESPACE = "elsinore-manager", "elsinore"
+
+SEEN = 0.5
+"""Seconds between two signs of life."""
+
+
+class Manager:
+    """The methods of the actor; several run at a time."""
+
+    def __init__(self, service: ServiceSettings, settings: Settings) -> None:
+        log_as_json()
+        self.service, self.settings = service, settings
+        self.jobs = Jobs(service.data)
+        self.jobs.begin()
+        self.jobs.sweep()
+        self.at_work: dict[str, AtWork] = {}
+        self.gauges = Gauges()
+        self.spark = False
+        self._starting, self._looking = Lock(), Lock()
+        self._over = Event()
+        Thread(target=self._warm, name="spark", daemon=True).start()
+        Thread(target=self._go, name="manager", daemon=True).start()
+        LOG.info("the manager is here", extra={"pid": os.getpid()})
+
+    def pid(self) -> int:
+        return os.getpid()
+
+    def pause(self, name: str) -> None:
+        self._of(name).pause()
+
+    def resume(self, name: str) -> None:
+        self._of(name).resume()
+
+    def change(self, name: str, spec: Spec) -> None:
+        self._of(name).change(spec)
+
+    def remove(self, name: str) -> None:
+        self._of(name).end()
+        with self._looking:
+            self.jobs.remove(self.jobs.get(name))
+            del self.at_work[name]
+        self.gauges.forget(name)
+        LOG.info("removed", extra={"job": name})
+
+    def decisions(self, name: str) -> list[Any]:
+        return self._of(name).decisions()
+
+    def stop(self) -> None:
+        """After the batches that are at work."""
+        self._over.set()
+        with self._looking:
+            jobs = list(self.at_work.values())
+        for found in jobs:
+            found.end()
+
+    def _of(self, name: str) -> AtWork:
+        self._look()
+        try:
+            return self.at_work[name]
+        except KeyError:
+            raise RefusedError(404, f"there is no job {name}") from None
+
+    def _warm(self) -> None:
+        """Spark takes longest to start, and is wanted soon."""
+        with self._starting:
+            found = session(self.settings)
+            found.spark.range(1).count()
+            self.spark = True
+
+    def _go(self) -> None:
+        """New jobs appear as folders."""
+        while not self._over.is_set():
+            try:
+                self._look()
+                self.jobs.seen({"pid": os.getpid(), "spark": self.spark})
+                for name, found in list(self.at_work.items()):
+                    self.gauges.set(name, found.last)
+            except Exception as error:  # noqa: BLE001 - it goes on looking
+                LOG.error("the manager failed", exc_info=error)
+            self._over.wait(SEEN)
+
+    def _look(self) -> None:
+        with self._looking:
+            for job in self.jobs.all():
+                if job.name not in self.at_work:
+                    self.at_work[job.name] = AtWork(job, self.settings, self.service.decisions, self._starting)

@@ -1,0 +1,56 @@
+"""What Prometheus sees of each job, through Ray."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ray.util.metrics import Counter, Gauge
+
+COUNTERS = {
+    "events": "events that were taken, late and dropped ones too",
+    "rows": "rows that were written",
+    "late": "events behind the watermark",
+    "dead": "events without a type or a time",
+    "unmatched": "events of types that no query names",
+    "dropped": "events without a value in an attribute that splits the stream",
+    "batches": "batches that were done",
+    "bursts": "bursts about which there was something to decide",
+    "shared_bursts": "bursts of which several queries shared a graphlet",
+    "snapshots": "snapshots that shared graphlets created",
+    "questions": "questions to the optimizer actor",
+    "missed": "questions that it did not answer in time",
+    "decision_seconds": "seconds that decisions took",
+    "checkpoint_seconds": "seconds that it took to record batches",
+}
+
+GAUGES = {
+    "watermark_lag": "seconds between the latest event and the watermark",
+    "sharing_rate": "the part of bursts that was shared",
+    "checkpoint_age": "seconds since the last batch was recorded",
+}
+
+
+class Gauges:
+    def __init__(self) -> None:
+        self._counters = {name: Counter(f"elsinore_{name}", text, ("workload",)) for name, text in COUNTERS.items()}
+        self._gauges = {name: Gauge(f"elsinore_{name}", text, ("workload",)) for name, text in GAUGES.items()}
+        self._before: dict[str, dict[str, float]] = {}
+
+    def set(self, job: str, metrics: dict[str, Any]) -> None:
+        """What a job has counted so far."""
+        before = self._before.setdefault(job, {})
+        for name, counter in self._counters.items():
+            now = float(metrics.get(name, 0))
+            if more := gained(before.get(name, 0.0), now):
+                counter.inc(more, {"workload": job})
+            before[name] = now
+        for name, gauge in self._gauges.items():
+            gauge.set(float(metrics.get(name) or 0.0), {"workload": job})
+
+    def forget(self, job: str) -> None:
+        self._before.pop(job, None)
+
+
+def gained(before: float, now: float) -> float:
+    """Some things are counted since a stream was last resumed: then they begin again at nothing."""
+    return now - before if now >= before else now

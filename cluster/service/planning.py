@@ -1,0 +1,92 @@
+"""Workloads planned in a process of its own, which can be ended: there are short patterns that take for ever."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from threading import Lock
+
+from connectors.errors import InputError
+from planner.check import check_text
+from planner.errors import WorkloadError
+from planner.plan import plan
+
+MEMORY = 4 << 30
+"""Bytes that a plan may take."""
+
+
+class Planner:
+    """Started when it is first needed; it ends with this process."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._line: Connection | None = None
+
+    def check(self, text: str, strategy: str, seconds: float) -> None:
+        """Raises what is wrong with a workload, or that it takes too long to say."""
+        with self._lock:
+            line = self._started()
+            found: Exception | None = _too_large(seconds)
+            try:
+                line.send((text, strategy))
+                if line.poll(seconds):
+                    found = line.recv()
+                else:
+                    self._end()
+            except (EOFError, OSError):
+                self._end()
+        if found is not None:
+            raise found
+
+    def _started(self) -> Connection:
+        if self._line is None or self._process is None or self._process.poll() is not None:
+            here, there = Pipe()
+            command = [sys.executable, "-m", "cluster.service.planning", str(there.fileno())]
+            self._process = subprocess.Popen(command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
+            there.close()
+            self._line = here
+            here.recv()
+        return self._line
+
+    def _end(self) -> None:
+        if self._process is not None and self._line is not None:
+            self._process.kill()
+            self._process.wait()
+            self._line.close()
+        self._process = self._line = None
+
+
+def _too_large(seconds: float) -> InputError:
+    return InputError(
+        f"to plan this workload takes more than {seconds:g} seconds or {MEMORY >> 30} GiB; "
+        "give it fewer queries, or patterns with fewer parts under AND and in repetitions"
+    )
+
+
+def _answer(line: Connection) -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    line.send("ready")
+    while True:
+        try:
+            text, strategy = line.recv()
+        except EOFError:
+            return
+        line.send(_outcome(text, strategy))
+
+
+def _outcome(text: str, strategy: str) -> Exception | None:
+    try:
+        plan(check_text(text), strategy)
+    except (WorkloadError, InputError) as error:
+        return error
+    return None
+
+
+PLANNER = Planner()
+
+if __name__ == "__main__":
+    _answer(Connection(int(sys.argv[1])))

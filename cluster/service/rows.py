@@ -1,0 +1,204 @@
+"""The rows of a job: a file for each batch that has any, read page by page behind a cursor.
+
+A cursor is the number of a batch and how many of its rows were seen. Batches come in order, and what is there stays.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from time import time_ns
+from typing import Any
+
+import pyarrow as pa
+
+from cluster.service.jobs import Job, put_bytes
+from cluster.service.refusals import RefusedError
+from connectors.json_rows import json_rows
+from connectors.live_sinks import LiveSink
+from connectors.sinks import FIXED
+from connectors.widening import fitted, wider
+from elsinore.columns import NUMBER
+
+COLUMNS = b"columns"
+"""In the metadata of a table: which columns the rows of each query have."""
+
+SETTLED = 100_000_000
+"""Nanoseconds after which a folder that has not changed since is known."""
+
+
+class RowsSink(LiveSink):
+    """Where the live stream of a job writes."""
+
+    def __init__(self, folder: Path, columns: Mapping[str, Sequence[str]]) -> None:
+        self.folder = folder
+        self.columns = columns
+
+    def write(self, batch: int, rows: pa.Table) -> None:
+        metadata = {**(rows.schema.metadata or {}), COLUMNS: json.dumps(self.columns).encode()}
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
+            writer.write_table(rows.combine_chunks())
+        put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
+
+
+@dataclass(frozen=True, order=True)
+class Cursor:
+    batch: int = 0
+    row: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.batch}.{self.row}"
+
+    @classmethod
+    def read(cls, text: str | None) -> Cursor:
+        if text is None:
+            return cls()
+        parts = text.split(".")
+        if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) <= 18 for part in parts):
+            raise RefusedError(422, "that is no cursor; give the `next` of an earlier page, or none", kind="cursor")
+        return cls(int(parts[0]), int(parts[1]))
+
+
+@dataclass(frozen=True)
+class Page:
+    batches: list[int]
+    parts: list[pa.Table]
+    next: Cursor
+
+    def __len__(self) -> int:
+        return sum(part.num_rows for part in self.parts)
+
+    def lines(self) -> Iterator[str]:
+        """Each row as JSON, with the columns of its query."""
+        for part in self.parts:
+            columns = {name: (*FIXED, *own) for name, own in _columns(part.schema).items()}
+            for batch in part.to_batches():
+                for lines in json_rows(batch, columns):
+                    yield from lines.splitlines()
+
+    def cursors(self, after: Cursor) -> Iterator[Cursor]:
+        """Behind each row."""
+        for batch, part in zip(self.batches, self.parts, strict=True):
+            first = after.row if batch == after.batch else 0
+            yield from (Cursor(batch, first + row + 1) for row in range(part.num_rows))
+
+    def json(self) -> bytes:
+        return f'{{"rows": [{", ".join(self.lines())}], "next": "{self.next}"}}'.encode()
+
+    def arrow(self, now: Mapping[str, Sequence[str]]) -> bytes:
+        """As one table; `now`: the columns of the queries that there are."""
+        table = _joined(self.parts, now)
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        content: bytes = sink.getvalue().to_pybytes()
+        return content
+
+
+@dataclass
+class Reader:
+    """Pages of one job. The folder is listed again when something has come into it."""
+
+    job: Job
+    _known: tuple[int, list[int]] = (-1, [])
+    """When the folder was touched last, and what was in it then; one value, for several threads may look."""
+
+    def page(self, after: Cursor, limit: int) -> Page:
+        numbers: list[int] = []
+        parts: list[pa.Table] = []
+        left, at = limit, after
+        batches = self._listed()
+        for batch in batches[bisect_left(batches, after.batch) :]:
+            if not left:
+                break
+            skipped = after.row if batch == after.batch else 0
+            part = self._read(batch).slice(skipped, left)
+            if part.num_rows:
+                numbers.append(batch)
+                parts.append(part)
+                left -= part.num_rows
+                at = Cursor(batch, skipped + part.num_rows)
+        return Page(numbers, parts, at)
+
+    def touched(self) -> int:
+        """When something came into the folder last; it costs next to nothing to ask."""
+        try:
+            return self.job.rows.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
+
+    def quiet(self, since: int) -> bool:
+        """Has nothing come since the folder was touched then?"""
+        return self.touched() == since and time_ns() - since > 2 * SETTLED
+
+    def _listed(self) -> list[int]:
+        try:
+            touched = self.job.rows.stat().st_mtime_ns
+            known, batches = self._known
+            if touched != known:
+                # The clock of a file system ticks slowly: what has just been touched may be so again at the same time.
+                settled = time_ns() - touched > SETTLED
+                batches = sorted(int(path.stem[5:]) for path in self.job.rows.glob("part-*.arrow"))
+                self._known = touched if settled else -1, batches
+            return batches
+        except FileNotFoundError:
+            raise RefusedError(404, f"there is no job {self.job.name} any more") from None
+
+    def _read(self, batch: int) -> pa.Table:
+        with pa.OSFile(str(self.job.rows / f"part-{batch:012}.arrow")) as file, pa.ipc.open_file(file) as reader:
+            return reader.read_all()
+
+
+def _columns(schema: pa.Schema) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = json.loads(schema.metadata[COLUMNS])
+    return found
+
+
+def _joined(parts: Sequence[pa.Table], now: Mapping[str, Sequence[str]]) -> pa.Table:
+    columns: dict[str, list[str]] = {name: list(own) for name, own in now.items()}
+    for part in parts:
+        there = part.column("query").unique().to_pylist()
+        columns |= {name: own for name, own in _columns(part.schema).items() if name in there}
+    names = dict.fromkeys((*FIXED, *(name for own in columns.values() for name in own)))
+    joined = {name: _column([_of(part, name) for part in parts]) for name in names}
+    fields = [field.with_name(name) for name, (field, _) in joined.items()]
+    metadata = {key: value for part in parts for key, value in part.schema.metadata.items()}
+    schema = pa.schema(fields, {**metadata, COLUMNS: json.dumps(columns).encode()})
+    return pa.table([column for _, column in joined.values()], schema=schema)
+
+
+def _of(part: pa.Table, name: str) -> tuple[pa.Field, pa.ChunkedArray]:
+    if name in part.column_names:
+        return part.schema.field(name), part.column(name)
+    return pa.field(name, pa.null()), pa.chunked_array([pa.nulls(part.num_rows)])
+
+
+def _column(parts: Sequence[tuple[pa.Field, pa.ChunkedArray]]) -> tuple[pa.Field, pa.ChunkedArray]:
+    """The columns of several tables as one, in a type that loses no digit."""
+    fields = [field for field, column in parts if column.null_count < len(column)] or [field for field, _ in parts[:1]]
+    kind = reduce(wider, [_plain(field.type) for field in fields], pa.null())
+    try:
+        chunks = [_fitted(column, kind) for _, column in parts]
+    except pa.ArrowInvalid:
+        kind = pa.string()
+        chunks = [_fitted(column, kind) for _, column in parts]
+    numbers = pa.types.is_string(kind) and all(
+        NUMBER in (field.metadata or {}) or not pa.types.is_string(_plain(field.type)) for field in fields
+    )
+    joined = pa.chunked_array([chunk for column in chunks for chunk in column.chunks], kind)
+    return pa.field("", kind, metadata={NUMBER: b"true"} if numbers and fields else None), joined
+
+
+def _fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column), kind)])
+    return fitted(column, kind)
+
+
+def _plain(kind: Any) -> Any:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

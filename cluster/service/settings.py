@@ -1,0 +1,98 @@
+"""Everything that can be set about the service: where it listens, and how much of anything it takes."""
+
+from __future__ import annotations
+
+import ipaddress
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from connectors.errors import InputError, nearest
+
+FILE = Path("elsinore-service.toml")
+
+LOOPBACK = "127.0.0.1"
+
+MIB = 1 << 20
+
+
+class ServiceSettings(BaseSettings):
+    """Arguments go before environment variables (`ELSINORE_SERVICE_PORT=80`), and these before a file."""
+
+    model_config = SettingsConfigDict(env_prefix="ELSINORE_SERVICE_", toml_file=FILE, extra="forbid", frozen=True)
+
+    data: Path = Field(default=Path("elsinore-data"), description="the folder of all jobs, the same on every node")
+    host: str = Field(default=LOOPBACK, min_length=1, description="the address to listen at")
+    port: int = Field(default=8000, ge=1, le=65535, description="the port to listen at")
+    metrics_port: int | None = Field(default=None, ge=1, le=65535, description="for Prometheus; else Ray chooses one")
+    token: SecretStr | None = Field(default=None, description="what clients have to show")
+    replicas: int = Field(default=2, ge=1, le=256, description="processes that take events and hand out rows")
+    workloads: int = Field(default=16, ge=1, description="jobs at a time")
+    queries: int = Field(default=500, ge=1, description="queries of a workload")
+    workload_text: int = Field(default=MIB // 4, ge=1, description="characters of a workload")
+    planning: float = Field(default=20, gt=0, description="seconds that it may take to plan a workload")
+    columns: int = Field(default=512, ge=2, description="columns of a job")
+    body: int = Field(default=32 * MIB, ge=1, description="bytes of a body as it is sent")
+    unpacked: int = Field(default=64 * MIB, ge=1, description="bytes of a body when it is decompressed")
+    events: int = Field(default=500_000, ge=1, description="events of an append")
+    rate: int = Field(default=1000, ge=1, description="requests a second that a replica answers")
+    appends: int = Field(default=4, ge=1, description="appends that a replica works on at a time")
+    requests: int = Field(default=200, ge=1, description="requests that are open at a replica at a time")
+    backlog: int = Field(default=4096 * MIB, ge=1, description="bytes of a job that wait to be taken")
+    backlog_files: int = Field(default=20_000, ge=1, description="appends of a job that wait to be taken")
+    page: int = Field(default=10_000, ge=1, description="rows of a page")
+    decisions: int = Field(default=1000, ge=1, description="bursts of which a job remembers what was decided")
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def service_settings(**given: Any) -> ServiceSettings:
+    """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
+    try:
+        found = ServiceSettings(**given)
+    except ValidationError as error:
+        raise InputError("\n".join(map(_told, error.errors()))) from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{FILE} cannot be read: {error}") from None
+    return found.model_copy(update={"data": found.data.absolute()})
+
+
+def check_listening(settings: ServiceSettings) -> None:
+    """Whoever reaches a service beyond this machine has to show a token."""
+    if settings.token is None and not _is_loopback(settings.host):
+        raise InputError(
+            f"the service would listen at {settings.host} without a token, for everybody who reaches this machine; "
+            f"set ELSINORE_SERVICE_TOKEN, or listen at {LOOPBACK} alone"
+        )
+    if settings.token is not None and not settings.token.get_secret_value().strip():
+        raise InputError("the token of the service is empty; give it one, or none")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _told(problem: Any) -> str:
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "extra_forbidden":
+        meant = nearest(name, ServiceSettings.model_fields)
+        return f"there is no setting {name!r} of the service" + (f"; did you mean {meant!r}?" if meant else "")
+    about = ServiceSettings.model_fields[name].description if name in ServiceSettings.model_fields else ""
+    return f"the setting {name} of the service ({about}) is {problem['input']!r}: {problem['msg']}"

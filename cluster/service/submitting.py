@@ -1,0 +1,148 @@
+"""Workloads that somebody wants to run: checked as on the command line, and within the limits of the service."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from dataclasses import replace
+from fractions import Fraction
+
+from cluster.service.documents import Queries, Submission
+from cluster.service.intake import check_readable
+from cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
+from cluster.service.planning import PLANNER
+from cluster.service.refusals import RefusedError
+from cluster.service.settings import ServiceSettings
+from connectors.errors import InputError
+from elsinore.api import known, seconds
+from planner.clock import UNITS
+from planner.parse import parse
+from planner.plan import STRATEGIES
+from planner.syntax import Workload
+
+
+def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:
+    """A new job; with an idempotency key, one that it made before."""
+    request = f"{digest(key.encode())} {digest(body)}" if key else ""
+    name = asked.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
+    spec = spec_of(asked, request, settings)
+    columns: dict[str, str] = {**(asked.columns or {})}
+    if columns:
+        check_columns(spec, columns, settings)
+    there = {job.name: job for job in jobs.all()}
+    if name in there:
+        return _again(there[name], request)
+    if len(there) >= settings.workloads:
+        raise RefusedError(429, f"there are {len(there)} workloads, as many as there may be; remove one first")
+    return jobs.add(name, spec, columns)
+
+
+def _again(job: Job, request: str) -> Job:
+    before = job.spec().request
+    if request and before == request:
+        return job
+    if request and before.split()[:1] == request.split()[:1]:
+        raise RefusedError(409, "this Idempotency-Key came with another body before; a key stands for one body")
+    raise RefusedError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
+
+
+def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
+    known("strategy", asked.strategy, STRATEGIES)
+    known("time unit", asked.time_unit, tuple(UNITS))
+    checked(asked.workload, asked.strategy, settings)
+    return Spec(
+        workload=asked.workload,
+        strategy=asked.strategy,
+        numeric=asked.numeric,
+        lateness=str(_lateness(asked.lateness)),
+        type_column=asked.type_column,
+        time_column=asked.time_column,
+        time_unit=asked.time_unit,
+        actors=asked.actors,
+        created=time.time(),
+        request=request,
+    )
+
+
+def _lateness(given: float | str) -> Fraction:
+    found = seconds(Fraction(given) if isinstance(given, str) and _is_plain(given) else _no_text(given))
+    if found > 10**10:
+        raise InputError(f"lateness is {given} seconds, which is longer than any stream")
+    return found
+
+
+def _is_plain(text: str) -> bool:
+    """A number as people write it. What stands for a huge one in a few characters does not go further."""
+    whole, _, rest = text.partition("/" if "/" in text else ".")
+    return len(text) <= 40 and text.isascii() and whole.isdigit() and (rest.strip("0").isdigit() or not rest.strip("0"))
+
+
+def _no_text(given: float | str) -> float:
+    if isinstance(given, str) or not 0 <= given < float("inf"):
+        raise InputError(f"lateness is a number of seconds, 0 or more, not {str(given)[:40]}")
+    return given
+
+
+def check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
+    if len(columns) > settings.columns:
+        raise InputError(f"a job has {settings.columns} columns at most, not {len(columns)}")
+    for name, what in ((spec.type_column, "type"), (spec.time_column, "time")):
+        if name not in columns:
+            raise InputError(f"columns has no {what} column {name!r}; name another with {what}_column, or add it")
+    check_readable(spec, columns)
+
+
+def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
+    """A workload without a mistake, and not larger than the service plans."""
+    # Each query has one RETURN, so that too many are seen before any is looked at.
+    if text.upper().count("RETURN") > 2 * settings.queries:
+        raise _too_many(settings)
+    if len(text) > settings.workload_text:
+        raise InputError(
+            f"the workload has {len(text):,} characters, and the service takes {settings.workload_text:,} at most; "
+            "split it into several workloads"
+        )
+    PLANNER.check(text, strategy, settings.planning)
+    workload = workload_of(text)
+    if len(workload.queries) > settings.queries:
+        raise _too_many(settings)
+    return workload
+
+
+def _too_many(settings: ServiceSettings) -> InputError:
+    return InputError(f"a workload has {settings.queries:,} queries at most here; split it into several workloads")
+
+
+def with_queries(job: Job, asked: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
+    """What the job is when these are added; nothing where they are there already, and that is as it should be."""
+    spec = job.spec()
+    before = {query.name: str(query) for query in parse(spec.workload).queries}
+    checked(asked.workload, spec.strategy, settings)
+    added = {query.name: str(query) for query in parse(asked.workload).queries}
+    taken = sorted(added.keys() & before.keys())
+    if taken and repeatable and all(before[name] == text for name, text in added.items() if name in before):
+        added = {name: text for name, text in added.items() if name not in before}
+        if not added:
+            return None
+    elif taken:
+        raise RefusedError(
+            409, f"there is a query {taken[0]} already; give this one another name: QUERY name RETURN ..."
+        )
+    return _changed(spec, {**before, **added}, settings)
+
+
+def without_query(job: Job, name: str, settings: ServiceSettings) -> Spec:
+    spec = job.spec()
+    before = {query.name: str(query) for query in parse(spec.workload).queries}
+    if name not in before:
+        shown = f" {name}" if len(name) <= 64 and name.isprintable() else " of that name"
+        raise RefusedError(404, f"the job {job.name} has no query{shown}; it has {', '.join(list(before)[:20])}")
+    if len(before) == 1:
+        raise RefusedError(409, f"{name} is the last query of {job.name}; remove the job instead")
+    return _changed(spec, {other: text for other, text in before.items() if other != name}, settings)
+
+
+def _changed(spec: Spec, queries: dict[str, str], settings: ServiceSettings) -> Spec:
+    changed = replace(spec, workload=";\n\n".join(queries.values()))
+    checked(changed.workload, changed.strategy, settings)
+    return changed

@@ -1,0 +1,161 @@
+"""Events in the columns that their stream has: what fits is cast, and nothing is rounded or guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from connectors.columns import attribute_type, cast_or_null, finite, read_attribute
+from connectors.errors import InputError
+from connectors.feed import Names
+from connectors.values import fit, is_null, type_of, usual_kind
+from connectors.wire.raw import Raw
+
+TYPES: dict[str, pa.DataType] = {
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "string": pa.string(),
+    "bool": pa.bool_(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+"""Of columns, by their names; times without a zone are another thing than times with one."""
+
+ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)$")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    table: pa.Table
+    columns: dict[str, str]
+    """Those that were not known before."""
+
+
+def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
+    """Events as a table. Where single events have no type or time that is one, it is null: they are dead letters."""
+    arrays: dict[str, pa.Array] = {}
+    new: dict[str, str] = {}
+    for name, values in raw.columns.items():
+        kind = known.get(name) or _kind(name, values, names)
+        if kind is None:
+            continue
+        if name not in known:
+            new[name] = kind
+        arrays[name] = _column(name, values, kind, names)
+    if not arrays:
+        return Fitted(pa.table({names.type: pa.nulls(raw.events, pa.string())}), new)
+    return Fitted(pa.table(arrays), new)
+
+
+def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
+    """What a column that is seen for the first time will always be; nothing where it holds nulls alone."""
+    if name == names.type:
+        return "string"
+    found = attribute_type(values.type) if isinstance(values, pa.Array) else _type(values)
+    if pa.types.is_dictionary(found):
+        found = pa.string()
+    if pa.types.is_null(found):
+        return None
+    if name == names.time and pa.types.is_string(found):
+        return _zone(values)
+    if pa.types.is_timestamp(found):
+        return "timestamp" if found.tz is not None else "timestamp_ntz"
+    kind = next((kind for kind, type_ in TYPES.items() if type_ == found), None)
+    if kind is None:
+        raise InputError(f"column {name!r} holds {_said(values)}; columns hold {', '.join(TYPES)}")
+    return kind
+
+
+def _type(values: list[Any]) -> pa.DataType:
+    """Of JSON's values and of msgpack's, which have times too."""
+    if usual_kind(values) != "time":
+        return type_of(values)
+    zoned = any(getattr(value, "tzinfo", None) is not None for value in values)
+    return TYPES["timestamp" if zoned else "timestamp_ntz"]
+
+
+def _zone(values: list[Any] | pa.Array) -> str:
+    texts = values.to_pylist() if isinstance(values, pa.Array) else values
+    return "timestamp" if any(isinstance(one, str) and ZONE.search(one[10:]) for one in texts) else "timestamp_ntz"
+
+
+def _column(name: str, values: list[Any] | pa.Array, kind: str, names: Names) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return _from_arrow(name, values, kind, names)
+    lenient = name in (names.type, names.time)
+    if kind.startswith("timestamp"):
+        return _times(name, values, kind, lenient)
+    type_ = TYPES[kind]
+    array, misfits = fit(values, type_)
+    misfits = [row for row in misfits if not is_null(values[row])]
+    if misfits and not lenient:
+        raise _misfit(name, kind, f"{_shown(values[misfits[0]])} in event {misfits[0]}")
+    return array if array.type == type_ else _cast(name, finite(array), kind)
+
+
+def _times(name: str, values: list[Any], kind: str, lenient: bool) -> pa.Array:
+    """Python's times, and texts as ISO-8601 has them."""
+    texts = [_iso(one) for one in values]
+    array = _timed(pa.array(texts, pa.string()), kind)
+    if not lenient and array.null_count > sum(map(is_null, values)):
+        bad = next(row for row, one in enumerate(values) if not is_null(one) and not array[row].is_valid)
+        raise _misfit(name, kind, f"{_shown(values[bad])} in event {bad}")
+    return array
+
+
+def _timed(texts: pa.Array, kind: str) -> pa.Array:
+    return cast_or_null(texts, TYPES[kind])
+
+
+def _iso(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value.encode("utf-8", "ignore").decode()
+    return value.isoformat() if hasattr(value, "isoformat") else None
+
+
+def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Array:
+    if kind.startswith("timestamp") and pa.types.is_string(values.type):
+        times = _timed(values, kind)
+        if times.null_count > values.null_count and name not in (names.type, names.time):
+            raise _misfit(name, kind, "texts that are no times")
+        return times
+    array = read_attribute(values, name)
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(pa.string())
+    numbers = (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)) and kind in ("int64", "float64")
+    times = pa.types.is_timestamp(array.type) and array.type.tz is not None and kind == "timestamp"
+    naive = pa.types.is_timestamp(array.type) and array.type.tz is None and kind == "timestamp_ntz"
+    if not (numbers or times or naive or array.type == TYPES[kind] or pa.types.is_null(array.type)):
+        raise _misfit(name, kind, _said(values))
+    return _cast(name, array, kind)
+
+
+def _cast(name: str, array: pa.Array, kind: str) -> pa.Array:
+    try:
+        return array.cast(TYPES[kind])
+    except pa.ArrowInvalid as error:
+        raise _misfit(name, kind, f"{_said(array)} ({str(error).splitlines()[0]})") from None
+
+
+def _misfit(name: str, kind: str, found: str) -> InputError:
+    return InputError(
+        f"column {name!r} is {kind}, and these events have {found} there. A job's columns keep their types: send "
+        f"{kind}, or submit the workload with columns that say otherwise, for instance "
+        f'{{"{name}": "{"float64" if kind == "int64" else "string"}"}}'
+    )
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _said(values: list[Any] | pa.Array) -> str:
+    if isinstance(values, pa.Array):
+        return str(values.type)
+    odd = next((one for one in values if not is_null(one)), None)
+    return type(odd).__name__

@@ -1,0 +1,25 @@
+"""Bodies decompressed, as far as they may grow: a few kilobytes can hold a terabyte of zeros."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from connectors.wire.raw import TooManyError, UnreadableError
+
+CODINGS = ("gzip", "zstd")
+
+PIECE = 1 << 20
+
+
+def inflated(body: bytes, coding: str, limit: int) -> bytes:
+    """The body without its content coding."""
+    found = bytearray()
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(body), coding) as stream:
+            while piece := stream.read(PIECE):
+                found += piece
+                if len(found) > limit:
+                    raise TooManyError(f"the body is more than {limit:,} bytes when it is decompressed")
+    except (OSError, pa.ArrowException) as error:
+        raise UnreadableError(f"the body is not {coding} as a whole: {error}") from None
+    return bytes(found)

@@ -1,0 +1,70 @@
+"""Events as msgpack: one array of maps. Few bytes can claim much, so it is read event by event."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgpack
+
+from connectors.errors import InputError
+from connectors.wire.raw import Cells, Raw, UnreadableError, raw_of, too_many
+
+FLAT = "events are flat: numbers, texts, truths, times, nulls"
+
+
+def read_msgpack(body: bytes, limit: int) -> Raw:
+    """The events of a body, no more than `limit`."""
+    nested = _Nested()
+    unpacker = msgpack.Unpacker(
+        max_buffer_size=max(len(body), 1),
+        object_hook=nested.map,
+        list_hook=nested.array,
+        ext_hook=nested.extension,
+        timestamp=3,
+        strict_map_key=True,
+    )
+    unpacker.feed(body)
+    try:
+        count = unpacker.read_array_header()
+        if count > limit:
+            raise too_many(limit)
+        events = [nested.event(unpacker.unpack(), number) for number in range(count)]
+    except msgpack.OutOfData:
+        raise UnreadableError("the body ends in the middle of its msgpack") from None
+    except InputError:
+        raise
+    except (msgpack.UnpackException, ValueError, OverflowError, RecursionError) as error:
+        said = str(error) or type(error).__name__
+        raise UnreadableError(f"the body is not msgpack: one array of maps with texts as keys ({said})") from None
+    if unpacker.tell() != len(body):
+        raise UnreadableError("the body goes on behind its msgpack; send one array of maps")
+    return raw_of(events)
+
+
+class _Nested:
+    """Events are flat: whatever is in one beside its own map is refused before it is a lot."""
+
+    def __init__(self) -> None:
+        self.maps = 0
+        self.cells = Cells()
+
+    def map(self, found: dict[Any, Any]) -> dict[Any, Any]:
+        self.maps += 1
+        if self.maps > 1:
+            raise UnreadableError(f"an event has a map as a value; {FLAT}")
+        self.cells.more(found)
+        return found
+
+    def array(self, _: list[Any]) -> None:
+        raise UnreadableError(f"an event has an array as a value; {FLAT}")
+
+    def extension(self, code: int, _: bytes) -> None:
+        raise UnreadableError(f"an event has a value of the extension type {code}, which stands for nothing here")
+
+    def event(self, found: Any, number: int) -> dict[str, Any]:
+        self.maps = 0
+        if not isinstance(found, dict):
+            raise UnreadableError(f"event {number} is no map; the body is one array of maps")
+        if not all(isinstance(key, str) for key in found):
+            raise UnreadableError(f"event {number} has a key that is no text")
+        return found

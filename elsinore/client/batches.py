@@ -1,0 +1,179 @@
+"""Events as the bodies of requests: tables as Arrow streams, dicts as msgpack, both within zstd.
+
+A batch is cut the same way whenever the same events are sent, so that batch 7 under a key is always the same batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import chain, islice
+from typing import Any, Protocol
+
+import msgpack
+import pyarrow as pa
+
+from elsinore.client.exchange import ARROW, MSGPACK
+from elsinore.errors import InputError
+
+EVENTS = 1 << 16
+"""Events of a table that go at once, at most."""
+BYTES = 8 << 20
+"""That they have in memory, about."""
+DICTS = 1 << 13
+"""Dicts that go at once, at most."""
+
+READABLE = (
+    "give a pandas or Polars frame, an Arrow table or stream, a list of dicts, or an iterable of any of these; "
+    "files are read with `elsinore send`"
+)
+
+
+class Batch(Protocol):
+    """Some events that go to a service at once."""
+
+    def __len__(self) -> int: ...
+
+    def halves(self) -> tuple[Batch, Batch]: ...
+
+    def headers(self) -> Mapping[str, str]: ...
+
+    def body(self) -> bytes: ...
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a table."""
+
+    rows: pa.Table
+
+    def __len__(self) -> int:
+        return self.rows.num_rows
+
+    def halves(self) -> tuple[Rows, Rows]:
+        return Rows(self.rows.slice(0, len(self) // 2)), Rows(self.rows.slice(len(self) // 2))
+
+    def headers(self) -> Mapping[str, str]:
+        return {"Content-Type": ARROW, "Content-Encoding": "zstd"}
+
+    def body(self) -> bytes:
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, self.rows.schema) as writer:
+            writer.write_table(self.rows)
+        return pa.compress(sink.getvalue(), codec="zstd", asbytes=True)
+
+
+@dataclass(frozen=True)
+class Dicts:
+    """Events as dicts."""
+
+    events: Sequence[Mapping[str, Any]]
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def halves(self) -> tuple[Dicts, Dicts]:
+        return Dicts(self.events[: len(self) // 2]), Dicts(self.events[len(self) // 2 :])
+
+    def headers(self) -> Mapping[str, str]:
+        return {"Content-Type": MSGPACK, "Content-Encoding": "zstd"}
+
+    def body(self) -> bytes:
+        packed = msgpack.packb(self.events, default=_plain)
+        return pa.compress(packed, codec="zstd", asbytes=True)
+
+
+def batches(events: Any) -> Iterator[Batch]:
+    """Events, whatever holds them, in parts that a service takes at once."""
+    if isinstance(events, Mapping | str | bytes):
+        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
+    reader = _reader(events)
+    if reader is not None:
+        yield from _of_reader(reader)
+    elif isinstance(events, Iterable):
+        yield from _of_items(iter(events))
+    else:
+        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
+
+
+def _of_items(items: Iterator[Any]) -> Iterator[Batch]:
+    for first in items:
+        reader = _reader(first)
+        if reader is not None:
+            yield from _of_reader(reader)
+        elif isinstance(first, Mapping):
+            yield from _of_dicts(chain([first], items))
+        else:
+            raise InputError(f"an event is {type(first).__name__}, which cannot be sent; {READABLE}")
+
+
+def _of_dicts(events: Iterator[Any]) -> Iterator[Batch]:
+    while some := list(islice(events, DICTS)):
+        wrong = next((event for event in some if not isinstance(event, Mapping)), None)
+        if wrong is not None:
+            raise InputError(f"an event is {type(wrong).__name__} among dicts; give dicts alone")
+        yield Dicts(some)
+
+
+def _of_reader(reader: pa.RecordBatchReader) -> Iterator[Batch]:
+    for batch in reader:
+        table = pa.Table.from_batches([batch])
+        size = max(1, min(EVENTS, BYTES * len(batch) // max(1, table.nbytes)))
+        for start in range(0, len(batch), size):
+            yield Rows(_without_views(table.slice(start, size)))
+
+
+def _without_views(rows: pa.Table) -> pa.Table:
+    """With the texts of Polars, which are views, as texts that everybody knows."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_string_view(field.type):
+            rows = rows.set_column(place, field.name, rows.column(place).cast(pa.string()))
+        elif pa.types.is_dictionary(field.type) and pa.types.is_string_view(field.type.value_type):
+            coded = [_coded(chunk) for chunk in rows.column(place).chunks]
+            rows = rows.set_column(place, field.name, pa.chunked_array(coded))
+    return rows
+
+
+def _coded(texts: pa.DictionaryArray) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(texts.indices, texts.dictionary.cast(pa.string()))
+
+
+def _reader(events: Any) -> pa.RecordBatchReader | None:
+    """Where the events are a table of any kind."""
+    if isinstance(events, pa.RecordBatchReader):
+        return events
+    if _is_of(events, "polars", "LazyFrame"):
+        events = events.collect()
+    if _is_of(events, "pandas", "DataFrame"):
+        try:
+            events = pa.Table.from_pandas(events, preserve_index=False)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise InputError(f"a column of the frame mixes kinds of values: {error.args[0]}") from None
+    if isinstance(events, pa.Table) or _is_of(events, "polars", "DataFrame"):
+        # One batch, so that it is cut the same way however its owner keeps it.
+        return pa.table(events).combine_chunks().to_reader()
+    if hasattr(events, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(events)
+    if hasattr(events, "__arrow_c_array__"):
+        return pa.Table.from_batches([pa.record_batch(events)]).to_reader()
+    return None
+
+
+def _is_of(value: Any, package: str, name: str) -> bool:
+    """Whether the value is of this class, without importing a package that the user may not have."""
+    return any(cls.__module__.split(".")[0] == package and cls.__name__ == name for cls in type(value).__mro__)
+
+
+def _plain(value: Any) -> Any:
+    """What msgpack has no form for, in that of JSON lines: times in ISO-8601, numbers with all their digits as text."""
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, int | Decimal):
+        return str(Decimal(value))
+    if hasattr(value, "item"):
+        return value.item()
+    if isinstance(value, pa.Scalar):
+        return value.as_py()
+    raise InputError(f"an event has {type(value).__name__} in it; an attribute is a number, a text, a bool or a time")

@@ -1,0 +1,190 @@
+"""Every call of the service: what is asked, and what the answer means. Who does the asking is not known here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, TypeAlias
+from urllib.parse import quote
+from uuid import uuid4
+
+import pyarrow as pa
+
+from elsinore.answers import Answers, united
+from elsinore.client.batches import Batch, batches
+from elsinore.client.exchange import ARROW, JSON, Pause, Request, Response, Silence, Steps
+from elsinore.client.facts import JobStatus, Sent
+from elsinore.client.options import Options, wired
+from elsinore.client.pages import Page, table_of
+from elsinore.client.patience import Answered, Patience, answered
+from elsinore.client.refusals import refusal
+from elsinore.result import Result
+from elsinore.tables import APPROXIMATE
+from elsinore.workloads import text_of
+
+WORKLOADS = "/v1/workloads"
+FOLLOW = 20
+"""Seconds for which the service holds a page back until there is a row."""
+ROWS = 10_000
+"""Rows of a page, at most."""
+TOO_LARGE = 413
+
+Paging: TypeAlias = Generator[Request | Pause | Page, Response | Silence | None, None]
+"""A call that yields pages, too, as they come."""
+
+
+@dataclass(frozen=True)
+class Calls:
+    """The calls of one client."""
+
+    patience: Patience
+
+    def submit(self, workload: str | PathLike[str], options: Options) -> Steps[JobStatus]:
+        text = text_of(workload)
+        response = yield from self._sent(WORKLOADS, {"workload": text, **wired(options)}, text)
+        return _status(response)
+
+    def jobs(self) -> Steps[list[JobStatus]]:
+        response = yield from self._asked("GET", WORKLOADS)
+        return [JobStatus.of(document) for document in json.loads(response.body)["workloads"]]
+
+    def status(self, job: str) -> Steps[JobStatus]:
+        return _status((yield from self._asked("GET", _path(job))))
+
+    def remove(self, job: str) -> Steps[None]:
+        yield from self._gone(_path(job))
+
+    def pause(self, job: str) -> Steps[JobStatus]:
+        return _status((yield from self._asked("POST", _path(job, "pause"))))
+
+    def resume(self, job: str) -> Steps[JobStatus]:
+        return _status((yield from self._asked("POST", _path(job, "resume"))))
+
+    def add(self, job: str, queries: str | PathLike[str]) -> Steps[JobStatus]:
+        text = text_of(queries)
+        response = yield from self._sent(_path(job, "queries"), {"workload": text}, text)
+        return _status(response)
+
+    def drop(self, job: str, query: str) -> Steps[JobStatus]:
+        yield from self._gone(_path(job, "queries", query))
+        return (yield from self.status(job))
+
+    def explain(self, job: str) -> Steps[str]:
+        return (yield from self._asked("GET", _path(job, "explain"))).body.decode()
+
+    def decisions(self, job: str, limit: int | None) -> Steps[pa.Table]:
+        params = {} if limit is None else {"limit": str(limit)}
+        request = Request("GET", _path(job, "decisions"), params, {"Accept": ARROW})
+        return table_of(_good((yield from answered(request, self.patience))))
+
+    def statistics(self, job: str) -> Steps[dict[str, Any]]:
+        return json.loads((yield from self._asked("GET", _path(job, "statistics"))).body)
+
+    def send(
+        self, job: str, events: Any, key: str | None = None, told: Callable[[int], object] | None = None
+    ) -> Steps[Sent]:
+        """All events, batch after batch; one that is too large for the service goes in halves."""
+        begun, sent = key or uuid4().hex, Sent()
+        for number, batch in enumerate(batches(events)):
+            waiting = [(f"{begun}-{number}", batch)]
+            while waiting:
+                name, part = waiting.pop()
+                taken = yield from self._batch(job, name, part, sent)
+                if taken is None:
+                    first, second = part.halves()
+                    waiting += [(f"{name}.1", second), (f"{name}.0", first)]
+                    continue
+                sent = Sent(sent.events + taken[0], sent.batches + 1, sent.repeated + taken[0] * taken[1])
+                if told is not None:
+                    told(taken[0])
+        return sent
+
+    def page(self, job: str, after: str | None, wait: int = 0) -> Steps[Page]:
+        params = {"limit": str(ROWS), "wait": str(wait)} | ({} if after is None else {"after": after})
+        request = Request("GET", _path(job, "results"), params, {"Accept": ARROW}, wait=wait)
+        return Page.of(_good((yield from answered(request, self.patience))))
+
+    def pages(self, job: str, after: str | None, follow: bool) -> Paging:
+        """Pages that have rows: those that there are, or also those that come, for ever."""
+        while True:
+            page = yield from self.page(job, after, FOLLOW if follow else 0)
+            after = page.cursor
+            if len(page):
+                yield page
+            elif not follow:
+                return
+            else:
+                yield from self._alive(job)
+
+    def result(self, job: str) -> Steps[Result]:
+        """All rows that there are, as of a run that ended here."""
+        pages = [(yield from self.page(job, None))]
+        while len(pages[-1]):
+            pages.append((yield from self.page(job, pages[-1].cursor)))
+        return _result(pages, (yield from self.status(job)))
+
+    def _alive(self, job: str) -> Steps[None]:
+        """A job that has failed will have no rows; say so, rather than wait for them."""
+        status = yield from self.status(job)
+        if status.state == "failed" and status.error is not None:
+            raise status.error
+
+    def _batch(self, job: str, key: str, batch: Batch, before: Sent) -> Steps[tuple[int, bool] | None]:
+        """How many events were taken, and whether they were known; None where they are too many at once."""
+        headers = {"Idempotency-Key": key, "Accept": JSON, **batch.headers()}
+        request = Request("POST", _path(job, "events"), {}, headers, batch.body())
+        try:
+            got = yield from answered(request, self.patience)
+            if got.response.status == TOO_LARGE and len(batch) > 1:
+                return None
+            document = json.loads(_good(got).body)
+        except (ValueError, RuntimeError) as error:
+            if before.events:
+                error.add_note(f"{before.events:,} events before these are safe with the service.")
+            raise
+        return document["events"], document["repeated"]
+
+    def _asked(self, method: str, path: str) -> Steps[Response]:
+        return _good((yield from answered(Request(method, path), self.patience)))
+
+    def _sent(self, path: str, document: Mapping[str, Any], text: str) -> Steps[Response]:
+        """A document about a workload, under a key, so that it can be repeated."""
+        headers = {"Content-Type": JSON, "Idempotency-Key": uuid4().hex}
+        request = Request("POST", path, {}, headers, json.dumps(document).encode())
+        return _good((yield from answered(request, self.patience)), text)
+
+    def _gone(self, path: str) -> Steps[None]:
+        """What is not there any more after a request that was lost has been removed by it."""
+        got = yield from answered(Request("DELETE", path), self.patience)
+        if not (got.lost and got.response.status == 404):
+            _good(got)
+
+
+def _path(job: str, *rest: str) -> str:
+    return "/".join([WORKLOADS, *(quote(part, safe="") for part in (job, *rest))])
+
+
+def _good(got: Answered, text: str = "") -> Response:
+    if got.response.status >= 300:
+        raise refusal(got.response, text)
+    return got.response
+
+
+def _status(response: Response) -> JobStatus:
+    return JobStatus.of(json.loads(response.body))
+
+
+def _result(pages: list[Page], status: JobStatus) -> Result:
+    found: dict[str, list[Answers]] = {}
+    for page in pages:
+        for part in page.parts():
+            found.setdefault(part.query, []).append(part)
+    columns = dict(pages[-1].columns)
+    for page in pages:
+        columns |= {name: names for name, names in page.columns.items() if name not in columns}
+    answers = {name: united(found[name]) for name in columns if name in found}
+    first = pages[0].table.schema
+    approximate = set(APPROXIMATE) <= set(first.metadata or {})
+    return Result(answers, columns, first.field("window_start").type, approximate, status.metrics)

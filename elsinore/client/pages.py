@@ -1,0 +1,85 @@
+"""Pages of rows, as a service sends them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from elsinore.answers import Answers, Columns
+from elsinore.client.exchange import Response
+from elsinore.columns import NUMBER, Values, exactly
+from elsinore.errors import FailedError
+from elsinore.result import dicts
+
+COLUMNS = b"columns"
+"""Key of a page's metadata: the columns that the rows of each query have."""
+
+CURSOR = "elsinore-next"
+
+
+@dataclass(frozen=True)
+class Page:
+    """Some rows of a job, in the order in which they were written."""
+
+    __module__ = "elsinore"
+
+    table: pa.Table
+    """As `Result.to_arrow` gives them."""
+    cursor: str
+    """Where to go on: `job.results(after=page.cursor)`."""
+
+    @classmethod
+    def of(cls, response: Response) -> Page:
+        if CURSOR not in response.headers:
+            raise FailedError("the service's page of rows does not say where the next one begins")
+        return cls(table_of(response), response.headers[CURSOR])
+
+    def __len__(self) -> int:
+        return self.table.num_rows
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict per row with its query's own columns; integers are exact, however large."""
+        return [row for part in self.parts() for row in dicts(part, len(part))]
+
+    @property
+    def columns(self) -> Columns:
+        """Those of each query's rows, of queries without rows too."""
+        told = json.loads((self.table.schema.metadata or {}).get(COLUMNS, b"{}"))
+        return {query: tuple(names) for query, names in told.items()}
+
+    def parts(self) -> Iterator[Answers]:
+        """Stretches of rows of one query each, in order."""
+        columns, start = self.columns, 0
+        for query, stretch in groupby(self.table.column("query").to_pylist()):
+            length = sum(1 for _ in stretch)
+            yield _part(query, self.table.slice(start, length), columns[query])
+            start += length
+
+    def __repr__(self) -> str:
+        return f"<Page: {len(self):,} rows>"
+
+
+def table_of(response: Response) -> pa.Table:
+    """The table that a service was asked for."""
+    try:
+        return pa.ipc.open_stream(response.body).read_all()
+    except pa.ArrowInvalid as error:
+        raise FailedError(f"the service's table cannot be read: {error}") from error
+
+
+def _part(query: str, rows: pa.Table, names: tuple[str, ...]) -> Answers:
+    bounds = _values(rows, "window_start"), _values(rows, "window_end")
+    return Answers(query, *bounds, {name: _values(rows, name) for name in names})
+
+
+def _values(rows: pa.Table, name: str) -> Values:
+    column, field = rows.column(name), rows.schema.field(name)
+    array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, field.type)
+    if NUMBER in (field.metadata or {}) or pa.types.is_decimal256(field.type):
+        return exactly(array)
+    return array.dictionary_decode() if pa.types.is_dictionary(field.type) else array

@@ -1,0 +1,59 @@
+"""`elsinore send` and `elsinore results`, behind their options."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from connectors.dead_letters import DeadLetters
+from connectors.feed import Names
+from connectors.files import FilesFeed
+from connectors.json_rows import json_rows
+from connectors.sinks import FIXED
+
+if TYPE_CHECKING:
+    from elsinore.client.facts import Sent
+    from elsinore.client.pages import Page
+    from elsinore.client.waiting import Job
+
+
+class Files:
+    """Files of events, as batches of what they hold; what cannot be read is counted."""
+
+    def __init__(self, paths: list[str], job: Job) -> None:
+        document = job.known.document
+        self._feed = FilesFeed(paths, Names(document["type_column"], document["time_column"]))
+        self._letters = DeadLetters(None, strict=False)
+
+    @property
+    def total(self) -> int | None:
+        """How many events there are, where that is known without reading them."""
+        return self._feed.total
+
+    @property
+    def unreadable(self) -> int:
+        return self._letters.count
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        for chunk in self._feed.read(list(self._feed.types), self._letters):
+            yield chunk.batch
+
+
+def send(job: Job, files: Files, key: str | None, told: Callable[[int], object]) -> str:
+    """Send all events, and return what is to be said about it."""
+    sent: Sent = job.send(files, key=key, progress=told)
+    unreadable = f"; {files.unreadable:,} could not be read" if files.unreadable else ""
+    return f"{job.id}: {sent}{unreadable}"
+
+
+def write(pages: Iterator[Page]) -> None:
+    """Rows as JSON lines, page by page as they come."""
+    for page in pages:
+        columns = {query: (*FIXED, *names) for query, names in page.columns.items()}
+        for batch in page.table.combine_chunks().to_batches():
+            for lines in json_rows(batch, columns):
+                sys.stdout.write(lines)
+        sys.stdout.flush()

@@ -1,0 +1,159 @@
+"""The commands that speak with a service."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from elsinore.outcomes import outcomes
+
+if TYPE_CHECKING:
+    from elsinore.client.facts import JobStatus
+    from elsinore.client.options import Options
+    from elsinore.client.waiting import Client
+
+LOOK = 10.0
+"""Seconds for which a service is asked, where somebody waits for an answer."""
+WORK = 120.0
+"""And where events or rows are under way: it may be restarted meanwhile."""
+
+Url = Annotated[
+    str,
+    typer.Option(envvar="ELSINORE_URL", help="Of the service, as http://localhost:8000.", show_default=False),
+]
+Token = Annotated[str | None, typer.Option(envvar="ELSINORE_TOKEN", help="The service's token.", show_default=False)]
+JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.", show_default=False)]
+Queries = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
+
+
+def register(app: typer.Typer) -> None:
+    """Each function below that is a command."""
+    for command in (submit, jobs, send, results, add, drop, pause, resume, remove):
+        app.command(rich_help_panel="A service")(outcomes()(command))
+
+
+def submit(
+    workload: Queries,
+    url: Url,
+    token: Token = None,
+    name: Annotated[str | None, typer.Option(help="The job's id: a-z, 0-9 and -.", show_default="made")] = None,
+    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
+    numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
+    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
+    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+) -> None:
+    """Have a service run a workload over events that will be sent to it; prints the job's id."""
+    options: Options = {
+        "strategy": strategy,
+        "numeric": numeric,
+        "type_column": type_column,
+        "time_column": time_column,
+        "time_unit": time_unit,
+        "lateness": lateness,
+    }
+    if name is not None:
+        options["name"] = name
+    with _client(url, token) as client:
+        typer.echo(client.submit(workload, **options).id)
+
+
+def jobs(url: Url, token: Token = None) -> None:
+    """Show the jobs of a service."""
+    from elsinore.board import known, show
+
+    with _client(url, token) as client:
+        show(known(client))
+
+
+def send(
+    job: JobId,
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="CSV, JSON lines or Parquet.")],
+    url: Url,
+    token: Token = None,
+    key: Annotated[
+        str | None,
+        typer.Option(help="The same files sent again with the same key count once.", show_default=False),
+    ] = None,
+) -> None:
+    """Send files of events to a job; done when the service has all of them safe."""
+    from elsinore.progress import counting
+    from elsinore.remote import Files, send
+
+    with _client(url, token, WORK) as client:
+        to = client.job(job)
+        events = Files(files, to)
+        with counting(events.total, shown=sys.stderr.isatty()) as progress:
+            told = send(to, events, key, progress)
+    typer.echo(told, err=True)
+
+
+def results(
+    job: JobId,
+    url: Url,
+    token: Token = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with rows as they come, until Ctrl-C.")] = False,
+) -> None:
+    """Write the rows of a job as JSON lines."""
+    from elsinore.remote import write
+
+    with _client(url, token, WORK) as client:
+        write(client.job(job).pages(follow=follow))
+
+
+def add(job: JobId, workload: Queries, url: Url, token: Token = None) -> None:
+    """Add queries to a job; they answer the windows that begin after the latest event."""
+    with _client(url, token) as client:
+        _told(client.job(job).add(workload))
+
+
+def drop(
+    job: JobId,
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="Its name.", show_default=False)],
+    url: Url,
+    token: Token = None,
+) -> None:
+    """Take a query out of a job; the others notice nothing."""
+    with _client(url, token) as client:
+        _told(client.job(job).drop(query))
+
+
+def pause(job: JobId, url: Url, token: Token = None) -> None:
+    """Let the rows of a job wait; events are taken all the same."""
+    with _client(url, token) as client:
+        _told(client.job(job).pause())
+
+
+def resume(job: JobId, url: Url, token: Token = None) -> None:
+    """Go on with a job that was paused."""
+    with _client(url, token) as client:
+        _told(client.job(job).resume())
+
+
+def remove(job: JobId, url: Url, token: Token = None) -> None:
+    """End a job, and have the service forget everything of it."""
+    with _client(url, token) as client:
+        client.job(job).remove()
+    typer.echo(f"{job}: removed", err=True)
+
+
+def watch(url: str, token: str | None) -> None:
+    """`elsinore status --url`."""
+    from elsinore.board import watch
+
+    with _client(url, token) as client:
+        watch(client)
+
+
+def _client(url: str, token: str | None, patience: float = LOOK) -> Client:
+    from elsinore.client.waiting import connect
+
+    return connect(url, token=token, patience=patience)
+
+
+def _told(status: JobStatus) -> None:
+    typer.echo(repr(status)[1:-1], err=True)

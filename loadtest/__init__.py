@@ -1,0 +1,1 @@
+"""Load on a service, by users who check their answers: `make loadtest`."""

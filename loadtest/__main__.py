@@ -1,0 +1,74 @@
+"""`python -m loadtest`: a service, users, a report; fails on a wrong or missing row, not on a slow one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from loadtest.service import end, service
+from loadtest.shapes import SHAPES
+from loadtest.summary import summarized, write
+
+FINISH = 600
+"""Seconds that users may take to see their last rows."""
+
+
+def main() -> None:
+    """Arguments, then everything in turn."""
+    parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
+    parser.add_argument("--shape", choices=sorted(SHAPES), default="all", help="how many users there are, and when")
+    parser.add_argument("--seconds", type=float, default=120, help="how long they send")
+    parser.add_argument("--events", type=int, default=4_000_000, help="that the embedded stream is measured with")
+    parser.add_argument("--out", type=Path, default=Path(".build/loadtest"), help="where the reports go")
+    asked = parser.parse_args()
+    out = asked.out.absolute()
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    with service(out) as url:
+        load(url, out, asked.shape, asked.seconds)
+    summary = summarized(out, embedded(asked.events, out))
+    write(summary, out / "summary.json")
+    sys.stdout.write(f"{summary.told}\nreports: {out}/report.html, {out}/summary.json\n")
+    sys.exit(1 if summary.wrong or not summary.events else 0)
+
+
+def load(url: str, out: Path, shape: str, seconds: float) -> None:
+    """Locust, as its own process: it has to be imported before whoever uses sockets."""
+    environment = os.environ | {
+        "LOADTEST_OUT": str(out),
+        "LOADTEST_SHAPE": shape,
+        "LOADTEST_SECONDS": str(seconds),
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [
+        *(sys.executable, "-m", "locust", "-f", str(Path(__file__).with_name("locustfile.py")), "--headless"),
+        *("--host", url, "--html", str(out / "report.html"), "--stop-timeout", str(FINISH), "--only-summary"),
+    ]
+    with (out / "locust.log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        try:
+            process.wait(seconds + FINISH + 60)
+        finally:
+            end(process)
+
+
+def embedded(events: int, out: Path) -> float:
+    """Events a second of `elsinore.stream`, measured in a process of its own."""
+    command = [sys.executable, "-m", "loadtest.embedded", str(events), str(out / "embedded")]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"ELSINORE_ENGINE": "ray"})
+    try:
+        said, _ = process.communicate(timeout=FINISH)
+    finally:
+        end(process)
+    if process.returncode:
+        raise SystemExit("the embedded stream could not be measured")
+    return float(json.loads(said.splitlines()[-1]))
+
+
+if __name__ == "__main__":
+    main()

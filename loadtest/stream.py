@@ -1,0 +1,69 @@
+"""What users send, and the workload that they send it to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+import pyarrow as pa
+
+from connectors.ridesharing import generate
+
+WORKLOAD = """
+-- These two any sender can count.
+QUERY requests
+RETURN district, COUNT(*)
+PATTERN Request
+GROUP-BY district
+WITHIN 1 minute SLIDE 1 minute
+
+QUERY travels
+RETURN district, COUNT(*), SUM(T.duration), MAX(T.speed)
+PATTERN Travel T
+GROUP-BY district
+WITHIN 1 minute SLIDE 1 minute
+
+-- And these are trends, which share the Kleene sub-pattern Travel T+.
+QUERY gave_up
+RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed)
+PATTERN SEQ(Request R, Travel T+, Cancel C)
+WHERE [driver, rider]
+GROUP-BY district
+WITHIN 1 minute SLIDE 30 seconds
+
+QUERY dropped_off
+RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed)
+PATTERN SEQ(Request R, Travel T+, Dropoff D)
+WHERE [driver, rider]
+GROUP-BY district
+WITHIN 1 minute SLIDE 30 seconds
+"""
+
+WINDOW = 60
+
+BATCH = 1 << 15
+"""Events of an append."""
+
+RATE = 60_000
+"""Events of a minute of the stream; it is sent much faster."""
+
+PAIRS = 200
+"""Of drivers and riders: twenty districts."""
+
+END = [{"type": "End", "time": 10**9}]
+"""An event so late that all windows are over."""
+
+
+def rides(seed: int, events: int) -> pa.Table:
+    """The first events of a user's stream."""
+    return pa.Table.from_batches(generate(events, seed=seed, rate=RATE, groups=PAIRS))
+
+
+def appends(seed: int) -> Iterator[pa.Table]:
+    """A user's stream, append by append; it begins anew, at a later time, after a while."""
+    block = rides(seed, BATCH * 32)
+    length = -(-(BATCH * 32) * 60 // RATE)
+    for number in count():
+        moved = block.set_column(1, "time", pa.compute.add(block.column("time"), number * length))
+        for start in range(0, len(moved), BATCH):
+            yield moved.slice(start, BATCH)

@@ -1,0 +1,164 @@
+"""Bodies of strangers: all forms say the same, and bytes that say nothing are refused, whatever they are."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import msgpack
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from connectors.errors import InputError
+from connectors.feed import Names
+from connectors.wire.arrow_events import read_arrow
+from connectors.wire.fitting import Fitted, fitted
+from connectors.wire.inflating import inflated
+from connectors.wire.json_events import read_json
+from connectors.wire.msgpack_events import read_msgpack
+from connectors.wire.raw import CELLS, Raw, TooManyError
+
+NAMES = Names("type", "time")
+LIMIT = 1000
+
+VALUES = {
+    "int64": st.integers(-(2**63), 2**63 - 1),
+    "float64": st.floats(allow_nan=False, allow_infinity=False),
+    "string": st.text(max_size=5),
+    "bool": st.booleans(),
+}
+EVENTS = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from("ABC"), "time": st.integers(0, 99)},
+        optional={f"{kind} column": values | st.none() for kind, values in VALUES.items()},
+    ),
+    min_size=1,
+    max_size=20,
+)
+
+
+def as_json(events: list[dict[str, Any]]) -> bytes:
+    return "\n".join(map(json.dumps, events)).encode()
+
+
+def as_arrow(events: list[dict[str, Any]]) -> bytes:
+    names = dict.fromkeys(name for event in events for name in event)
+    table = pa.table({name: pa.array([event.get(name) for event in events]) for name in names})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue()
+
+
+def from_json(body: bytes, known: dict[str, str] | None = None) -> Raw:
+    return read_json(body, LIMIT, known or {})
+
+
+def from_arrow(body: bytes) -> Raw:
+    return read_arrow(body, LIMIT, 1 << 20)
+
+
+def from_msgpack(body: bytes) -> Raw:
+    return read_msgpack(body, LIMIT)
+
+
+def in_columns(raw: Raw, known: dict[str, str] | None = None) -> Fitted:
+    return fitted(raw, NAMES, known or {})
+
+
+@given(EVENTS)
+@settings(deadline=None)
+def test_all_forms_say_the_same(events: list[dict[str, Any]]) -> None:
+    first = in_columns(from_msgpack(msgpack.packb(events)))
+    there = first.columns
+    assert first.table.num_rows == len(events)
+    for found in (
+        in_columns(from_json(as_json(events))),
+        in_columns(from_json(as_json(events), there), there),
+        in_columns(from_arrow(as_arrow(events))),
+    ):
+        assert found.table.select(sorted(there)).to_pylist() == first.table.select(sorted(there)).to_pylist()
+
+
+FORMS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], Callable[[bytes], Raw]]] = {
+    "json": (as_json, from_json),
+    "known json": (as_json, lambda body: from_json(body, {"type": "string", "time": "int64"})),
+    "msgpack": (msgpack.packb, from_msgpack),
+    "arrow": (as_arrow, from_arrow),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(EVENTS, st.data())
+@settings(deadline=None, max_examples=300)
+def test_bytes_that_are_changed_are_read_or_refused(
+    form: str, events: list[dict[str, Any]], data: st.DataObject
+) -> None:
+    write, read = FORMS[form]
+    body = bytearray(write(events))
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(body)))
+    for content in (bytes(body), bytes(body[:cut])):
+        with suppress(InputError):
+            in_columns(read(content))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@given(st.binary(max_size=200))
+@settings(deadline=None)
+def test_bytes_that_are_anything_are_read_or_refused(form: str, body: bytes) -> None:
+    with suppress(InputError):
+        in_columns(FORMS[form][1](body))
+
+
+def test_times() -> None:
+    moment = datetime(2026, 1, 2, 3, 4, 5, 6, UTC)
+    events = [{"type": "A", "time": moment.isoformat()}, {"type": "B", "time": "yesterday"}]
+    found = in_columns(from_json(as_json(events)))
+    assert found.columns["time"] == "timestamp"
+    assert found.table.column("time").to_pylist() == [moment, None]
+    packed = msgpack.packb([{"type": "A", "time": moment}], datetime=True)
+    assert in_columns(from_msgpack(packed)).table.column("time").to_pylist() == [moment]
+    naive = in_columns(from_json(as_json([{"type": "A", "time": "2026-01-02T03:04:05"}])))
+    assert naive.columns["time"] == "timestamp_ntz"
+
+
+def test_numbers_are_not_rounded() -> None:
+    known = {"type": "string", "time": "int64", "x": "int64", "y": "float64"}
+    found = in_columns(from_json(b'{"type": "A", "time": 1, "x": 3.0, "y": 3}', known), known)
+    assert found.table.to_pylist() == [{"type": "A", "time": 1, "x": 3, "y": 3.0}]
+    for wrong in (b'{"x": 3.5}', b'{"x": "3"}', b'{"x": true}', b'{"y": "3"}'):
+        with pytest.raises(InputError, match=r"column '[xy]' is (int64|float64), and these events have"):
+            in_columns(from_json(wrong, known), known)
+
+
+def test_not_a_number_is_null_anywhere_but_among_floats() -> None:
+    packed = msgpack.packb([{"type": "A", "time": 1, "x": float("nan"), "s": float("nan")}])
+    known = {"type": "string", "time": "int64", "x": "int64", "s": "string"}
+    assert in_columns(from_msgpack(packed), known).table.to_pylist() == [{"type": "A", "time": 1, "x": None, "s": None}]
+
+
+def test_values_are_counted_while_they_are_made() -> None:
+    wide = msgpack.packb([{f"c{n}": 0 for n in range(CELLS // 500)}] * LIMIT)
+    with pytest.raises(TooManyError, match="values"):
+        from_msgpack(wide)
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_compressed_bodies_have_a_bound(coding: str) -> None:
+    content = b"0" * 5000
+    body = gzip.compress(content) if coding == "gzip" else pa.Codec("zstd").compress(content).to_pybytes()
+    assert inflated(body, coding, 5000) == content
+    with pytest.raises(TooManyError):
+        inflated(body, coding, 4999)
+    with pytest.raises(InputError, match=coding):
+        inflated(body[:-3], coding, 5000)

@@ -1,0 +1,185 @@
+"""Both shells over real sockets, against a small server that fails as it is told."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import elsinore
+from tests.elsinore.client.small import TOKEN, small
+
+ROOT = Path(__file__).parents[3]
+TABLE = pa.table({"type": ["Ride"] * 3, "time": [1, 2, 3]})
+ROWS = [
+    {"query": "trips", "window_start": start, "window_end": start + 10, "COUNT(*)": 2**300 + start}
+    for start in range(8)
+]
+COLUMNS = {b"columns": json.dumps({"trips": ["COUNT(*)"]}).encode()}
+NUMBERS = pa.field("COUNT(*)", pa.string(), metadata={b"number": b"true"})
+WRITTEN = pa.Table.from_arrays(
+    [
+        pa.array([row["query"] for row in ROWS]),
+        *(pa.array([row[name] for row in ROWS], pa.int64()) for name in ("window_start", "window_end")),
+        pa.array([str(row["COUNT(*)"]) for row in ROWS]),
+    ],
+    schema=pa.schema(
+        [("query", pa.string()), ("window_start", pa.int64()), ("window_end", pa.int64()), NUMBERS], COLUMNS
+    ),
+)
+
+
+def waiting(url: str) -> Any:
+    """Everything that a client can ask, once."""
+    with elsinore.connect(url, token=TOKEN, patience=20) as client:
+        job = client.submit("RETURN COUNT(*) PATTERN Ride+ WITHIN 10 seconds SLIDE 10 seconds", name="rides")
+        sent = [job.send(TABLE), job.send(TABLE.to_pylist(), key="mine"), job.send(TABLE.to_pylist(), key="mine")]
+        rows = list(job.results())
+        tables = [page.table.num_rows for page in job.pages(after="6")]
+        followed = list(islice(job.results(follow=True, after="2"), 5))
+        result = job.result()
+        asked = [job.explain(), job.statistics(), job.decisions(5).to_pylist(), repr(client.jobs()), repr(job), job.id]
+        changed = [one.state for one in (job.status(), job.pause(), job.resume(), job.add("RETURN"), job.drop("trips"))]
+        again = client.job("rides")
+        again.remove()
+        return sent, rows, tables, followed, result.rows(), asked, changed
+
+
+def awaiting(url: str) -> Any:
+    """The same on asyncio."""
+    return asyncio.run(_awaiting(url))
+
+
+async def _awaiting(url: str) -> Any:
+    async with elsinore.connect_async(url, token=TOKEN, patience=20) as client:
+        job = await client.submit("RETURN COUNT(*) PATTERN Ride+ WITHIN 10 seconds SLIDE 10 seconds", name="rides")
+        dicts = TABLE.to_pylist()
+        sent = [await job.send(TABLE), await job.send(dicts, key="mine"), await job.send(dicts, key="mine")]
+        rows = [row async for row in job.results()]
+        tables = [page.table.num_rows async for page in job.pages(after="6")]
+        followed = []
+        async for row in job.results(follow=True, after="2"):
+            followed.append(row)
+            if len(followed) == 5:
+                break
+        result = await job.result()
+        asked = [
+            await job.explain(),
+            await job.statistics(),
+            (await job.decisions(5)).to_pylist(),
+            repr(await client.jobs()).replace("AsyncJob", "Job"),
+            repr(job).replace("AsyncJob", "Job"),
+            job.id,
+        ]
+        changed = [await job.status(), await job.pause(), await job.resume()]
+        changed += [await job.add("RETURN"), await job.drop("trips")]
+        again = await client.job("rides")
+        await again.remove()
+        return sent, rows, tables, followed, result.rows(), asked, [one.state for one in changed]
+
+
+@pytest.mark.parametrize("shell", [waiting, awaiting])
+@pytest.mark.parametrize("seed", range(4))
+def test_everything_is_as_without_faults(shell: Any, seed: int) -> None:
+    faults = Random(seed).choices(["", "drop", "forget", "503", "429"], [6, 1, 1, 1, 1], k=20) if seed else []
+    with small(rows=WRITTEN, faults=faults) as service:
+        sent, rows, tables, followed, result, asked, changed = shell(service.url)
+    assert service.requests > len(faults)
+    assert service.removed
+    assert sum(service.taken.values()) == 6
+    assert [one.events for one in sent] == [3, 3, 3]
+    assert sent[2].repeated == 3
+    assert rows == result == ROWS
+    assert followed == ROWS[2:7]
+    assert tables == [2]
+    assert asked == [
+        "trips: apart",
+        {"events": {"Ride": 3}},
+        [{"choice": "shared"}],
+        "[<Job rides: running, 1 query, 1,234 events, 5 rows>]",
+        "<Job rides: running, 1 query, 1,234 events, 5 rows>",
+        "rides",
+    ]
+    assert changed == ["running"] * 5
+
+
+def test_a_token_that_is_refused() -> None:
+    with small() as service, elsinore.connect(service.url, token="wrong") as client:
+        with pytest.raises(elsinore.RefusedError, match=r"this service wants a token\. Give the service's token"):
+            client.jobs()
+        assert repr(client) == f"<Client: {service.url}>"
+        assert TOKEN not in repr(elsinore.connect(service.url, token=TOKEN))
+
+
+def test_a_job_that_is_not_there() -> None:
+    with small() as service:
+        client = elsinore.connect(service.url, token=TOKEN)
+        with pytest.raises(elsinore.InputError, match="there is no job nothing"):
+            client.job("nothing")
+        client.close()
+
+
+def test_nobody_there() -> None:
+    client = elsinore.connect("http://127.0.0.1:9", patience=1)
+    with pytest.raises(elsinore.UnreachableError, match=r"does not answer GET /v1/workloads, .*refused"):
+        client.jobs()
+    client.close()
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://x", "http://", "http://[::1", "", "http://x:port"])
+def test_what_is_no_url(url: str) -> None:
+    with pytest.raises(elsinore.InputError, match="is no URL"):
+        elsinore.connect(url)
+
+
+@pytest.mark.parametrize("token", ["", " ", "é", "a\nb"])
+def test_what_is_no_token(token: str) -> None:
+    with pytest.raises(elsinore.InputError, match="printable ASCII"):
+        elsinore.connect("http://localhost", token=token)
+
+
+ALONE = """
+import asyncio, sys
+import elsinore
+
+with elsinore.connect(URL, token=TOKEN, patience=5) as client:
+    job = client.submit("RETURN COUNT(*) PATTERN Ride+ WITHIN 10 seconds SLIDE 10 seconds")
+    job.send([{"type": "Ride", "time": 1}])
+    rows = list(job.results())
+    job.explain(), job.decisions(), job.statistics(), job.pause(), job.resume(), job.add("RETURN"), job.drop("trips")
+    job.remove()
+    try:
+        client.job("nothing")
+    except elsinore.WorkloadError:
+        raise
+    except elsinore.InputError:
+        pass
+print(len(rows), "rows")
+print(*sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+
+
+def test_it_needs_nothing_of_what_it_asks_for(tmp_path: Path) -> None:
+    """Not even names: a user's own `planner.py` is none of its business."""
+    (tmp_path / "planner.py").write_text("raise SystemExit('not this one')")
+    with small(rows=WRITTEN) as service:
+        code = ALONE.replace("URL", repr(service.url)).replace("TOKEN", repr(TOKEN), 1)
+        environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    said, modules = done.stdout.splitlines()
+    assert said == "8 rows"
+    heavy = {"planner", "actors", "connectors", "cluster", "ray", "raydp", "pyspark", "numba", "pandas", "polars"}
+    assert not heavy & set(modules.split())
+    assert not {"lark", "pydantic", "typer", "rich", "fastapi"} & set(modules.split())

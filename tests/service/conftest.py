@@ -1,0 +1,26 @@
+"""The real service, started once for all tests here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+
+from cluster import session
+from tests.service.serving import Served, served
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    begun = session.current()
+    if begun is not None:  # two Rays at a time are too much for a small machine
+        begun.close()
+    with served(tmp_path_factory.mktemp("service"), unpacked=str(4 << 20), body=str(2 << 20), planning="5") as found:
+        yield found
+
+
+@pytest.fixture
+def client(service: Served) -> Iterator[httpx2.Client]:
+    with service.client() as found:
+        yield found

@@ -1,0 +1,123 @@
+"""Rides in pieces, what comes of them, and how they are sent."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import httpx2
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from connectors.ridesharing import write
+from tests.cluster.streaming import Row, answers_alone, row_of
+from tests.service.serving import insist
+
+ARROW = "application/vnd.apache.arrow.stream"
+
+KEPT = "RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) WHERE [rider] GROUP-BY district WITHIN 1 minute"
+SUMMED = "RETURN COUNT(*), SUM(Travel.speed) PATTERN Travel+ WHERE [district] WITHIN 30 seconds SLIDE 10 seconds"
+COME = "RETURN district, COUNT(*) PATTERN Travel+ GROUP-BY district WITHIN 20 seconds SLIDE 10 seconds"
+WORKLOAD = f"QUERY kept {KEPT};\nQUERY summed {SUMMED}"
+
+
+def rides(folder: Path, count: int, seed: int = 7) -> pa.Table:
+    path = folder / "rides.parquet"
+    write(path, count, seed=seed)
+    table = pq.read_table(path)
+    plain = [column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column for column in table.columns]
+    return pa.table(plain, names=table.column_names)
+
+
+def ended(events: pa.Table) -> pa.Table:
+    """With an event so late that all windows are over."""
+    last = pa.table({"type": ["End"], "time": [10**9]})
+    whole = pa.concat_tables([events.slice(0, 0), last], promote_options="permissive")
+    return pa.concat_tables([events, whole.cast(events.schema)])
+
+
+def arrow(events: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, events.schema) as writer:
+        writer.write_table(events)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+@dataclass
+class Sender:
+    """Sends a stream piece by piece; every piece is acknowledged, or sent again with its key."""
+
+    client: httpx2.Client
+    job: str
+    events: pa.Table
+    pieces: int
+    sent: int = 0
+    acknowledged: int = 0
+    keys: list[str] = field(default_factory=list)
+
+    def more(self, count: int = 1) -> None:
+        size = -(-self.events.num_rows // self.pieces)
+        for piece in range(self.sent, min(self.sent + count, self.pieces)):
+            self.send(self.events.slice(piece * size, size))
+        self.sent += count
+
+    def send(self, events: pa.Table) -> None:
+        headers = {"Content-Type": ARROW, "Idempotency-Key": uuid.uuid4().hex}
+        answer = insist(self.client, "POST", f"/v1/workloads/{self.job}/events", content=arrow(events), headers=headers)
+        assert answer.status_code == 202, answer.text
+        assert answer.json()["events"] == events.num_rows
+        self.acknowledged += events.num_rows
+
+    def rest(self) -> None:
+        self.more(self.pieces - self.sent)
+
+
+@contextmanager
+def submitted(client: httpx2.Client, workload: str, **more: Any) -> Iterator[str]:
+    """A job, until the end of the block."""
+    answer = insist(client, "POST", "/v1/workloads", json={"workload": workload, **more})
+    assert answer.status_code == 201, answer.text
+    job = str(answer.json()["id"])
+    try:
+        yield job
+    finally:
+        insist(client, "DELETE", f"/v1/workloads/{job}")
+
+
+def document(client: httpx2.Client, job: str) -> Any:
+    return insist(client, "GET", f"/v1/workloads/{job}").json()
+
+
+def until_taken(client: httpx2.Client, job: str, events: int, seconds: float = 120) -> Any:
+    end = monotonic() + seconds
+    while True:
+        found = document(client, job)
+        assert found["state"] != "failed", found
+        if found["metrics"]["events"] >= events and found["state"] == "running":
+            return found
+        assert monotonic() < end, found
+        sleep(0.1)
+
+
+def rows_of(client: httpx2.Client, job: str) -> Counter[Row]:
+    """All rows, page by page."""
+    found: Counter[Row] = Counter()
+    after: dict[str, str] = {}
+    while True:
+        page = json.loads(insist(client, "GET", f"/v1/workloads/{job}/results", params=after).content)
+        if not page["rows"]:
+            return found
+        found.update(row_of(row) for row in page["rows"])
+        after = {"after": page["next"]}
+
+
+def expected(workload: str, events: pa.Table) -> Counter[Row]:
+    return answers_alone(workload, events)

@@ -1,0 +1,70 @@
+"""Rows on disk, read page by page: in order, all of them, with all their digits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from cluster.service.jobs import Job
+from cluster.service.refusals import RefusedError
+from cluster.service.rows import Cursor, Reader, RowsSink
+from elsinore.columns import NUMBER
+
+FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
+COLUMNS = {"a": ("n",)}
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    (tmp_path / "rows").mkdir()
+    return Job(tmp_path)
+
+
+def written(job: Job, batch: int, values: pa.Array, meta: dict[bytes, bytes] | None = None) -> None:
+    table = pa.table({**FIXED, "n": values})
+    field = table.schema.field("n").with_metadata(meta)
+    RowsSink(job.rows, COLUMNS).write(batch, table.cast(table.schema.set(3, field)))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_pages_are_all_rows(job: Job, limit: int) -> None:
+    for batch in (1, 4, 5):
+        written(job, batch, pa.array([batch, batch + 10]))
+    reader, cursor, found = Reader(job), Cursor(), []
+    while len(page := reader.page(cursor, limit)):
+        assert len(page) <= limit
+        found += [row["n"] for row in json.loads(page.json())["rows"]]
+        behind = list(page.cursors(cursor))
+        assert behind[-1] == page.next == Cursor.read(str(page.next))
+        cursor = page.next
+    assert found == [1, 11, 4, 14, 5, 15]
+    written(job, 7, pa.array([7, 17]))
+    assert [row["n"] for row in json.loads(reader.page(cursor, 9).json())["rows"]] == [7, 17]
+
+
+def test_no_digit_is_lost_where_batches_differ(job: Job) -> None:
+    huge, word = 2**200, str(2**300)
+    written(job, 1, pa.array([1, 2]))
+    written(job, 2, pa.array([huge, 3], pa.decimal256(76, 0)))
+    written(job, 3, pa.array([word, "4"]), {NUMBER: b"true"})
+    written(job, 4, pa.array([None, None], pa.float64()))
+    page = Reader(job).page(Cursor(), 10)
+    assert [row["n"] for row in json.loads(page.json())["rows"]] == [1, 2, huge, 3, 2**300, 4, None, None]
+    table = pa.ipc.open_stream(page.arrow(COLUMNS)).read_all()
+    assert table.column("n").to_pylist() == ["1", "2", str(huge), "3", word, "4", None, None]
+    assert table.schema.field("n").metadata == {NUMBER: b"true"}
+    assert json.loads(table.schema.metadata[b"columns"]) == {"a": ["n"]}
+
+
+def test_a_page_without_rows_has_its_columns(job: Job) -> None:
+    table = pa.ipc.open_stream(Reader(job).page(Cursor(), 10).arrow({"a": ("n",), "b": ("m",)})).read_all()
+    assert table.column_names == ["query", "window_start", "window_end", "n", "m"]
+
+
+@pytest.mark.parametrize("text", ["", "1", "1.x", "-1.0", "1.2.3", "\u0661.\u0662", "9" * 50 + ".0"])
+def test_a_cursor_that_is_none(text: str) -> None:
+    with pytest.raises(RefusedError, match="no cursor"):
+        Cursor.read(text)
