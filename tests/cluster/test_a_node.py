@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster
 
+from cluster.java import prepare_java
 from tests.cluster.streaming import Growing
 from tests.cluster.test_live import expected, growing, rides
 from tests.cluster.test_ray_run import WORKLOAD
