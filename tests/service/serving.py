@@ -54,8 +54,11 @@ class Served:
         """The processes of the actors that live, by class and by name."""
         address = next(word.split("=")[1] for word in self._raylet() if word.startswith("--gcs-address="))
         command = [sys.executable, "-c", SHOW_ACTORS, address]
-        said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
-        found = json.loads(said.splitlines()[-1])
+        # A Ray that is started on a machine wants the token that it left in the user's home.
+        environment = {**os.environ, "RAY_AUTH_MODE": "token"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, env=environment)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout.splitlines()[-1])
         return {name: pid for class_, own, pid in found for name in (class_, own) if name}
 
     def _raylet(self) -> list[str]:
