@@ -46,6 +46,11 @@ def submit(
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
     time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
     lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME:TYPE", help="The type of an attribute, as speed:float64.", show_default="as sent"),
+    ] = None,
+    actors: Annotated[int | None, typer.Option(help="Graph actors.", show_default="the service's")] = None,
 ) -> None:
     """Have a service run a workload over events that will be sent to it; prints the job's id."""
     options: Options = {
@@ -58,8 +63,21 @@ def submit(
     }
     if name is not None:
         options["name"] = name
+    if column:
+        options["columns"] = dict(map(_typed, column))
+    if actors is not None:
+        options["actors"] = actors
     with _client(url, token) as client:
         typer.echo(client.submit(workload, **options).id)
+
+
+def _typed(column: str) -> tuple[str, str]:
+    from elsinore.errors import InputError
+
+    name, there, kind = column.rpartition(":")
+    if not there:
+        raise InputError(f"--column is a name and a type, as speed:float64, not {column!r}")
+    return name, kind
 
 
 def jobs(url: Url, token: Token = None) -> None:

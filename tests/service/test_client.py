@@ -212,7 +212,8 @@ def test_the_commands(service: Served, tmp_path: Any) -> None:
         assert done.exit_code == 0, done.output
         return done
 
-    assert said("submit", str(workload), "--name", "by-hand").stdout == "by-hand\n"
+    options = ("--name", "by-hand", "--actors", "1", "--column", "speed:float64", "--column", "duration:int64")
+    assert said("submit", str(workload), *options).stdout == "by-hand\n"
     assert said("send", "by-hand", str(events), str(end)).stderr.startswith("by-hand: 60,001 events in")
     until(lambda: len(said("results", "by-hand").stdout.splitlines()) == len(HERE))
     rows = [json.loads(line) for line in said("results", "by-hand").stdout.splitlines()]

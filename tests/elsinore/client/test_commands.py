@@ -63,6 +63,7 @@ def test_a_job_from_its_beginning_to_its_end(service: Small, tmp_path: Path) -> 
     [
         (["results", "nothing"], 2, "there is no job nothing"),
         (["send", "rides", "nowhere.parquet"], 2, "there is no file nowhere.parquet"),
+        (["submit", "rides.elsinore", "--column", "speed"], 2, "as speed:float64, not 'speed'"),
         (["submit", "nowhere.elsinore"], 2, "there is no workload file nowhere.elsinore"),
         (["jobs", "--url", "localhost"], 2, "'localhost' is no URL of a service"),
         (["jobs", "--token", "wrong"], 2, "this service wants a token"),
