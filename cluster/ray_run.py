@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,8 +123,12 @@ class RayRun:
         """A batch for each slice, and one that says that there are no more; of these, those that are not there yet."""
         for number, one in enumerate(slices, start=1):
             if number > self.received:
-                yield Batch(number, one.watermark, self.handed[number])
+                yield Batch(number, one.watermark, partial(self._blocks, number))
         yield Batch(len(slices) + 1, BEGINNING, lambda _: (), last=True)
+
+    def _blocks(self, number: int, place: int) -> Sequence[Any]:
+        """Of a batch; where Spark was begun anew meanwhile, those that it has now."""
+        return self.handed[number](place)
 
     def _sliced(self, events: Events, spark: Any) -> tuple[DataFrame, list[Slice] | None]:
         """The events as they are handed over, and in which slices; None is all at once."""
