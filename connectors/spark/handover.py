@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import ray
 from pyspark import StorageLevel
 from ray._private import worker
+
+from connectors.errors import FailedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 EXECUTOR, MASTER = "raydp-executor-", "RAY_APP_MASTER"
 """What RayDP calls its actors."""
+
+PATIENCE, LOOK = 60, 0.2
+"""Seconds that an executor may take to come back, and between two looks for it."""
 
 
 class Blocks:
@@ -44,10 +50,16 @@ class Blocks:
             return executor.getRDDPartition.remote(self._info.rddId(), partition, self._schema, self._agent)
 
     def _executor(self, number: str) -> Any:
-        try:
-            return ray.get_actor(f"{EXECUTOR}{number}")
-        except ValueError:
-            return ray.get_actor(f"{EXECUTOR}{_restarted(self._jvm)[number]}")
+        """One that was restarted has another name to Spark than to Ray; and it may not be back yet."""
+        end, name = monotonic() + PATIENCE, number
+        while True:
+            try:
+                return ray.get_actor(f"{EXECUTOR}{name}")
+            except ValueError:
+                if monotonic() > end:
+                    raise FailedError(f"the Spark executor {number} did not come back in {PATIENCE} seconds") from None
+                name = _restarted(self._jvm).get(number, number)
+                sleep(LOOK)
 
     def close(self) -> None:
         """Nobody will ask any more."""
