@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ import pyarrow.parquet as pq
 
 import elsinore
 from benchmarks.figures import Figure
-from benchmarks.processes import memory
+from benchmarks.processes import live_heaps, memory
 from elsinore.bench.workloads import KLEENE, OTHERS, shared_kleene
 
 RATE = 50_000
@@ -32,6 +33,7 @@ WARM, MEASURED = 30, 90
 """Seconds."""
 
 MINUTES = (1, 5, 10)
+OURS, JAVA = ("graph actors", "collector", "driver"), ("Spark executors", "Spark driver")
 MIB = 1 << 20
 
 
@@ -102,23 +104,28 @@ def latency(_events: int) -> Iterator[Figure]:
 
 
 def growth(_events: int) -> Iterator[Figure]:
-    """Memory of all processes but Java's, which take what they are given, after 1, 5 and 10 minutes."""
+    """Memory of all processes after 1, 5 and 10 minutes; of Java's the objects that somebody holds."""
     with TemporaryDirectory() as folder, Feed(_made(folder, "in")), _stream(folder, lambda _rows, _batch: None) as live:
-        found: dict[int, Any] = {}
+        found: dict[int, Counter[str]] = {}
         for minute in range(1, MINUTES[-1] + 1):
             live.wait(60)
             if minute in MINUTES:
-                # The most of a few moments: between two garbage collections memory goes up and down.
-                found[minute] = max((_sampled() for _ in range(10)), key=lambda one: one["graph actors"])
-    for who in ("graph actors", "driver", "collector", "Spark executors", "Spark driver"):
+                found[minute] = _sampled()
+    for who in (*OURS, *JAVA):
         told = ", ".join(f"{minute} min {found[minute][who] / MIB:,.0f} MiB" for minute in MINUTES)
         ratio = max(found[minute][who] for minute in MINUTES[1:]) / found[MINUTES[0]][who]
-        yield Figure(f"growth-{who.replace(' ', '-')}", f"memory of a live stream, {who}", ratio, 1.05, "times", told)
+        name = f"growth-{who.replace(' ', '-').lower()}"
+        yield Figure(name, f"memory of a live stream, {who}", ratio, 1.05, "times", told)
 
 
-def _sampled() -> Any:
-    sleep(0.3)
-    return memory()
+def _sampled() -> Counter[str]:
+    """The most of a few moments: memory goes up and down."""
+    moments = []
+    for _ in range(10):
+        sleep(0.3)
+        moments.append(memory())
+    heaps = live_heaps()
+    return Counter({who: max(one[who] for one in moments) for who in OURS} | {who: heaps[who] for who in JAVA})
 
 
 def _made(folder: str, name: str) -> Path:
