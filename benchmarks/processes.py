@@ -43,7 +43,7 @@ def memory() -> Counter[str]:
 
 
 def live_heaps() -> Counter[str]:
-    """Bytes of objects that somebody holds, in Java's processes: all that they were given fills up between two looks."""
+    """Bytes of objects that somebody holds, in Java's processes: what they were given fills up between two looks."""
     found: Counter[str] = Counter()
     for pid in family():
         if Path(_read(pid, "cmdline").partition("\0")[0]).name == "java":
