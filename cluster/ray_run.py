@@ -23,7 +23,7 @@ from cluster.settings import Settings
 from connectors.sources import Source
 from connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
 from connectors.spark.handover import Blocks, Handed
-from connectors.spark.slices import Slice, by_cuts, in_one, in_order, read_by
+from connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
 from connectors.spark.sources import Events, quantiles, spark_events
 from planner.clock import Clock
 from planner.optimizers import optimizer_of
@@ -144,7 +144,7 @@ class RayRun:
         if found:
             return dealt, found
         if self.cuts is None:
-            self.cuts = tuple(sorted({cut // pane * pane for cut in quantiles(clean, -(-total // size))}))
+            self.cuts = at_panes(quantiles(clean, -(-total // size)), pane)
         return in_slices(dealt, self.cuts, seeds(spark, len(self.cuts) + 1)), by_cuts(self.cuts)
 
     def _known(self, events: Events) -> bool:

@@ -26,7 +26,7 @@ class Settings(BaseSettings):
         default=128, ge=1, le=1 << 15, description="what actors own ranges of; never fewer than actors"
     )
     slice_events: int = Field(
-        default=2_000_000, ge=1, description="events of a bounded source that are handed over at once"
+        default=4_000_000, ge=1, description="events of a bounded source that are handed over at once"
     )
     ahead: int = Field(default=2, ge=1, le=64, description="slices or batches that may wait for the actors")
     trigger: float = Field(default=0.1, ge=0, description="seconds between two looks for new events of a live stream")

@@ -50,13 +50,31 @@ def in_one(partitions: int) -> list[Slice]:
     return [Slice(tuple(range(partitions)))]
 
 
+def end_of_pane(time: int, pane: int, before: int) -> int:
+    """The last end of a pane up to this time; the time itself, where the pane is so long that it ends before the last
+    cut."""
+    end = time // pane * pane
+    return end if end > before else time
+
+
+def at_panes(times: Sequence[int], pane: int) -> tuple[int, ...]:
+    """Cuts near these times, in order."""
+    found = [BEGINNING]
+    for time in sorted(set(times)):
+        cut = end_of_pane(time, pane, found[-1])
+        if cut > found[-1]:
+            found.append(cut)
+    return tuple(found[1:])
+
+
 def by_cuts(cuts: Sequence[int]) -> list[Slice]:
     """Where each partition has the events from one cut to the next."""
     return [Slice((number,), watermark) for number, watermark in enumerate((*cuts, BEGINNING))]
 
 
 def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: int) -> list[Slice] | None:
-    """Slices of about so many events, which end where panes do; None, where the files cannot be cut so.
+    """Slices of about so many events, which end where panes do, so that bursts stay whole; None, where the files cannot be
+    cut so.
 
     `read`: by partition of Spark's, what it reads.
     """
@@ -69,7 +87,8 @@ def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: i
         sent += part.events
         most = max(most, sent)
         if sent >= size and at + 1 < len(parts):
-            watermark = parts[at + 1].first // pane * pane
+            before = found[-1].watermark if found else BEGINNING
+            watermark = end_of_pane(parts[at + 1].first, pane, before)
             most = max(most, sum(one.events for one in parts[: at + 1] if one.last >= watermark))
             found.append(Slice(tuple(own), watermark))
             own, sent = [], 0

@@ -12,7 +12,7 @@ import pytest
 
 from connectors.parquet_files import has_all, spread_of
 from connectors.spark.dealing import BEGINNING
-from connectors.spark.slices import Group, Slice, by_cuts, in_one, in_order
+from connectors.spark.slices import Group, Slice, at_panes, by_cuts, in_one, in_order
 
 A, B = Path("/a"), Path("/b")
 
@@ -28,6 +28,8 @@ def test_partitions_in_order_of_time_follow_one_another() -> None:
     read = [[("/a", 200, 400)], [("/a", 0, 100)], [("/a", 100, 200)], [("/a", 400, 450)]]
     assert in_order(read, told, 20, 1) == [Slice((1, 2), 20), Slice((0,))]
     assert in_order(read, told, 10, 7) == [Slice((1,), 7), Slice((2,), 14), Slice((0,))]
+    # A pane as long as all of it says nothing of where to cut.
+    assert in_order(read, told, 10, 100) == [Slice((1,), 0), Slice((2,), 20), Slice((0,))]
 
 
 def test_a_row_group_that_lies_in_two_partitions_holds_the_watermark_of_both() -> None:
@@ -50,6 +52,9 @@ def test_row_groups_that_are_too_large_are_left_to_spark() -> None:
 
 
 def test_other_slices() -> None:
+    assert at_panes([12, 25, 25, 37], 10) == (10, 20, 30)
+    assert at_panes([25, 12, 14], 10) == (10, 14, 20)
+    assert at_panes([3, 5, 8], 100) == (0, 5, 8)
     assert in_one(3) == [Slice((0, 1, 2), BEGINNING)]
     assert by_cuts([5, 9]) == [Slice((0,), 5), Slice((1,), 9), Slice((2,), BEGINNING)]
 
