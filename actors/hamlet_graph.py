@@ -47,7 +47,7 @@ from planner.sharing import ShareSet
 HOLD, HOLD_ALL = 1 << 12, 1 << 18
 """No burst waits that is longer, nor any where all together are."""
 
-AT_ONCE = 1 << 13
+AT_ONCE = 1 << 11
 """Bursts that an optimizer is told of, at least, in one question."""
 
 SNAPSHOTS = 16
