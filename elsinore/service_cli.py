@@ -48,7 +48,11 @@ def submit(
     lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
     column: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME:TYPE", help="The type of an attribute, as speed:float64.", show_default="as sent"),
+        typer.Option(
+            metavar="NAME:TYPE",
+            help="Of a column, as speed:float64; if of any, then also of the event type and the time.",
+            show_default="as sent",
+        ),
     ] = None,
     actors: Annotated[int | None, typer.Option(help="Graph actors.", show_default="the service's")] = None,
 ) -> None:

@@ -73,8 +73,8 @@ def by_cuts(cuts: Sequence[int]) -> list[Slice]:
 
 
 def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: int) -> list[Slice] | None:
-    """Slices of about so many events, which end where panes do, so that bursts stay whole; None, where the files cannot be
-    cut so.
+    """Slices of about so many events, which end where panes do, so that bursts stay whole; None, where the files cannot
+    be cut so.
 
     `read`: by partition of Spark's, what it reads.
     """

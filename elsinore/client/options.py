@@ -27,7 +27,8 @@ class Options(TypedDict, total=False):
     time_unit: str
     lateness: float | Fraction | Decimal | timedelta
     columns: Mapping[str, str] | pa.Schema
-    """Types of attributes: "int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"; or an Arrow schema."""
+    """Types of columns, those of event type and time among them: "int64", "float64", "string", "bool", "timestamp",
+    "timestamp_ntz"; or an Arrow schema."""
     actors: int
 
 

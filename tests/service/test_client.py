@@ -212,8 +212,10 @@ def test_the_commands(service: Served, tmp_path: Any) -> None:
         assert done.exit_code == 0, done.output
         return done
 
-    options = ("--name", "by-hand", "--actors", "1", "--column", "speed:float64", "--column", "duration:int64")
-    assert said("submit", str(workload), *options).stdout == "by-hand\n"
+    kinds = {"string": ("type", "district"), "int64": ("time", "driver", "rider", "duration"), "float64": ("speed",)}
+    columns = [f"{name}:{kind}" for kind, names in kinds.items() for name in names]
+    options = [word for column in columns for word in ("--column", column)]
+    assert said("submit", str(workload), "--name", "by-hand", "--actors", "1", *options).stdout == "by-hand\n"
     assert said("send", "by-hand", str(events), str(end)).stderr.startswith("by-hand: 60,001 events in")
     until(lambda: len(said("results", "by-hand").stdout.splitlines()) == len(HERE))
     rows = [json.loads(line) for line in said("results", "by-hand").stdout.splitlines()]
