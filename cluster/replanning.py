@@ -45,8 +45,7 @@ class Replanning:
         self._routes = terms.routes if stream else ()
         self._workloads = [_along(check_text(terms.workload), route.queries) for route in self._routes]
         self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
-        """Of each route a look is at no less than the longest window. So plans are never changed to before a change is
-        over."""
+        """A look at a route is at no less than its longest window, so that changes do not pile up."""
         self._replanners: dict[int, Replanner] = {}
 
     def look(self) -> None:
