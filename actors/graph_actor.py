@@ -18,11 +18,13 @@ from actors.blocks_in import Bounds, batch_of, block_of, events_of, own_events
 from actors.engine import Engine
 from actors.partial_rows import PartialRows
 from actors.remote_optimizer import RemoteOptimizer
+from actors.replanner import plan_for
 from actors.state import pack, unpack
 from planner.check import check_text
 from planner.clock import Clock
+from planner.drift import Observed
 from planner.optimizer import SharingOptimizer
-from planner.plan import Plan, plan
+from planner.plan import Plan
 from planner.routes import Route
 
 
@@ -51,6 +53,10 @@ class Duty:
     """Where decisions are recorded, so many of the last ones of each engine; 0 is all of them."""
     key_groups: int = 1
     keeper: Keeper | None = None
+    statistics: tuple[Observed | None, ...] = ()
+    """By route, what the stream is like, where that is known."""
+    observed_as: str = ""
+    """The name of the stream, where the optimizer actor is to be told what it is like."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +151,15 @@ class GraphActor:
         self.number = number
         self.answers[number] = Receipt(number, *self._counted()), rows
         self.answers.pop(number - KEPT, None)
+        self._tell()
         return self.answers[number]
+
+    def _tell(self) -> None:
+        """What the engines have seen, to whoever looks for better plans."""
+        if self.duty.observed_as:
+            seen = [engine.statistics.take() for engine in self.engines]
+            if any(one is not None for one in seen):
+                self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
 
     def _own(self, number: int, blocks: Sequence[bytes]) -> pa.Table | None:
         """The events of a batch; where they must not be lost, its own alone, once they are safe."""
@@ -241,4 +255,8 @@ def _plans(duty: Duty) -> list[Plan]:
     workload = check_text(duty.workload)
     by_name = {query.name: query for query in workload.queries}
     chosen = [tuple(by_name[name] for name in route.queries) for route in duty.routes]
-    return [plan(replace(workload, queries=queries), duty.strategy) for queries in chosen]
+    seen = duty.statistics or (None,) * len(chosen)
+    return [
+        plan_for(replace(workload, queries=queries), duty.strategy, one)
+        for queries, one in zip(chosen, seen, strict=True)
+    ]

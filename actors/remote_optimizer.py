@@ -6,14 +6,16 @@ with the policy that it was given in the beginning, and does not ask for a while
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import monotonic
 from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 
-from actors.optimizer_actor import question, read_answer
+from actors.optimizer_actor import question, read_answer, told
 from planner.bursts import Bursts, Choices, Facts, Floats
+from planner.drift import Observed
 from planner.optimizer import Pending, SharingOptimizer
 
 PATIENCE = 0.25
@@ -46,6 +48,10 @@ class RemoteOptimizer:
             return lambda: self.policy.decide(facts, bursts)
         reference = self.actor.decide.remote(question(facts, bursts))
         return lambda: self._answer(reference, facts, bursts)
+
+    def tell(self, stream: str, place: int, batch: int, seen: Sequence[Observed | None]) -> None:
+        """What engines saw of a stream with a batch. Nobody waits for it, nor asks whether it arrived."""
+        self.actor.gather.options(num_returns=0).remote(stream, place, batch, told(seen))
 
     def _answer(self, reference: Any, facts: Facts, bursts: Bursts) -> Choices:
         begin = monotonic()

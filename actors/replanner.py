@@ -41,13 +41,17 @@ class Replanner:
         strategy: str,
         model: Callable[[Statistics], CostModel] | None = None,
         patience: Patience = Patience(),
+        seen: Observed | None = None,
+        kept: bool = True,
     ) -> None:
+        """`seen`: what the stream is known to be like. Graphs of templates are `kept`, to plan again sooner; what is
+        pruned in them stays pruned, so that plans depend on what was seen before."""
         self.workload = workload
         self.strategy = strategy
         self._model = model or (EngineCost if strategy == "auto" else PaperCost)
         self._patience = patience
-        self._optimizer = _keeping(strategy)
-        self._seen: Observed | None = None
+        self._optimizer = _keeping(strategy) if kept else None
+        self._seen = seen
         """What the stream was like when a plan was last looked for."""
         self.plan = self._planned()
 
@@ -82,6 +86,16 @@ class Replanner:
             return self._model(Statistics())
         within = max((query.within.seconds for query in self.workload.queries), default=self._seen.seconds)
         return self._model(self._seen.per_window(within))
+
+
+def chooses(strategy: str) -> bool:
+    """Does its plan depend on what the stream is like?"""
+    return strategy == "auto" or isinstance(OPTIMIZERS.get(strategy), PathSearch)
+
+
+def plan_for(workload: Workload, strategy: str, seen: Observed | None) -> Plan:
+    """The plan for a stream that is like this: the same wherever it is asked for."""
+    return Replanner(workload, strategy, seen=seen, kept=False).plan if seen else plan(workload, strategy)
 
 
 def _keeping(strategy: str) -> GloriaOptimizer | None:

@@ -27,6 +27,7 @@ from cluster.collecting import Collecting
 from cluster.crew import Batch, Crew
 from cluster.local import Metrics
 from cluster.recovery import Known, Recovery, hand_over
+from cluster.replanning import Replanning, wanted
 from cluster.session import session
 from cluster.settings import Settings
 from cluster.terms import Terms
@@ -64,13 +65,15 @@ class Asked:
 
 @dataclass
 class LiveMetrics(Metrics):
-    """What a live stream has counted since it was first begun; seconds and bursts since it was last resumed."""
+    """What a live stream has counted since it was first begun; seconds and bursts since its last era began."""
 
     unmatched: int = 0
     """Events of types that no query names. An event is matched, unmatched, late, or dead."""
     set_aside: int = 0
     """Files that could not be read."""
     batches: int = 0
+    replanned: int = 0
+    """How often another plan was better for what flowed."""
     parts: dict[str, float] = field(default_factory=dict)
     """Where the seconds of batches went."""
 
@@ -147,6 +150,7 @@ class Live:
             hand_over(known, self.crew, self.terms)
         era.put_done(self.done)
         self.era = era
+        self.replanning = Replanning(self.terms, self.crew.optimizer, self.crew.duty.observed_as, self.settings.replan)
         self._count([])
 
     def _first(self) -> Terms:
@@ -167,7 +171,9 @@ class Live:
         return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
 
     def _hired(self, terms: Terms, era: Era | None = None) -> Crew:
-        duty, pool = terms.duty(era, self.asked.remembered), self.session.pool
+        looked_at = era is not None and wanted(terms.strategy, self.settings.replan)
+        name = f"{terms.stream}/{era.number}" if era is not None and looked_at else ""
+        duty, pool = terms.duty(era, self.asked.remembered, observed_as=name), self.session.pool
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
 
     def _reading(self) -> Any:
@@ -191,6 +197,7 @@ class Live:
             if spark_batch > self.done.spark_batch:
                 try:
                     self._do(frame, spark_batch)
+                    self._replan()
                 except BaseException as error:
                     self.error = error
                     raise
@@ -225,6 +232,13 @@ class Live:
             self._forget()
         self._count(receipts)
 
+    def _replan(self) -> None:
+        """After a batch: an era with better plans, where there are any."""
+        self.replanning.look()
+        if self.replanning.better is not None:
+            with self._timed("replanning"):
+                self._turn(self.asked, self.replanning.better)
+
     def _written(self, terms: Terms, batch: int, parts: Sequence[Any]) -> int:
         """The rows of a batch, given what each actor knows of them; how many there are."""
         rows = self.collecting.collect(parts)
@@ -250,7 +264,8 @@ class Live:
         """What will be known when this batch is done."""
         told, before = dealt._jdf.queryExecution().observedMetrics().apply(TOLD), self.done
         counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in COUNTED}
-        counts |= {"rows": before.counts.get("rows", 0), "set_aside": self.metrics.set_aside}
+        counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
+        counts["set_aside"] = self.metrics.set_aside
         latest = told.getAs("latest")
         if latest is None:
             return Done(number, spark_batch, before.seen, before.latest, before.watermark, counts)
@@ -320,8 +335,9 @@ class Live:
                     self.left -= 1
                     self.error = None
                     self.crew.withdraw(self.done.number + 1)
-                if self._wanted is not None:
-                    self._turn(self._wanted)
+                with self._busy:
+                    if self._wanted is not None:
+                        self._turn(self._wanted)
                 self.stream = self._opened()
                 with self._busy:
                     if self._stopping.is_set():
@@ -332,18 +348,21 @@ class Live:
             self.error = error
         finally:
             self.crew.dismiss()
+            self.replanning.close()
             self.collecting.dismiss()
             self.checkpoint.close()
 
-    def _turn(self, asked: Asked) -> None:
-        """An era with other queries. Where a batch was cut short, actors may know more than was done: others come."""
+    def _turn(self, asked: Asked, better: Terms | None = None) -> None:
+        """An era with other queries or plans. Where a batch was cut short, actors may know more than was done: others
+        come."""
         try:
             known = Known(self.terms, self.done, self.crew.states(self.done.number))
         except RayError:
             known = self._recovered(self.era)
         self.crew.dismiss()
+        self.replanning.close()
         self.asked = asked
-        self._enter(known)
+        self._enter(known.replanned(better) if better is not None else known)
 
     def _ended(self) -> bool:
         """Wait for the end of the query of Spark's, and say whether it is that of the stream."""

@@ -21,6 +21,11 @@ class Known:
     done: Done
     states: list[bytes]
 
+    def replanned(self, terms: Terms) -> Known:
+        """The same on other terms, which only have other plans."""
+        counts = {**self.done.counts, "replanned": self.done.counts.get("replanned", 0) + 1}
+        return replace(self, terms=terms, done=replace(self.done, counts=counts))
+
 
 @dataclass(frozen=True)
 class Recovery:

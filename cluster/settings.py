@@ -41,6 +41,9 @@ class Settings(BaseSettings):
     object_store: int = Field(
         default=1 << 31, ge=80 << 20, description="bytes of Ray's object store, where it is started here"
     )
+    replan: float = Field(
+        default=10.0, ge=0, description="seconds between two looks for a better plan of a live stream; 0 is never"
+    )
     restarts: int = Field(default=10, ge=0, description="processes that may die in a run before it is given up")
 
     @classmethod

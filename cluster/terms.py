@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from actors.graph_actor import Duty, Keeper, Legacy, engines_of
@@ -11,9 +11,10 @@ from cluster.costs import cost_model
 from connectors.errors import InputError
 from planner.check import check_text
 from planner.clock import Clock
+from planner.drift import Observed
 from planner.optimizers import optimizer_of
 from planner.plan import Plan, plan
-from planner.routes import Ranges, Route, routes
+from planner.routes import Ranges, Route, Way, routes
 
 
 @dataclass(frozen=True)
@@ -27,21 +28,25 @@ class Terms:
     numeric: str
     clock: Clock
     ranges: Ranges
+    statistics: Mapping[Way, Observed] = field(default_factory=dict, compare=False)
+    """What the stream was like along a route when its plan was chosen. No row depends on that."""
 
     @property
     def plan(self) -> Plan:
+        """Without regard to what the stream is like. That says who shares with whom, and nothing else."""
         return plan(check_text(self.workload), self.strategy)
 
     @property
     def routes(self) -> tuple[Route, ...]:
         return routes(self.plan)
 
-    def duty(self, keeper: Keeper | None = None, remembered: int = 0) -> Duty:
+    def duty(self, keeper: Keeper | None = None, remembered: int = 0, observed_as: str = "") -> Duty:
         planned = self.plan
+        found = routes(planned)
         return Duty(
             self.workload,
             self.strategy,
-            routes(planned),
+            found,
             tuple(sorted(planned.types)),
             self.clock.save(),
             self.numeric,
@@ -50,6 +55,8 @@ class Terms:
             remembered=remembered,
             key_groups=self.ranges.groups,
             keeper=keeper,
+            statistics=tuple(self.statistics.get(route.way) for route in found),
+            observed_as=observed_as,
         )
 
     def changed(self, workload: str, strategy: str, places: int) -> Terms:
@@ -60,7 +67,18 @@ class Terms:
                 f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
                 "windows of these queries; run them as a stream of their own"
             )
-        return found
+        return replace(found, statistics=self._still_known(found))
+
+    def _still_known(self, found: Terms) -> dict[Way, Observed]:
+        """Nobody has counted types that no query named; and what one strategy looks at is not what another does."""
+        if found.strategy != self.strategy:
+            return {}
+        named = {route.way: route.types for route in self.routes}
+        return {
+            route.way: self.statistics[route.way]
+            for route in found.routes
+            if route.way in self.statistics and _within(route.types, named.get(route.way, frozenset()))
+        }
 
     def document(self) -> dict[str, Any]:
         ranges = self.ranges
@@ -71,13 +89,23 @@ class Terms:
             "numeric": self.numeric,
             "clock": self.clock.save(),
             "ranges": [ranges.groups, list(ranges.starts), list(ranges.firsts)],
+            "statistics": [[*map(list, way), seen.save()] for way, seen in self.statistics.items()],
         }
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> Terms:
         groups, starts, firsts = document["ranges"]
         clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
-        return cls(**{**document, "clock": clock, "ranges": ranges})
+        statistics = {
+            (tuple(partition), tuple(keys)): Observed.read(seen)
+            for partition, keys, seen in document.get("statistics", [])
+        }
+        return cls(**{**document, "clock": clock, "ranges": ranges, "statistics": statistics})
+
+
+def _within(types: frozenset[str] | None, others: frozenset[str] | None) -> bool:
+    """None is all types."""
+    return others is None or (types is not None and types <= others)
 
 
 def legacies(before: Terms, states: Sequence[bytes], terms: Terms) -> list[Legacy | None]:

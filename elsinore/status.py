@@ -9,7 +9,7 @@ from cluster.checkpoint import status
 from planner.check import check_text
 from planner.clock import Clock
 
-COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows")
+COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows", "replanned")
 
 
 def shown(checkpoint: str) -> Table:

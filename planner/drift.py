@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from planner.gloria.statistics import Statistics
 
@@ -27,6 +28,22 @@ class Observed:
             Counter(self.counts) + Counter(other.counts),
             Counter(self.bursts) + Counter(other.bursts),
         )
+
+    def then(self, later: Observed) -> Observed:
+        """Of the same shard: one span after the other."""
+        return Observed(
+            self.seconds + later.seconds,
+            Counter(self.counts) + Counter(later.counts),
+            Counter(self.bursts) + Counter(later.bursts),
+        )
+
+    def save(self) -> list[Any]:
+        return [self.seconds.numerator, self.seconds.denominator, dict(self.counts), dict(self.bursts)]
+
+    @classmethod
+    def read(cls, saved: list[Any]) -> Observed:
+        numerator, denominator, counts, bursts = saved
+        return cls(Fraction(numerator, denominator), counts, bursts)
 
     def per_window(self, within: Fraction) -> Statistics:
         """|E| of a window of so many seconds; none of a type that was not seen."""

@@ -11,6 +11,9 @@ from zlib import crc32
 
 from planner.plan import Plan, QueryPlan
 
+Way = tuple[tuple[str, ...], tuple[str, ...]]
+"""How a route splits the stream, and what says where an event goes; no two routes of a workload have the same."""
+
 
 @dataclass(frozen=True)
 class Route:
@@ -31,7 +34,11 @@ class Route:
 
     def leads_as(self, other: Route) -> bool:
         """Does an event go the same way along both?"""
-        return (self.partition, self.keys) == (other.partition, other.keys)
+        return self.way == other.way
+
+    @property
+    def way(self) -> Way:
+        return self.partition, self.keys
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,120 @@
+"""The terms of an era: whoever reads them makes the same plans."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from actors.graph_actor import GraphActor
+from actors.plan_state import save_plan
+from actors.replanner import Replanner
+from actors.state import pack, unpack
+from cluster.terms import Terms
+from planner.check import check_text
+from planner.clock import Clock
+from planner.drift import Observed
+from planner.planned_sets import PlannedSet
+from planner.routes import Ranges
+
+WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
+WORKLOAD = "; ".join(
+    f"QUERY {kind}{number} RETURN COUNT(*) PATTERN {pattern} {how} {WINDOW}"
+    for kind, how in (("whole", ""), ("split", "WHERE [k]"))
+    for number, pattern in enumerate(["SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(A, B+, C)", "SEQ(X, B+)", "SEQ(A, B, X)"])
+)
+WHOLE: Any = ((), ())
+SPLIT: Any = (("k",), ("k",))
+FEW = Observed(Fraction(10), {"A": 5, "B": 10, "C": 3, "X": 4}, {"A": 5, "B": 4, "C": 3, "X": 4})
+MANY = Observed(Fraction(31, 3), {"A": 5, "B": 1, "C": 1000, "X": 4}, {"A": 5, "B": 1, "C": 10, "X": 4})
+
+
+def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
+    clock = Clock.of(pa.int64(), "s", [Fraction(10)])
+    known = {{"whole": WHOLE, "split": SPLIT}[name]: seen for name, seen in statistics.items()}
+    return Terms("a stream", WORKLOAD, strategy, "exact", clock, Ranges.even(8, 2), known)
+
+
+def plans(told: Terms) -> bytes:
+    """What a graph actor has to run."""
+    actor = GraphActor()
+    actor.begin(told.duty(), None, 0, [told.ranges.bounds(0)])
+    return pack([save_plan(one) for one in actor.plans])
+
+
+THERE = """
+import sys
+from actors.state import unpack
+from cluster.terms import Terms
+from tests.cluster.test_terms import plans
+sys.stdout.buffer.write(plans(Terms.read(unpack(sys.stdin.buffer.read()))))
+"""
+
+
+@pytest.mark.parametrize("strategy", ["auto", "gloria"])
+def test_another_process_makes_the_same_plans_of_them(strategy: str) -> None:
+    told = terms(strategy, whole=MANY, split=FEW)
+    read = Terms.read(unpack(pack(told.document())))
+    assert read == told
+    assert read.statistics == told.statistics
+    for seed in ("1", "2"):
+        there = subprocess.run(
+            [sys.executable, "-c", THERE],
+            input=pack(told.document()),
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        assert there.stdout == plans(told)
+    assert plans(told) != plans(terms(strategy))
+
+
+def test_of_checkpoints_that_know_nothing_of_statistics() -> None:
+    document = terms().document()
+    del document["statistics"]
+    assert Terms.read(document) == terms()
+    assert plans(Terms.read(document)) == plans(terms())
+
+
+@pytest.mark.parametrize("strategy", ["auto", "gloria"])
+def test_who_looks_for_better_plans_begins_with_those_that_run(strategy: str) -> None:
+    told = terms(strategy, split=MANY)
+    actor = GraphActor()
+    actor.begin(told.duty(), None, 0, [told.ranges.bounds(0)])
+    for route, seen, run in zip(told.routes, (None, MANY), actor.plans, strict=True):
+        made = check_text(WORKLOAD)
+        along = replace(made, queries=tuple(query for query in made.queries if query.name in route.queries))
+        assert save_plan(Replanner(along, strategy, seen=seen, kept=False).plan) == save_plan(run)
+
+
+def test_statistics_change_plans_and_not_routes() -> None:
+    few, many = terms(whole=FEW), terms(whole=MANY)
+    assert few.routes == many.routes == terms().routes
+    assert few.duty().types == many.duty().types
+    assert few == many
+    assert len({few, many}) == 1
+    shared = [
+        {one.members for one in Replanner(check_text(WORKLOAD), "gloria", seen=seen, kept=False).plan.share_sets}
+        for seen in (FEW, MANY)
+    ]
+    assert shared[0] != shared[1]
+
+
+def test_what_is_known_stays_known_where_queries_name_the_same_types() -> None:
+    told = terms(whole=MANY, split=FEW)
+    fewer = WORKLOAD.rsplit("; ", 1)[0]
+    assert told.changed(WORKLOAD, "gloria", 3).statistics == told.statistics
+    assert told.changed(fewer, "gloria", 2).statistics == told.statistics
+    more = f"{WORKLOAD}; QUERY more RETURN COUNT(*) PATTERN SEQ(A, Z) {WINDOW}"
+    assert told.changed(more, "gloria", 2).statistics == {SPLIT: FEW}
+    assert told.changed(WORKLOAD, "auto", 2).statistics == {}
+
+
+def test_planned_sets_are_there_to_choose_among() -> None:
+    assert any(isinstance(one, PlannedSet) for one in terms().plan.share_sets)
