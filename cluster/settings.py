@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
 
-from connectors.errors import InputError, nearest
+from cluster.sourced import Sourced, sourced
 
 FILE = Path("elsinore.toml")
 
 
-class Settings(BaseSettings):
+class Settings(Sourced):
     """Arguments go before environment variables (`ELSINORE_ACTORS=4`), and these before `elsinore.toml`."""
 
     model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=FILE, extra="forbid", frozen=True)
@@ -46,17 +45,6 @@ class Settings(BaseSettings):
     )
     restarts: int = Field(default=10, ge=0, description="processes that may die in a run before it is given up")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
-
     def same_machine(self, other: Settings) -> bool:
         """Can a run with the other settings have what was started for one with these?"""
         return all(getattr(self, name) == getattr(other, name) for name in STARTED)
@@ -70,18 +58,4 @@ STARTED = (
 
 def settings(**given: Any) -> Settings:
     """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
-    try:
-        return Settings(**given)
-    except ValidationError as error:
-        raise InputError("\n".join(map(_told, error.errors()))) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{FILE} cannot be read: {error}") from None
-
-
-def _told(problem: Any) -> str:
-    name = ".".join(map(str, problem["loc"]))
-    if problem["type"] == "extra_forbidden":
-        meant = nearest(name, Settings.model_fields)
-        return f"there is no setting {name!r}" + (f"; did you mean {meant!r}?" if meant else "")
-    about = Settings.model_fields[name].description if name in Settings.model_fields else ""
-    return f"the setting {name} ({about}) is {problem['input']!r}: {problem['msg']}"
+    return sourced(Settings, **given)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ipaddress
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import Field, SecretStr
+from pydantic_settings import SettingsConfigDict
 
-from connectors.errors import InputError, nearest
+from cluster.sourced import Sourced, sourced
+from connectors.errors import InputError
 
 FILE = Path("elsinore-service.toml")
 
@@ -19,9 +19,10 @@ LOOPBACK = "127.0.0.1"
 MIB = 1 << 20
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(Sourced):
     """Arguments go before environment variables (`ELSINORE_SERVICE_PORT=80`), and these before a file."""
 
+    whose = " of the service"
     model_config = SettingsConfigDict(env_prefix="ELSINORE_SERVICE_", toml_file=FILE, extra="forbid", frozen=True)
 
     data: Path = Field(default=Path("elsinore-data"), description="the folder of all jobs, the same on every node")
@@ -46,26 +47,10 @@ class ServiceSettings(BaseSettings):
     page: int = Field(default=10_000, ge=1, description="rows of a page")
     decisions: int = Field(default=1000, ge=1, description="bursts of which a job remembers what was decided")
 
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        *_: PydanticBaseSettingsSource,
-        **__: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
-
 
 def service_settings(**given: Any) -> ServiceSettings:
     """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
-    try:
-        found = ServiceSettings(**given)
-    except ValidationError as error:
-        raise InputError("\n".join(map(_told, error.errors()))) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{FILE} cannot be read: {error}") from None
+    found = sourced(ServiceSettings, **given)
     return found.model_copy(update={"data": found.data.absolute()})
 
 
@@ -87,12 +72,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _told(problem: Any) -> str:
-    name = ".".join(map(str, problem["loc"]))
-    if problem["type"] == "extra_forbidden":
-        meant = nearest(name, ServiceSettings.model_fields)
-        return f"there is no setting {name!r} of the service" + (f"; did you mean {meant!r}?" if meant else "")
-    about = ServiceSettings.model_fields[name].description if name in ServiceSettings.model_fields else ""
-    return f"the setting {name} of the service ({about}) is {problem['input']!r}: {problem['msg']}"
