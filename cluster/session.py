@@ -27,6 +27,8 @@ LOOPBACK = "127.0.0.1"
 MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
 """What RayDP's master asks Ray for."""
 
+RETAINED = "50"
+
 LOOK = 1.0
 """Seconds between two looks after RayDP's master."""
 
@@ -205,6 +207,11 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
     options = {
         "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
+        # Nobody looks at what Spark remembers of jobs that are done; a live stream has several a second.
+        "spark.ui.retainedJobs": RETAINED,
+        "spark.ui.retainedStages": RETAINED,
+        "spark.ui.retainedTasks": RETAINED,
+        "spark.sql.ui.retainedExecutions": RETAINED,
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.legacy.parquet.nanosAsLong": "true",
