@@ -26,7 +26,7 @@ import json, re, sys, time
 import elsinore
 
 begin = time.perf_counter()
-result = elsinore.run(sys.argv[1], sys.argv[2], time_unit="ms")
+result = elsinore.run(sys.argv[1], sys.argv[2], engine="local", time_unit="ms")
 took = time.perf_counter() - begin
 peak = int(re.search("VmHWM:\\s+([0-9]+) kB", open("/proc/self/status").read())[1])
 print(json.dumps({"took": took, "events": result.metrics.events, "peak": peak * 1024}))
