@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.rows import Column, Rows
-from actors.values import each, ratio, without_null
+from actors.values import added, each, ratio, without_null
 
 LARGEST = 2**63 - 1
 
@@ -160,8 +160,14 @@ def _sums(column: npt.NDArray[Any], order: npt.NDArray[np.int64], at: npt.NDArra
         return column[order]
     if column.dtype == np.int64 and len(column) * max(abs(int(column.min())), abs(int(column.max()))) > LARGEST:
         column = column.astype(object)
-    sums: npt.NDArray[Any] = np.add.reduceat(column[order], at)
-    return sums
+    if column.dtype != object:
+        with np.errstate(over="ignore"):
+            sums: npt.NDArray[Any] = np.add.reduceat(column[order], at)
+        if np.isfinite(sums).all():
+            return sums
+    large = np.empty(len(at), object)
+    large[:] = [added(run.tolist()) for run in np.split(column[order], at[1:])]
+    return large
 
 
 def _extremes(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
@@ -43,6 +43,21 @@ def ratio(total: Any, count: Any, power: int) -> float | Decimal:
         return above / below
     except OverflowError:
         return WIDE.divide(Decimal(above), Decimal(below))
+
+
+def added(numbers: Iterable[Any]) -> int | float | Decimal:
+    """The sum of whole numbers; or of floats, and of decimals where no float is so large."""
+    values = list(numbers)
+    if all(isinstance(value, int) for value in values):
+        return sum(values)
+    if not any(isinstance(value, Decimal) for value in values):
+        near = float(sum(values))
+        if math.isfinite(near):
+            return near
+    total = Decimal(0)
+    for value in values:
+        total = WIDE.add(total, Decimal(value))
+    return _small(total)
 
 
 def as_float(value: Fraction) -> float | Decimal:
