@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import cycle
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -18,11 +19,8 @@ from actors.blocks_in import Bounds, batch_of, block_of, events_of, own_events
 from actors.engine import Engine
 from actors.partial_rows import PartialRows
 from actors.remote_optimizer import RemoteOptimizer
-from actors.replanner import plan_for
 from actors.state import pack, unpack
-from planner.check import check_text
 from planner.clock import Clock
-from planner.drift import Observed
 from planner.optimizer import SharingOptimizer
 from planner.plan import Plan
 from planner.routes import Route
@@ -40,9 +38,9 @@ class Keeper(Protocol):
 class Duty:
     """What every graph actor of a run is told in the beginning."""
 
-    workload: str
-    strategy: str
     routes: tuple[Route, ...]
+    plans: tuple[Plan, ...]
+    """By route, that of its queries. It is made once, for all actors: to make one takes longer than to send it."""
     types: tuple[str, ...]
     clock: list[Any]
     numeric: str
@@ -53,8 +51,6 @@ class Duty:
     """Where decisions are recorded, so many of the last ones of each engine; 0 is all of them."""
     key_groups: int = 1
     keeper: Keeper | None = None
-    statistics: tuple[Observed | None, ...] = ()
-    """By route, what the stream is like, where that is known."""
     observed_as: str = ""
     """The name of the stream, where the optimizer actor is to be told what it is like."""
 
@@ -121,8 +117,7 @@ class GraphActor:
         self.place = place
         self.ranges = ranges
         self.optimizer = RemoteOptimizer(optimizer, duty.policy)
-        self.plans = _plans(duty)
-        self.engines = [self._fresh(planned) for _ in ranges for planned in self.plans]
+        self.engines = [self._fresh(planned) for _ in ranges for planned in duty.plans]
         self.number = 0
         self.late = 0
         self.seconds = 0.0
@@ -166,14 +161,14 @@ class GraphActor:
         events = events_of(blocks) if blocks else None
         if self.duty.keeper is not None:
             if events is not None:
-                events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.plans))
+                events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.duty.plans))
             self.duty.keeper.put_events(number, self.place, [] if events is None else [block_of(events)])
         return events
 
     def _taken(self, watermark: int, events: pa.Table | None) -> list[PartialRows]:
         rows: list[PartialRows] = []
         for number, engine in enumerate(self.engines):
-            range_, route = divmod(number, len(self.plans))
+            range_, route = divmod(number, len(self.duty.plans))
             columns = self.duty.routes[route].columns
             if events is not None:
                 batch = batch_of(events, route, self.ranges[range_], self.duty.types, columns)
@@ -215,18 +210,16 @@ class GraphActor:
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
-            Engine.restore(self.plans[number % len(self.plans)], data, self.optimizer, self.duty.record_decisions)
-            for number, data in enumerate(saved["engines"])
+            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions)
+            for plan, data in zip(cycle(self.duty.plans), saved["engines"], strict=False)
         ]
         return self.number
 
     def inherit(self, number: int, since: int | None, left: Sequence[Legacy | None]) -> None:
         """After `begin`: go on where others were after this batch; queries that are new begin at `since`."""
         self.number = number
-        self.engines = [
-            self._heir(self.duty.routes[n % len(self.plans)], self.plans[n % len(self.plans)], since, legacy)
-            for n, legacy in enumerate(left)
-        ]
+        ways = cycle(zip(self.duty.routes, self.duty.plans, strict=True))
+        self.engines = [self._heir(*way, since, legacy) for way, legacy in zip(ways, left, strict=False)]
 
     def _heir(self, route: Route, planned: Plan, since: int | None, legacy: Legacy | None) -> Engine:
         if legacy is None:
@@ -248,15 +241,3 @@ def engines_of(state: bytes) -> list[bytes]:
     """The states of its engines, in what an actor saved."""
     engines: list[bytes] = unpack(state)["engines"]
     return engines
-
-
-def _plans(duty: Duty) -> list[Plan]:
-    """A plan for the queries of each route."""
-    workload = check_text(duty.workload)
-    by_name = {query.name: query for query in workload.queries}
-    chosen = [tuple(by_name[name] for name in route.queries) for route in duty.routes]
-    seen = duty.statistics or (None,) * len(chosen)
-    return [
-        plan_for(replace(workload, queries=queries), duty.strategy, one)
-        for queries, one in zip(chosen, seen, strict=True)
-    ]

@@ -21,6 +21,7 @@ from planner.gloria.statistics import Statistics
 from planner.gloria.template import Template
 from planner.migration import migration
 from planner.plan import Plan, plan
+from planner.routes import Route
 from planner.syntax import Workload
 
 
@@ -93,9 +94,12 @@ def chooses(strategy: str) -> bool:
     return strategy == "auto" or isinstance(OPTIMIZERS.get(strategy), PathSearch)
 
 
-def plan_for(workload: Workload, strategy: str, seen: Observed | None) -> Plan:
-    """The plan for a stream that is like this: the same wherever it is asked for."""
-    return Replanner(workload, strategy, seen=seen, kept=False).plan if seen else plan(workload, strategy)
+def plan_along(route: Route, whole: Plan, seen: Observed | None = None) -> Plan:
+    """The plan of those queries of a workload that go along a route, for a stream that is like this."""
+    queries = tuple(query.query for query in whole.queries if query.query.name in route.queries)
+    if seen is not None:
+        return Replanner(Workload(queries), whole.strategy, seen=seen, kept=False).plan
+    return whole if len(queries) == len(whole.queries) else plan(Workload(queries), whole.strategy)
 
 
 def _keeping(strategy: str) -> GloriaOptimizer | None:

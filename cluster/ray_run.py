@@ -13,6 +13,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from ray.exceptions import RayError
 
 from actors.graph_actor import Duty, Receipt
+from actors.replanner import plan_along
 from actors.rows import Rows
 from cluster.collecting import Collecting
 from cluster.costs import cost_model
@@ -47,7 +48,6 @@ class RayRun:
     def __init__(
         self,
         plan: Plan,
-        workload: str,
         source: Source,
         settings: Settings,
         *,
@@ -71,9 +71,8 @@ class RayRun:
         self.routes = routes(plan)
         types = tuple(sorted(plan.types))
         self.policy = optimizer_of(plan.strategy, cost_model())
-        self.duty = Duty(
-            workload, plan.strategy, self.routes, types, self.clock.save(), numeric, self.policy, record_decisions
-        )
+        plans = tuple(plan_along(route, plan) for route in self.routes)
+        self.duty = Duty(self.routes, plans, types, self.clock.save(), numeric, self.policy, record_decisions)
         self.record_decisions = record_decisions
         self.decisions = pa.table({})
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from actors.graph_actor import Duty, Keeper, Legacy, engines_of
+from actors.replanner import plan_along
 from cluster.costs import cost_model
 from connectors.errors import InputError
 from planner.check import check_text
@@ -44,9 +45,8 @@ class Terms:
         planned = self.plan
         found = routes(planned)
         return Duty(
-            self.workload,
-            self.strategy,
             found,
+            tuple(plan_along(route, planned, self.statistics.get(route.way)) for route in found),
             tuple(sorted(planned.types)),
             self.clock.save(),
             self.numeric,
@@ -55,7 +55,6 @@ class Terms:
             remembered=remembered,
             key_groups=self.ranges.groups,
             keeper=keeper,
-            statistics=tuple(self.statistics.get(route.way) for route in found),
             observed_as=observed_as,
         )
 

@@ -181,7 +181,7 @@ def prepare(
         return Job(asked, run, source.progress)
     from cluster.ray_run import RayRun
 
-    spread = RayRun(planned, asked.text, source, chosen, numeric=numeric, record_decisions=decisions)
+    spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
     return Job(asked, spread, spread.progress)
 
 

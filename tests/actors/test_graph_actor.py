@@ -24,7 +24,7 @@ GROUPS = 8
 def actor() -> GraphActor:
     made = plan(check_text(WORKLOAD))
     clock = Clock.of(pa.int64(), "s", made.spans)
-    duty = Duty(WORKLOAD, "auto", routes(made), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
+    duty = Duty(routes(made), (made,), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
     begun = GraphActor()
     begun.begin(duty, None, 0, [(0, GROUPS)])
     return begun

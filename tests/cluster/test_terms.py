@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from actors.graph_actor import GraphActor
 from actors.plan_state import save_plan
 from actors.replanner import Replanner
 from actors.state import pack, unpack
@@ -42,10 +41,8 @@ def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
 
 
 def plans(told: Terms) -> bytes:
-    """What a graph actor has to run."""
-    actor = GraphActor()
-    actor.begin(told.duty(), None, 0, [told.ranges.bounds(0)])
-    return pack([save_plan(one) for one in actor.plans])
+    """What graph actors have to run."""
+    return pack([save_plan(one) for one in told.duty().plans])
 
 
 THERE = """
@@ -85,9 +82,7 @@ def test_of_checkpoints_that_know_nothing_of_statistics() -> None:
 @pytest.mark.parametrize("strategy", ["auto", "gloria"])
 def test_who_looks_for_better_plans_begins_with_those_that_run(strategy: str) -> None:
     told = terms(strategy, split=MANY)
-    actor = GraphActor()
-    actor.begin(told.duty(), None, 0, [told.ranges.bounds(0)])
-    for route, seen, run in zip(told.routes, (None, MANY), actor.plans, strict=True):
+    for route, seen, run in zip(told.routes, (None, MANY), told.duty().plans, strict=True):
         made = check_text(WORKLOAD)
         along = replace(made, queries=tuple(query for query in made.queries if query.name in route.queries))
         assert save_plan(Replanner(along, strategy, seen=seen, kept=False).plan) == save_plan(run)
