@@ -44,11 +44,18 @@ def batch_of(
     known = [name for name in columns if ATTRIBUTE + name in events.column_names]
     read = events.select([KIND, TICKS, *(ATTRIBUTE + name for name in known)])
     own = _chosen(read, _within(events, route, bounds)).combine_chunks()
-    kinds = _array(own, KIND).to_numpy().astype(np.int32)
-    kinds[kinds < 0] = len(types)
-    named = pa.DictionaryArray.from_arrays(pa.array(kinds), pa.array([*types, NO_TYPE], pa.string()))
     attributes = [_attribute(own, name) for name in columns]
-    return pa.RecordBatch.from_arrays([named, _array(own, TICKS), *attributes], ["type", "time", *columns])
+    kinds = _named(_array(own, KIND).to_numpy(), types)
+    return pa.RecordBatch.from_arrays([kinds, _array(own, TICKS), *attributes], ["type", "time", *columns])
+
+
+def _named(kinds: npt.NDArray[np.int16], types: Sequence[str]) -> pa.DictionaryArray:
+    codes = kinds.astype(np.int32)
+    unnamed = codes < 0
+    if not unnamed.any():
+        return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(types, pa.string()))
+    codes[unnamed] = len(types)
+    return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array([*types, NO_TYPE], pa.string()))
 
 
 def _within(events: pa.Table, route: int, bounds: Bounds) -> npt.NDArray[np.bool_]:

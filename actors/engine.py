@@ -41,7 +41,7 @@ from planner.parts import parts_of
 from planner.plan import Plan
 from planner.spans import show_length
 
-SLICE = 1 << 20
+SLICE = 1 << 22
 """Events whose derived columns are in memory at once."""
 
 FORMAT = 2

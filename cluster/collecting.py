@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import ray
 from ray.exceptions import RayActorError, RayTaskError
 
 from actors.collector import Collector
 from actors.rows import Rows
-from cluster.pool import Pool
+from cluster.pool import Pool, heard
 
 
 class Collecting:
@@ -23,7 +22,7 @@ class Collecting:
         """The rows of a batch, given references to what each graph actor knows of them."""
         while True:
             try:
-                rows: list[Rows] = ray.get(self.actor.collect.remote(*parts))
+                rows: list[Rows] = heard(self.actor.collect.remote(*parts))
             except RayTaskError as error:
                 raise error.cause from None
             except RayActorError:

@@ -16,7 +16,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from actors.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
-from cluster.pool import Pool
+from cluster.pool import Pool, heard
 from connectors.errors import FailedError
 from planner.routes import Ranges
 
@@ -92,7 +92,7 @@ class Crew:
     def _state(self, number: int, place: Place, batch: int) -> bytes:
         while True:
             try:
-                found: bytes = ray.get(place.actor.save.remote(batch))
+                found: bytes = heard(place.actor.save.remote(batch))
             except RayError as error:
                 self._recover(number, place, error)
             else:
@@ -131,7 +131,7 @@ class Crew:
     def _kept(self, place: Place, state: Any) -> bool:
         """Whether a state was saved; then it is here, and does not go with the node of the actor whose it is."""
         try:
-            place.state = ray.put(ray.get(state))
+            place.state = ray.put(heard(state))
         except RayError:
             # That one died before it had saved, which the next batch will show.
             return False
@@ -139,7 +139,7 @@ class Crew:
 
     def ask(self, method: str) -> list[Any]:
         """Something of every actor."""
-        return [ray.get(getattr(place.actor, method).remote()) for place in self.places]
+        return [heard(getattr(place.actor, method).remote()) for place in self.places]
 
     def dismiss(self) -> None:
         """Those that have nothing left to do can be of use to others."""
@@ -158,8 +158,8 @@ class Crew:
         while True:
             try:
                 if place.begun is not None:
-                    ray.get(place.begun)
-                said = ray.get(getattr(place.actor, method).remote(*arguments))
+                    heard(place.begun)
+                said = heard(getattr(place.actor, method).remote(*arguments))
             except RayError as error:
                 self._another(number, place, error)
             else:
@@ -190,7 +190,7 @@ class Crew:
     def _receipt(self, number: int, place: Place, batch: int) -> Receipt:
         while True:
             try:
-                receipt: Receipt = ray.get(place.answers[batch][0])
+                receipt: Receipt = heard(place.answers[batch][0])
                 if self.pool.spread:
                     # Now they are here, too: rows do not go with the node of the actor whose they are.
                     ray.get(place.answers[batch][1])
@@ -207,7 +207,7 @@ class Crew:
             sleep(min(PAUSE * 2**place.failed, LONGEST))
         place.failed += 1
         try:
-            known = ray.get(place.actor.reached.remote())
+            known = heard(place.actor.reached.remote())
         except RayError as gone:
             self._another(number, place, gone)
             known = self._first(number, place, "reached") if place.state is None else self._restored(number, place)

@@ -8,10 +8,22 @@ import ray
 from ray.exceptions import RayError
 
 from actors.optimizer_actor import OptimizerActor
+from connectors.errors import FailedError
 from planner.optimizer import SharingOptimizer
 
 READY = 5.0
 """Seconds after which an actor that has nothing to do has to answer."""
+
+LOOK = 5.0
+"""Seconds to wait for an answer before a look whether anybody is left to give it."""
+
+
+def heard(reference: Any) -> Any:
+    """What an actor answers. For one that cannot be begun Ray would wait for ever: for a node that may yet come."""
+    while not ray.wait([reference], timeout=LOOK)[0]:
+        if not any(node["Alive"] for node in ray.nodes()):  # type: ignore[no-untyped-call]
+            raise FailedError("Ray has died: none of its nodes is left. Begin again, and Ray is begun anew")
+    return ray.get(reference)
 
 
 class Pool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from pathlib import Path
 from time import sleep
@@ -58,6 +59,20 @@ def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any)
         assert "Stopped; it goes on from here" in driver.said()
         driver.until_nothing_is_left()
     assert answered(tmp_path / "rows.jsonl") == expected
+
+
+@pytest.mark.long
+def test_without_ray_it_ends(tmp_path: Path, growing: Growing) -> None:
+    (tmp_path / "workload.elsinore").write_text(WORKLOAD)
+    growing.more(4)
+    with stream(tmp_path) as driver:
+        until_done(tmp_path, driver, 1)
+        node = next(pid for pid, arguments in driver.alive().items() if "/raylet/raylet " in arguments)
+        os.kill(node, signal.SIGKILL)
+        growing.more(3)
+        assert driver.end() == 1, driver.said()
+        assert "Ray has died" in driver.said()
+        driver.until_nothing_is_left()
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing) -> None:
