@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from actors.state import pack, unpack
+from cluster.spark_log import SparkLog
 from connectors.errors import FailedError, InputError
 from connectors.vault import DamagedError, Vault
 
@@ -124,21 +125,16 @@ class Checkpoint:
     def __init__(self, url: str) -> None:
         self.vault = Vault(url)
         self._lock = _locked(self.vault) if self.vault.local else None
+        self.spark_log = SparkLog(self.vault)
 
     @property
     def latest(self) -> Era | None:
         """The last era that has begun."""
         return self.before(Era(self.vault, 1 << 60))
 
-    @property
-    def spark(self) -> str:
-        """Where Spark keeps how far it has read."""
-        return f"{self.vault.root}/spark"
-
-    @property
-    def aside(self) -> str:
-        """Where files go that cannot be read."""
-        return f"{self.vault.root}/set-aside"
+    def aside(self, path: Path) -> Path:
+        """Where a file goes that cannot be read: a folder, in which Spark does not look."""
+        return Path(self.vault.root) / "set-aside" if self.vault.local else path.parent / "_set-aside"
 
     def next_era(self) -> Era:
         """Begin another one; whoever held this checkpoint before finds out with the next batch."""
@@ -170,6 +166,7 @@ class Checkpoint:
         return [int(name) for name in self.vault.names(ERAS)]
 
     def close(self) -> None:
+        self.spark_log.close()
         if self._lock is not None:
             self._lock.close()
 

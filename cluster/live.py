@@ -180,7 +180,8 @@ class Live:
         """The query of Spark's that calls for every micro-batch."""
         columns = {column for route in self.crew.duty.routes for column in route.columns}
         events = self.stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
-        writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", self.checkpoint.spark)
+        log = str(self.checkpoint.spark_log.folder)
+        writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", log)
         return writer.trigger(processingTime=f"{self.settings.trigger} seconds").start()
 
     def _deal(self) -> Deal:
@@ -220,6 +221,8 @@ class Live:
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
+        with self._timed("checkpoint"):
+            self.checkpoint.spark_log.keep()
             self.era.put_whole(done)
         with self._timed("rows"):
             done.counts["rows"] += self._written(self.terms, number, parts)
@@ -257,7 +260,7 @@ class Live:
                 path = unreadable_file(error)
                 if path is None or not path.exists():
                     raise
-                set_aside(path, Path(self.checkpoint.aside))
+                set_aside(path, self.checkpoint.aside(path))
                 self.metrics.set_aside += 1
 
     def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:

@@ -55,7 +55,9 @@ class Vault:
             if self.local:
                 _put_here(Path(self._path(name)), sealed)
             else:
-                self._place[0].pipe_file(self._path(name), sealed)
+                filesystem, path = self._place[0], self._path(name)
+                filesystem.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+                filesystem.pipe_file(path, sealed)
 
     def get(self, name: str) -> bytes:
         try:
