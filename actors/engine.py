@@ -34,6 +34,7 @@ from actors.state import pack, unpack
 from actors.stream_statistics import StreamStatistics
 from planner.changing import speaking
 from planner.clock import Clock
+from planner.drift import Observed
 from planner.errors import Problem, WorkloadError
 from planner.optimizer import SharingOptimizer
 from planner.optimizers import optimizer_of
@@ -78,8 +79,6 @@ class Engine:
         self._setting = Setting(
             clock, numeric == "exact", optimizer or optimizer_of(plan.strategy), record_decisions, hamlet_graph
         )
-        self.statistics = StreamStatistics(clock)
-        """For whoever looks for other plans."""
         self._parts: list[Part] = []
         self._decided: list[tuple[Decisions, list[str]]] = []
         self._shared: list[npt.NDArray[np.int64]] = []
@@ -149,6 +148,8 @@ class Engine:
                 part.plan = made.pop(same)
         self._parts += (self._begun(one, since, types) for one in made)
         self.plan = plan
+        self.statistics = StreamStatistics.of(plan, self.clock)
+        """For whoever looks for other plans."""
         self._end()
 
     def _checked(self, plan: Plan, since: int | None) -> int:
@@ -214,6 +215,16 @@ class Engine:
         self._forget()
         return rows
 
+    def look(self, batch: pa.RecordBatch) -> Observed | None:
+        """What the stream is like, going by these events; they are not taken in."""
+        statistics = StreamStatistics.of(self.plan, self.clock)
+        events = self._named(batch.sort_by(batch.schema.names[1]))
+        columns = dict(zip(events.schema.names, events.columns, strict=True))
+        query = self.plan.queries[0]
+        slots = Partitions(query.partition, len(query.query.groups)).slots(columns, events.column(1).to_numpy())
+        statistics.note(events.column(0), events.column(1), slots)
+        return statistics.take()
+
     def drain(self) -> list[PartialRows]:
         """As `finish`, of a part of the stream."""
         waiting = self.reorder.finish()
@@ -225,13 +236,14 @@ class Engine:
     def _process(self, batch: pa.RecordBatch) -> list[PartialRows]:
         rows: list[PartialRows] = []
         for whole in _slices(self._named(batch)):
-            self.statistics.note(whole.column(0), whole.column(1))
-            for partitions in self._partitions.values():
+            for number, partitions in enumerate(self._partitions.values()):
                 parts = [part for part in self._parts if part.partitions is partitions]
                 # Events of before a change may not have the columns that it asks for.
                 needed = _between(whole, min(part.first for part in parts), max(part.end for part in parts))
                 if needed.num_rows:
                     events = self._batch(partitions, needed)
+                    if number == 0:
+                        self.statistics.note(events.types, needed.column(1), events.slots)
                     for part in parts:
                         rows += part.process(events)
         return rows
@@ -266,6 +278,8 @@ class Engine:
                 self._keep(partitions, kept)
 
     def _keep(self, partitions: Partitions, kept: npt.NDArray[np.int64]) -> None:
+        if partitions is next(iter(self._partitions.values())):
+            self.statistics.keep(kept)
         for part in self._parts:
             if part.partitions is partitions:
                 part.keep(kept)

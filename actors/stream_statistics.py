@@ -1,4 +1,7 @@
-"""What a stream is like, counted while it flows: events and bursts by type."""
+"""What a stream is like, counted while it flows: events and bursts by type.
+
+Where queries split the stream, a burst is of a partition: with others it is not taken in at once.
+"""
 
 from __future__ import annotations
 
@@ -6,42 +9,77 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from actors.pane_graph import NEVER
+from actors.statistics_numba_fns import count_events
 from planner.clock import Clock
 from planner.drift import Observed
+from planner.plan import Plan
+
+Slots = npt.NDArray[np.int32]
 
 
 class StreamStatistics:
     """From one look at it to the next."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, window: Fraction | None = None) -> None:
+        """`window`: seconds of the longest one, where the stream is split into partitions."""
         self._clock = clock
+        self._span = max(1, clock.ticks(window)) if window is not None else 0
+        self._names: dict[str, int] = {}
+        """Of types, which other batches give other numbers."""
+        self._last = np.zeros(0, np.int64)
+        self._seen = np.zeros(0, np.int64)
         self._counts, self._bursts = Counter[str](), Counter[str]()
-        self._last: str | None = None
-        """The type of the last event: its burst may go on."""
+        self._cells = 0
         self._begun: int | None = None
         self._until = 0
 
-    def note(self, types: pa.DictionaryArray, times: pa.Array) -> None:
-        """Events sorted by time, none older than those before."""
+    @classmethod
+    def of(cls, plan: Plan, clock: Clock) -> StreamStatistics:
+        """By partition, where all queries split the stream alike; else of the whole of it."""
+        ways = {query.partition for query in plan.queries}
+        split = len(ways) == 1 and () not in ways
+        return cls(clock, max(query.query.within.seconds for query in plan.queries) if split else None)
+
+    def note(self, types: pa.DictionaryArray, times: pa.Array, slots: Slots | None = None) -> None:
+        """Events sorted by time, none older than those before; `slots`: the partition of each, -1 for none."""
         if not len(types):
             return
-        names, codes = types.dictionary.to_pylist(), types.indices.to_numpy()
-        first = np.flatnonzero(np.diff(codes, prepend=-1))
-        first = first[1:] if names[codes[0]] == self._last else first
-        for found, chosen in ((self._counts, codes), (self._bursts, codes[first])):
-            numbers = np.bincount(chosen, minlength=len(names)).tolist()
-            found.update({name: number for name, number in zip(names, numbers, strict=True) if number})
-        self._last = names[codes[-1]]
-        self._begun = times[0].as_py() if self._begun is None else self._begun
-        self._until = times[-1].as_py()
+        if slots is None or not self._span:
+            slots = np.zeros(len(types), np.int32)
+        self._know(int(slots.max()) + 1)
+        names = types.dictionary.to_pylist()
+        numbers = np.array([self._names.setdefault(name, len(self._names)) for name in names], np.int64)
+        counts, bursts = np.zeros((2, len(self._names)), np.int64)
+        codes, ticks = numbers[types.indices.to_numpy()], times.to_numpy()
+        cells = count_events(codes, ticks, slots, self._span or 1 << 62, self._last, self._seen, counts, bursts)
+        self._cells += cells if self._span else 0
+        for found, some in ((self._counts, counts), (self._bursts, bursts)):
+            found.update({name: int(some[number]) for name, number in self._names.items() if some[number]})
+        self._begun = int(ticks[0]) if self._begun is None else self._begun
+        self._until = int(ticks[-1])
+
+    def _know(self, slots: int) -> None:
+        missing = slots - len(self._last)
+        if missing > 0:
+            self._last = np.concatenate([self._last, np.full(missing, -1, np.int64)])
+            self._seen = np.concatenate([self._seen, np.full(missing, NEVER, np.int64)])
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+        if not self._span:
+            return
+        self._know(int(slots.max(initial=-1)) + 1)
+        self._last, self._seen = self._last[slots], self._seen[slots]
 
     def take(self) -> Observed | None:
         """What was seen since the last look; nothing where no time has passed."""
         if self._begun is None or self._until == self._begun:
             return None
         seconds = Fraction(self._until - self._begun, self._clock.ticks_per_second)
-        seen = Observed(seconds, dict(self._counts), dict(self._bursts))
-        self._counts, self._bursts, self._begun = Counter(), Counter(), self._until
+        seen = Observed(seconds, dict(self._counts), dict(self._bursts), self._cells)
+        self._counts, self._bursts, self._cells, self._begun = Counter(), Counter(), 0, self._until
         return seen

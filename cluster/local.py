@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from actors.engine import Engine
 from actors.rows import Rows
-from actors.stream_statistics import StreamStatistics
 from cluster.costs import burst_costs, cost_model, plan_costs
 from planner.auto import chosen_for
 from planner.clock import Clock
@@ -121,18 +120,15 @@ class LocalRun:
         yield from self._counted(self.engine.finish())
 
     def _tells(self, batch: pa.RecordBatch) -> bool:
-        """Is there something to choose by what a batch is like? Its bursts are those of the whole stream: where it is
-        split into partitions they say nothing of these."""
-        whole = not any(query.partition for query in self.plan.queries)
-        return self.plan.strategy == "auto" and whole and len(batch) >= ENOUGH
+        """Is there something to choose by what a batch is like? It says little of partitions, where not all queries
+        split the stream alike."""
+        alike = len({query.partition for query in self.plan.queries}) == 1
+        return self.plan.strategy == "auto" and alike and len(batch) >= ENOUGH
 
     def _choose(self, batch: pa.RecordBatch) -> None:
         """Plan anew for a stream that is like its first batch; it costs nothing before the first event."""
-        statistics = StreamStatistics(self.clock)
-        ordered = batch.sort_by(batch.schema.names[1])
-        statistics.note(ordered.column(0), ordered.column(1))
-        seen = statistics.take()
-        if seen is not None and self.plan.queries:
+        seen = self.engine.look(batch)
+        if seen is not None:
             within = max(query.query.within.seconds for query in self.plan.queries)
             model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
             self.plan = chosen_for(self.plan, model)

@@ -75,16 +75,12 @@ class Replanning:
             found = {
                 self._routes[number].way: one
                 for number, one in enumerate(seen)
-                if one is not None and self._tells(number) and self._replanner(number).observe(one) is not None
+                if one is not None and self._replanner(number).observe(one) is not None
             }
             if found:
                 self.better = replace(self._terms, statistics={**self._terms.statistics, **found})
         finally:
             self._searching = False
-
-    def _tells(self, number: int) -> bool:
-        """`auto` looks at bursts, too. Those of the whole stream say nothing where it is split into partitions."""
-        return self._terms.strategy != "auto" or not self._routes[number].partition
 
     def _replanner(self, number: int) -> Replanner:
         """Of a route; it begins with the plan that the graph actors have."""

@@ -19,7 +19,9 @@ class Observed:
     counts: Mapping[str, int]
     """Events by type."""
     bursts: Mapping[str, int]
-    """By type, runs of events with none of another type between them that some query names."""
+    """By type, runs of events with none of another type between them that some query names, of the same partition."""
+    cells: int = 0
+    """Where the stream is split: in how many of the longest windows how many partitions had events, added up."""
 
     def with_shard(self, other: Observed) -> Observed:
         """Of the same span: shards see it at once."""
@@ -27,6 +29,7 @@ class Observed:
             max(self.seconds, other.seconds),
             Counter(self.counts) + Counter(other.counts),
             Counter(self.bursts) + Counter(other.bursts),
+            self.cells + other.cells,
         )
 
     def then(self, later: Observed) -> Observed:
@@ -35,19 +38,21 @@ class Observed:
             self.seconds + later.seconds,
             Counter(self.counts) + Counter(later.counts),
             Counter(self.bursts) + Counter(later.bursts),
+            self.cells + later.cells,
         )
 
     def save(self) -> list[Any]:
-        return [self.seconds.numerator, self.seconds.denominator, dict(self.counts), dict(self.bursts)]
+        return [self.seconds.numerator, self.seconds.denominator, dict(self.counts), dict(self.bursts), self.cells]
 
     @classmethod
     def read(cls, saved: list[Any]) -> Observed:
-        numerator, denominator, counts, bursts = saved
-        return cls(Fraction(numerator, denominator), counts, bursts)
+        # Without the last, where it was saved before anybody counted by partition.
+        numerator, denominator, counts, bursts, *cells = saved
+        return cls(Fraction(numerator, denominator), counts, bursts, *cells)
 
     def per_window(self, within: Fraction) -> Statistics:
-        """|E| of a window of so many seconds; none of a type that was not seen."""
-        windows = self.seconds / within
+        """|E| of a partition in a window of so many seconds, the longest one; none of a type that was not seen."""
+        windows = self.cells * min(Fraction(1), self.seconds / within) if self.cells else self.seconds / within
         counts = {name: float(count / windows) for name, count in self.counts.items()}
         return Statistics(counts, 0.0, {name: self.length(name) for name in counts})
 
@@ -61,7 +66,7 @@ def drifted(before: Observed, now: Observed, threshold: float) -> frozenset[str]
 
     One event more or less never counts as drift, however rare a type is.
     """
-    span = float(now.seconds / before.seconds)
+    span = now.cells / before.cells if now.cells and before.cells else float(now.seconds / before.seconds)
     names = before.counts.keys() | now.counts.keys()
     often = {name: (before.counts.get(name, 0) * span, now.counts.get(name, 0)) for name in names}
     long = {name: (before.length(name), now.length(name)) for name in before.counts.keys() & now.counts.keys()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
 import pytest
 
 import elsinore
@@ -29,7 +30,27 @@ def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
     assert elsinore.run(text, events, engine="local", time_unit="ms").rows() == expected.rows()
 
 
-def test_partitions_are_not_told_by_it() -> None:
+def taking_turns(burst: int) -> pa.Table:
+    """Streams of 20 partitions: in each of them bursts are as long; of the whole stream hardly any is."""
+    parts = [bursty(ENOUGH // 2, 1_500, burst, seed) for seed in range(20)]
+    split = [part.append_column("p", pa.array([p] * len(part))) for p, part in enumerate(parts)]
+    return pa.concat_tables(split).unify_dictionaries().sort_by("time")
+
+
+def split(text: str) -> str:
+    return text.replace(" WITHIN", " WHERE [p] WITHIN")
+
+
+@pytest.mark.parametrize("burst", [1, 100])
+def test_bursts_are_those_of_partitions(burst: int) -> None:
+    text, events = split(both(100, 0)), taking_turns(burst)
+    run = LocalRun(plan(check_text(text), "auto"), open_events(events, time_unit="ms"))
+    rows = sum(map(len, run))
+    assert {isinstance(one, PlannedSet) for one in run.plan.share_sets} == ({True} if burst == 1 else {False})
+    assert rows == len(elsinore.run(text, events, engine="local", strategy="cogra", time_unit="ms")) > 0
+
+
+def test_queries_that_split_the_stream_in_other_ways_are_not_told_by_it() -> None:
     text = both(30, 50).replace("WITHIN", "WHERE [speed] WITHIN", 1)
     run = LocalRun(plan(check_text(text), "auto"), open_events(bursty(2 * ENOUGH, 3_000, 1), time_unit="ms"))
     before = run.plan

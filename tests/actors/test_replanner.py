@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from unittest.mock import patch
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -55,6 +56,22 @@ def test_from_one_look_to_the_next() -> None:
     one.note(part.column(0), part.column(1))
     assert one.take() == Observed(Fraction(4), {"A": 2, "B": 1}, {"A": 1, "B": 1})
     assert one.take() is None
+
+
+def test_bursts_and_windows_of_partitions() -> None:
+    """Of two partitions that take turns; in windows of 5 seconds, two and then one of them have events."""
+    one = StreamStatistics(Clock(1, Fraction(1), pa.int64()), Fraction(5))
+    turns, alone = batch(list("AAABAX"), [0, 0, 1, 2, 2, 3]), batch(list("AB"), [6, 8])
+    one.note(turns.column(0), turns.column(1), np.array([0, 1, 0, 1, 0, -1], np.int32))
+    one.keep(np.array([1, 0]))
+    one.note(alone.column(0), alone.column(1), np.array([1, 0], np.int32))
+    seen = one.take()
+    assert seen == Observed(Fraction(8), {"A": 5, "B": 2}, {"A": 2, "B": 1}, 4)
+    assert seen.per_window(Fraction(5)).counts == {"A": 5 / 4, "B": 2 / 4}
+    assert Observed.read(seen.save()) == seen
+    later = batch(list("A"), [9])
+    one.note(later.column(0), later.column(1), np.array([0], np.int32))
+    assert one.take() == Observed(Fraction(1), {"A": 1}, {"A": 1})
 
 
 FEW = {"A": 5, "B": 10, "C": 3}

@@ -117,17 +117,27 @@ def test_a_stream_that_drifts_is_planned_anew(tmp_path: Path, growing: Growing, 
     assert rows(tmp_path) == answers_alone(SPLIT, events)
 
 
-def test_auto_shares_when_bursts_have_become_long(tmp_path: Path, bursts: pa.Table) -> None:
-    growing = Growing(tmp_path / "in", bursts, PIECES)
+def taking_turns(bursts: pa.Table) -> pa.Table:
+    """Another partition's events between them, so that none of their types comes twice in a row."""
+    times = bursts["time"].to_numpy().repeat(2)
+    kinds = [kind for number, one in enumerate(bursts["type"].to_pylist()) for kind in (one, "AB"[number % 2])]
+    return pa.table({"type": kinds, "time": times, "k": [0, 1] * len(bursts)})
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_auto_shares_when_bursts_have_become_long(tmp_path: Path, bursts: pa.Table, split: bool) -> None:
+    workload = WHOLE.replace("WITHIN", "WHERE [k] WITHIN") if split else WHOLE
+    events = taking_turns(bursts) if split else bursts
+    growing = Growing(tmp_path / "in", events, PIECES)
     growing.more()
-    with begin(tmp_path, WHOLE, replan=0.2) as live:
+    with begin(tmp_path, workload, replan=0.2) as live:
         fed(live, growing, PIECES - 1)
         growing.end()
-        taken(live, bursts.num_rows + 1)
+        taken(live, events.num_rows + 1)
     assert live.metrics.replanned >= 1
     (seen,) = terms(tmp_path).statistics.values()
     assert seen.length("T") > 10
-    assert rows(tmp_path) == answers_alone(WHOLE, bursts)
+    assert rows(tmp_path) == answers_alone(workload, events)
 
 
 def test_it_goes_on_with_what_it_knows_and_without_the_optimizer_actor(
