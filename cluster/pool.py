@@ -21,9 +21,18 @@ LOOK = 5.0
 def heard(reference: Any) -> Any:
     """What an actor answers. For one that cannot be begun Ray would wait for ever: for a node that may yet come."""
     while not ray.wait([reference], timeout=LOOK)[0]:
-        if not any(node["Alive"] for node in ray.nodes()):  # type: ignore[no-untyped-call]
-            raise FailedError("Ray has died: none of its nodes is left. Begin again, and Ray is begun anew")
+        check_ray()
     return ray.get(reference)
+
+
+def ray_lives() -> bool:
+    """Is there somebody left who could do something?"""
+    return ray.is_initialized() and any(node["Alive"] for node in ray.nodes())  # type: ignore[no-untyped-call]
+
+
+def check_ray() -> None:
+    if not ray_lives():
+        raise FailedError("Ray has died: none of its nodes is left. Begin again, and Ray is begun anew")
 
 
 class Pool:

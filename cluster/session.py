@@ -18,7 +18,7 @@ from ray._common.constants import HEAD_NODE_RESOURCE_NAME
 from ray._private import ray_constants, state
 
 from cluster.java import prepare_java
-from cluster.pool import Pool
+from cluster.pool import Pool, check_ray, ray_lives
 from cluster.settings import Settings
 from connectors.spark.handover import MASTER
 
@@ -74,6 +74,7 @@ class Session:
         import raydp
 
         settings = self.settings
+        check_ray()
         # The name is new each time: RayDP's master may still be on its way out under the old one.
         with _told_to(self.log):
             spark = raydp.init_spark(
@@ -173,7 +174,7 @@ def current() -> Session | None:
 def session(settings: Settings) -> Session:
     """The session of this process."""
     global _session
-    if _session is not None and not _session.settings.same_machine(settings):
+    if _session is not None and not (_session.settings.same_machine(settings) and ray_lives()):
         _session.close()
     if _session is None:
         _session = Session(settings)
