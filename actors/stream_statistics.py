@@ -49,14 +49,15 @@ class StreamStatistics:
         if not len(types):
             return
         if slots is None or not self._span:
-            slots = np.zeros(len(types), np.int32)
-        self._know(int(slots.max()) + 1)
+            slots = np.zeros(0, np.int32)
+        self._know(int(slots.max(initial=0)) + 1)
         names = types.dictionary.to_pylist()
         numbers = np.array([self._names.setdefault(name, len(self._names)) for name in names], np.int64)
         counts, bursts = np.zeros((2, len(self._names)), np.int64)
-        codes, ticks = numbers[types.indices.to_numpy()], times.to_numpy()
-        cells = count_events(codes, ticks, slots, self._span or 1 << 62, self._last, self._seen, counts, bursts)
-        self._cells += cells if self._span else 0
+        codes, ticks = types.indices.to_numpy(), times.to_numpy()
+        if (numbers != np.arange(len(numbers))).any():
+            codes = numbers[codes]
+        self._cells += count_events(codes, ticks, slots, self._span, self._last, self._seen, counts, bursts)
         for found, some in ((self._counts, counts), (self._bursts, bursts)):
             found.update({name: int(some[number]) for name, number in self._names.items() if some[number]})
         self._begun = int(ticks[0]) if self._begun is None else self._begun
