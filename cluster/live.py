@@ -34,6 +34,7 @@ from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.spark.dealing import BEGINNING, Deal
 from connectors.spark.handover import Blocks, Handed
+from connectors.spark.letting_go import let_go
 from connectors.spark.setting_aside import set_aside, unreadable_file
 from connectors.spark.streams import Stream
 from planner.check import check_text
@@ -213,11 +214,13 @@ class Live:
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
-            dealt = deal.dealt(frame.observe(TOLD, *deal.counts()))
+            observed = frame.observe(TOLD, *deal.counts())
+            dealt = deal.dealt(observed)
             events = _Events(self._blocks(dealt), self.era, number)
         done = self._done(number, spark_batch, dealt)
         if self.asked.dead_letters:
-            self._bury(done, deal.lost(frame), self.asked.dead_letters)
+            self._bury(done, deal, frame, self.asked.dead_letters)
+        let_go(frame._jdf, observed._jdf, dealt._jdf)
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
@@ -265,7 +268,9 @@ class Live:
 
     def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
         """What will be known when this batch is done."""
-        told, before = dealt._jdf.queryExecution().observedMetrics().apply(TOLD), self.done
+        execution, before = dealt._jdf.queryExecution(), self.done
+        told = execution.observedMetrics().apply(TOLD)
+        let_go(execution)
         counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in COUNTED}
         counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
         counts["set_aside"] = self.metrics.set_aside
@@ -278,10 +283,16 @@ class Live:
             number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
         )
 
-    def _bury(self, done: Done, lost: Any, folder: Path) -> None:
+    def _bury(self, done: Done, deal: Deal, frame: Any, folder: Path) -> None:
         """Dead and late events, as they came; those of a batch that comes again are written over."""
         if any(done.counts[name] > self.done.counts.get(name, 0) for name in ("dead", "late")):
-            lost.coalesce(1).write.mode("overwrite").json(str(folder.resolve() / f"batch-{done.number:012}"))
+            lost = deal.lost(frame)
+            in_one = lost.coalesce(1)
+            # Python's own writer has another name for Java's after every word.
+            writer = in_one._jdf.write()
+            let_go(writer.mode("overwrite"))
+            writer.json(str(folder.resolve() / f"batch-{done.number:012}"))
+            let_go(lost._jdf, in_one._jdf, writer)
 
     def _forget(self) -> None:
         """Two snapshots are kept, and what came after the first of them."""

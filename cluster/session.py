@@ -213,6 +213,8 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.ui.retainedStages": RETAINED,
         "spark.ui.retainedTasks": RETAINED,
         "spark.sql.ui.retainedExecutions": RETAINED,
+        # Nor is a file looked up again once it is read; of each, for ever, 1 kB would be kept.
+        "spark.sql.hive.filesourcePartitionFileCacheSize": "0",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.legacy.parquet.nanosAsLong": "true",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyspark.sql.functions as F  # noqa: N812
 
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
+from connectors.spark.letting_go import let_go
 from planner.routes import Route
 
 if TYPE_CHECKING:
@@ -47,13 +48,15 @@ class Deal:
 
     def dealt(self, events: DataFrame) -> DataFrame:
         """Kind, ticks and attributes of the good events that some route wants, and their key groups."""
-        good = F.col(DEAD).isNull() & ~self._late()
-        return events.where(good & self._named()).select(
+        good = events.where(F.col(DEAD).isNull() & ~self._late() & self._named())
+        dealt = good.select(
             self._kind().alias(KIND),
             F.col(TICKS),
             *(_attribute(name) for name in self.columns),
             *(self._group(route).alias(f"{GROUP}{number}") for number, route in enumerate(self.routes)),
         )
+        let_go(good._jdf)
+        return dealt
 
     @cached_property
     def _all_types(self) -> frozenset[str] | None:
@@ -81,8 +84,10 @@ class Deal:
     def lost(self, events: DataFrame) -> DataFrame:
         """Dead and late events as they came, and why they are in no row."""
         late = F.when(self._late(), F.lit("it is late: it came after later events, by more than the allowed lateness"))
-        lost = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
-        return lost.where(F.col("reason").isNotNull())
+        reasons = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
+        lost = reasons.where(F.col("reason").isNotNull())
+        let_go(reasons._jdf)
+        return lost
 
     def counts(self) -> list[Column]:
         """What is to be known of a batch, one number each: every event is dead, late, unmatched or matched."""

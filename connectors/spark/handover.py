@@ -16,6 +16,7 @@ from pyspark import StorageLevel
 from ray._private import worker
 
 from connectors.errors import FailedError
+from connectors.spark.letting_go import let_go
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -36,9 +37,10 @@ class Blocks:
         self._jvm = context._jvm
         self._writer = self._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
         level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
-        self._info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
-        self._locations = list(self._info.locations())
-        self._schema, self._agent = self._info.schemaJson(), self._info.driverAgentUrl()
+        info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
+        self._rdd, self._locations = info.rddId(), list(info.locations())
+        self._schema, self._agent = info.schemaJson(), info.driverAgentUrl()
+        let_go(info)
 
     def __len__(self) -> int:
         return len(self._locations)
@@ -47,7 +49,7 @@ class Blocks:
         """The block as an object of Ray's: bytes, an Arrow stream."""
         executor = self._executor(self._locations[partition])
         with _java_calls():
-            return executor.getRDDPartition.remote(self._info.rddId(), partition, self._schema, self._agent)
+            return executor.getRDDPartition.remote(self._rdd, partition, self._schema, self._agent)
 
     def _executor(self, number: str) -> Any:
         """One that was restarted has another name to Spark than to Ray; and it may not be back yet."""
@@ -63,7 +65,7 @@ class Blocks:
 
     def close(self) -> None:
         """Nobody will ask any more."""
-        self._writer.releaseRecoverableRDD(self._info.rddId())
+        self._writer.releaseRecoverableRDD(self._rdd)
 
 
 class Handed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import elsinore
+from cluster.session import Session
 from connectors.live_sinks import open_live_sink
 from connectors.ridesharing import write
 from tests.cluster.streaming import Growing, answered, answers_alone, row_of
@@ -182,6 +184,52 @@ def test_every_event_is_accounted_for(tmp_path: Path) -> None:
     assert answered(tmp_path / "rows.jsonl") == Counter(
         [(("COUNT(*)", 1), ("k", 1), ("query", "q1"), ("window_end", 110), ("window_start", 100))]
     )
+
+
+def test_java_keeps_nothing_of_a_batch_for_python(tmp_path: Path, running: Session) -> None:
+    def more() -> None:
+        # One event is matched, and one is dead.
+        draft = tmp_path / "in" / f".{batches}"
+        draft.write_text(f'{{"type": "A", "time": {batches}, "k": 1}}\n{{"time": {batches}}}')
+        draft.rename(tmp_path / "in" / f"{batches}.jsonl")
+
+    (tmp_path / "in").mkdir()
+    workload = "RETURN k, COUNT(*) PATTERN A+ GROUP-BY k WITHIN 2 seconds SLIDE 2 seconds"
+    kept = Kept(running)
+    # Who looks for cycles finds all that nobody has, but nobody knows when.
+    gc.disable()
+    try:
+        batches = 1
+        more()
+        with begin(tmp_path, workload, dead_letters=tmp_path / "dead") as live:
+            taken(live, 2)
+            of_the_stream = kept()
+            for batches in range(2, 6):
+                more()
+                taken(live, 2 * batches)
+            until(live, lambda: kept() <= of_the_stream)
+    finally:
+        gc.enable()
+    assert (live.metrics.batches, live.metrics.dead) == (batches, batches)
+
+
+class Kept:
+    """What Java keeps for Python of the events of batches, by the names that it gave it."""
+
+    def __init__(self, running: Session) -> None:
+        gateway = running.spark.sparkContext._gateway
+        self.bindings = gateway.java_gateway_server.getGateway().getBindings()
+        self.kinds: dict[str, str] = {}
+
+    def __call__(self) -> set[str]:
+        names = list(self.bindings)
+        for name in names:
+            if name not in self.kinds and (one := self.bindings.get(name)) is not None:
+                self.kinds[name] = one.getClass().getSimpleName()
+                # To ask for it has given it another name.
+                self.kinds[one._get_object_id()] = ""
+        heavy = ("Dataset", "DataFrameWriter", "QueryExecution", "RecoverableRDDInfo")
+        return {name for name in names if self.kinds.get(name) in heavy}
 
 
 def test_a_file_that_cannot_be_read_is_set_aside(tmp_path: Path, growing: Growing, expected: Any) -> None:
