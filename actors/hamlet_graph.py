@@ -89,8 +89,7 @@ class HamletGraph(SharedGraph):
         if self.held is not None:
             events = _joined(self.held, events)
             self.held = None
-        segments, after, order = self.segments(events)
-        events = ordered(events, order)
+        segments, events, after, order = self.segments(events)
         bursts, rows, asked = self._cut(events, after, segments)
         if not complete:
             self._hold(segments[-1], bursts, events, order)

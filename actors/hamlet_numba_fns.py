@@ -197,12 +197,24 @@ def by_partition(slots, lo, hi, counts, order, after, touched, starts):
     `counts` is 0 for all partitions, before and after.
     """
     found = 0
-    for i in range(lo, hi):
+    i = lo
+    while i < hi:
         slot = slots[i]
+        first = i
+        while i < hi and slots[i] == slot:
+            i += 1
         if counts[slot] == 0:
             touched[found] = slot
             found += 1
-        counts[slot] += 1
+        counts[slot] += i - first
+    if found == 1:
+        starts[0] = lo
+        counts[touched[0]] = 0
+        for i in range(lo, hi):
+            order[i] = i
+            after[i] = i + 1
+        after[hi - 1] = -1
+        return found
     place = lo
     for t in range(found):
         starts[t] = place

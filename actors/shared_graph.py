@@ -143,8 +143,8 @@ class SharedGraph:
                 pane_of[length] = graph.pane_of
             graph.pane_of = pane_of[length]
 
-    def segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The events by pane of the share set, and there by partition: each one's next, and their order."""
+    def segments(self, events: Events) -> tuple[list[Segment], Events, npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+        """The events by pane of the share set, and there by partition; each one's next, and their order."""
         times = events.time
         order = np.empty(len(times), np.int64)
         after = np.empty(len(times), np.int32)
@@ -157,7 +157,9 @@ class SharedGraph:
             found = by_partition(events.slot, lo, hi, counts, order, after, touched, starts)
             segments.append(Segment(lo, touched[:found], starts[:found], np.empty(found + 1, np.int64)))
             lo = hi
-        return segments, after, order
+        if any(len(segment.touched) > 1 for segment in segments):
+            events = ordered(events, order)
+        return segments, plain(events), after, order
 
     def widen(self) -> None:
         """Numbers of all members have the same words; coefficients are numbers of their kind."""

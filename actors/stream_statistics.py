@@ -28,8 +28,8 @@ class StreamStatistics:
         if not len(types):
             return
         names, codes = types.dictionary.to_pylist(), types.indices.to_numpy()
-        first = np.flatnonzero(np.diff(codes, prepend=-1))
-        first = first[1:] if names[codes[0]] == self._last else first
+        first = np.flatnonzero(codes[1:] != codes[:-1]) + 1
+        first = first if names[codes[0]] == self._last else np.append(0, first)
         for found, chosen in ((self._counts, codes), (self._bursts, codes[first])):
             numbers = np.bincount(chosen, minlength=len(names)).tolist()
             found.update({name: number for name, number in zip(names, numbers, strict=True) if number})
