@@ -194,7 +194,7 @@ def tell_apart(events, after, first, end, kleene, any_lane, sharers, types, rows
 def by_partition(slots, lo, hi, counts, order, after, touched, starts):
     """Events `lo` to `hi` by partition, in their order: where each of these begins. How many have any.
 
-    `counts` is 0 for all partitions, before and after.
+    `counts` is 0 for all partitions, before and after; `order` is left as it is if there is one partition.
     """
     found = 0
     i = lo
@@ -211,7 +211,6 @@ def by_partition(slots, lo, hi, counts, order, after, touched, starts):
         starts[0] = lo
         counts[touched[0]] = 0
         for i in range(lo, hi):
-            order[i] = i
             after[i] = i + 1
         after[hi - 1] = -1
         return found

@@ -52,7 +52,7 @@ class PlanGraph(SharedGraph):
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
             return ready
-        segments, events, after, _ = self.segments(events)
+        segments, events, after = self.segments(events)
         for segment in segments:
             self.reach(segment, events, ready)
             self._run(segment, events, after)
