@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pyarrow as pa
 
+from actors.statistics_numba_fns import count
 from planner.clock import Clock
 from planner.drift import Observed
 
@@ -28,11 +29,10 @@ class StreamStatistics:
         if not len(types):
             return
         names, codes = types.dictionary.to_pylist(), types.indices.to_numpy()
-        first = np.flatnonzero(codes[1:] != codes[:-1]) + 1
-        first = first if names[codes[0]] == self._last else np.append(0, first)
-        for found, chosen in ((self._counts, codes), (self._bursts, codes[first])):
-            numbers = np.bincount(chosen, minlength=len(names)).tolist()
-            found.update({name: number for name, number in zip(names, numbers, strict=True) if number})
+        events, bursts = np.zeros((2, len(names)), np.int64)
+        count(codes, names.index(self._last) if self._last in names else -1, events, bursts)
+        for found, counted in ((self._counts, events), (self._bursts, bursts)):
+            found.update({name: number for name, number in zip(names, counted.tolist(), strict=True) if number})
         self._last = names[codes[-1]]
         self._begun = times[0].as_py() if self._begun is None else self._begun
         self._until = times[-1].as_py()
