@@ -18,6 +18,9 @@ from actors.windows_numba_fns import award, claim, release
 def order_by_slot(slots, count):
     """The stable order of events by partition, and where each partition's events begin."""
     at = np.zeros(count + 1, np.int64)
+    if count == 1:
+        at[1] = len(slots)
+        return np.arange(len(slots)), at
     for slot in slots:
         at[slot + 1] += 1
     for slot in range(count):

@@ -60,10 +60,9 @@ def count(
     room: int,
 ) -> tuple[Results, int]:
     """All that is due. (results, why it stopped)"""
-    order = np.lexsort((due.time, due.group))
-    at = np.searchsorted(due.group[order], np.arange(int(group_of.max(initial=-1)) + 2))
+    at = np.searchsorted(due.group[due.order], np.arange(int(group_of.max(initial=-1)) + 2))
     member = np.repeat(np.arange(len(blocks)), np.diff(due.row_at))
-    questions = Questions(at, due.time[order], member[order], order)
+    questions = Questions(at, due.time[due.order], member[due.order], due.order)
     found = results(due, blocks)
     answers = Answers(*found[:4], found.found, due.row_at)
     rows = tables.rows(events, runs, blocks[0].shape.words, blocks[0].exact)

@@ -7,7 +7,8 @@ nodes are taken from the leaves to the root, so that none reads what was added a
 
 Where a sequence is chopped, each row of the piece has a *snapshot* of what the pieces before it had counted when it
 began, by row of the first piece (Section 4.2). It is kept summed up from the last row back: what is left of it when
-rows have expired is then one number, and nothing is ever subtracted.
+rows have expired is then one number, and nothing is ever subtracted. Where the piece before is a start event alone and
+only trends are counted, that number is how many start events there were, less those before the window's first row.
 
 Axes of numbers: column (the count of a node, and then its sums), row, word; flat. So with minima in `least`. Of
 snapshots: lane, row of the first piece, word. A *target* is what trends are counted for: first connections, then
@@ -22,7 +23,7 @@ import numpy as np
 
 from actors.compiled import kernel, part
 from actors.counters_numba_fns import NONE
-from actors.many_numba_fns import add_all, add_each, add_products, sum_back
+from actors.many_numba_fns import add_all, add_each, add_multiples, add_products, sum_back
 from actors.numbers_numba_fns import add, add_product, add_times, clear, is_zero
 
 DONE, NUMBERS, FULL = 0, 1, 2
@@ -61,6 +62,7 @@ class Targets(NamedTuple):
 
     connections: Any  # how many of them there are
     at: Any  # by tree: the connections that its start events make
+    bare: Any  # by connection: is a start event all that is before it, and how many there are all that is asked for?
     tree: Any  # by connection: that tree
     before: Any  # by target: the connection of its last piece; -1: it has one piece
     start: Any  # by target: the tree of its first piece
@@ -84,13 +86,15 @@ class Rows(NamedTuple):
     numbers: Any
     least: Any
     time: Any  # (tree, row), flat
+    starts: Any  # (tree, row), flat: start events before it
     first: Any  # by tree
     last: Any
+    started: Any  # by tree: start events so far
     head: Any  # by member: the first row that is in its window
 
 
 class Snapshots(NamedTuple):
-    """Those of a connection lie in rings, one for each lane; by row of the tree that it is made at."""
+    """By connection and row of the tree that it is made at. But for bare ones, they lie in rings, one for each lane."""
 
     room: Any  # places of a ring
     numbers: Any
@@ -100,6 +104,7 @@ class Snapshots(NamedTuple):
     begin: Any  # (connection, row), flat: the first row that a snapshot tells of
     end: Any
     shift: Any  # from a row that it tells of to the place in a ring
+    starts: Any  # of bare ones: start events before it
 
 
 class Questions(NamedTuple):
@@ -120,6 +125,23 @@ class Answers(NamedTuple):
     row_at: Any
 
 
+@kernel
+def most_starts(kinds, runs, starts, counts):
+    """Start events of the partition and tree with most of them, or 1; `starts`: by kind and tree, is it one?"""
+    most = 1
+    for slot in range(len(runs) - 1):
+        counts[:] = 0
+        for i in range(runs[slot], runs[slot + 1]):
+            counts[kinds[i]] += 1
+        for tree in range(starts.shape[1]):
+            total = 0
+            for kind in range(len(counts)):
+                if starts[kind, tree]:
+                    total += counts[kind]
+            most = max(most, total)
+    return most
+
+
 @part
 def expire(tree, time, targets, rows):
     """Rows that are in no window any more."""
@@ -134,6 +156,7 @@ def begin_row(tree, time, trees, rows):
     row = rows.last[tree]
     rows.last[tree] += 1
     rows.time[tree * rows.size + row] = time
+    rows.starts[tree * rows.size + row] = rows.started[tree]
     for column in range(trees.tree_column_at[tree], trees.tree_column_at[tree + 1]):
         clear(rows.numbers, (column * rows.size + row) * rows.words, rows.words)
     for column in range(trees.tree_low_at[tree], trees.tree_low_at[tree + 1]):
@@ -157,6 +180,7 @@ def empty(node, trees, rows):
 def start(events, i, node, row, trees, rows, flag):
     """A start event, in the row of its time."""
     w, size, numbers = rows.words, rows.size, rows.numbers
+    rows.started[trees.tree[node]] += 1
     flag = add(numbers, (trees.column_at[node] * size + row) * w, rows.one, 0, w, flag)
     for k in range(trees.own_at[node], trees.own_at[node + 1]):
         place, value = (trees.own_to[k] * size + row) * w, trees.own_value[k]
@@ -277,7 +301,7 @@ def empty_snapshot(connection, place, length, targets, rows, snapshots):
             snapshots.least[low] = NONE
 
 
-@part
+@kernel
 def connect(connection, trees, targets, rows, snapshots, flag):
     """A snapshot for the row that begins next in the connection's tree. (is there room, flag)"""
     first_tree = targets.start[connection]
@@ -318,13 +342,16 @@ def sum_up(connection, begin, length, place, targets, rows, snapshots, flag):
     return flag
 
 
-@kernel
-def connect_all(node, time, trees, targets, rows, snapshots, flag):
+@part
+def connect_all(tree, time, trees, targets, rows, snapshots, flag):
     """All snapshots that a start event needs, of what was counted before its time. (is there room, flag)"""
-    tree = trees.tree[node]
+    expire(tree, time, targets, rows)
     for connection in range(targets.at[tree], targets.at[tree + 1]):
-        expire(tree, time, targets, rows)
-        expire(targets.start[connection], time, targets, rows)
+        start = targets.start[connection]
+        if targets.bare[connection]:
+            snapshots.starts[connection * rows.size + rows.last[tree]] = rows.started[start]
+            continue
+        expire(start, time, targets, rows)
         if targets.before[connection] >= 0:
             expire(targets.tree[targets.before[connection]], time, targets, rows)
         fits, flag = connect(connection, trees, targets, rows, snapshots, flag)
@@ -344,12 +371,13 @@ def take(events, lo, hi, trees, targets, rows, snapshots, flag):
     if targets.connections:
         for k in range(begin, end):
             node = trees.act[k] if single else k
-            if trees.parent[node] < 0:
+            tree = trees.tree[node]
+            if trees.parent[node] < 0 and targets.at[tree] < targets.at[tree + 1]:
                 starts = False
                 for i in range(lo, hi):
                     starts |= trees.takes[events.kind[i], node]
                 if starts:
-                    fits, flag = connect_all(node, events.time[lo], trees, targets, rows, snapshots, flag)
+                    fits, flag = connect_all(tree, events.time[lo], trees, targets, rows, snapshots, flag)
                     if not fits:
                         return False, flag
     for k in range(begin, end):
@@ -375,7 +403,10 @@ def answer(member, time, trees, targets, rows, snapshots, numbers, at, least, le
     tree = targets.start[target]
     expire(tree, time, targets, rows)
     head = head_of(member, tree, time, targets, rows)
-    if targets.before[target] >= 0:
+    before = targets.before[target]
+    if before >= 0 and targets.bare[before]:
+        return answer_bare(target, head, targets, rows, snapshots, numbers, at, least, least_at, flag)
+    if before >= 0:
         return answer_joined(target, head, time, trees, targets, rows, snapshots, numbers, at, least, least_at, flag)
     w, last = rows.words, rows.last[tree]
     for k in range(targets.lane_at[target], targets.lane_at[target + 1]):
@@ -419,6 +450,29 @@ def answer_joined(target, head, time, trees, targets, rows, snapshots, numbers, 
     return flag
 
 
+@part
+def answer_bare(target, head, targets, rows, snapshots, numbers, at, least, least_at, flag):
+    """The same, where snapshots are numbers of start events: those of rows that begin before `head` have none left."""
+    before, start = targets.before[target], targets.start[target]
+    if head == rows.last[start]:
+        return flag
+    tree, gone = targets.tree[before], rows.starts[start * rows.size + head]
+    first, last = rows.first[tree], rows.last[tree]
+    told = before * rows.size
+    for k in range(targets.lane_at[target], targets.lane_at[target + 1]):
+        src = targets.lane_column[k] * rows.size + first
+        flag = add_multiples(
+            numbers, at, rows.numbers, src, snapshots.starts, told + first, gone, last - first, rows.words, flag
+        )
+        at += 1
+    for k in range(targets.low_at[target], targets.low_at[target + 1]):
+        for row in range(first, last):
+            if snapshots.starts[told + row] > gone:
+                least[least_at] = min(least[least_at], rows.least[targets.low_column[k] * rows.size + row])
+        least_at += 1
+    return flag
+
+
 @kernel
 def run_forest(events, runs, group_of, questions, trees, targets, rows, snapshots, answers):
     """All windows that are due, partition by partition. Why it stopped."""
@@ -429,6 +483,7 @@ def run_forest(events, runs, group_of, questions, trees, targets, rows, snapshot
             continue
         rows.first[:] = 0
         rows.last[:] = 0
+        rows.started[:] = 0
         rows.head[:] = 0
         flag = np.int64(0)
         for q in range(questions.at[group_of[slot]], questions.at[group_of[slot] + 1]):

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from actors.blocks import number_type
 from actors.counters_numba_fns import NONE, Events
 from actors.forest_lanes import Chain, Lane, NodeLanes, Target
-from actors.forest_numba_fns import Rows, Snapshots, Targets, Trees
+from actors.forest_numba_fns import Rows, Snapshots, Targets, Trees, most_starts
 from actors.share_tables import Columns
 from actors.tables import column, pointers
 from planner.forest import Forest
@@ -124,6 +124,7 @@ class ForestTables:
             connections=len(self.connections),
             at=pointers([[tree for tree in trees if tree == own] for own in range(len(self.roots))]),
             tree=column(trees),
+            bare=np.array([self._bare(one) for one in self.connections.values()], np.bool_),
             before=column(before),
             start=column(self.roots.index(one.chain[0][0]) for one in targets),
             leaf=column(one.leaf for one in targets),
@@ -133,12 +134,18 @@ class ForestTables:
             longest=max(one.within for one in self.members),
         )
 
+    def _bare(self, target: Target) -> bool:
+        """Is a start event all that is before a connection, and how many there are all that is asked for? Not if the
+        next piece is connected with another one: that takes snapshots."""
+        alone = len(target.chain) == 1 and len(target.chain[0]) == 1
+        guarded = bool(self.forest.nodes[target.leaf].step.guards)
+        again = any(len(other.chain) > 1 and other.chain[0] == target.chain[0] for other in self.connections.values())
+        return alone and not (guarded or again or target.sums or target.minima)
+
     def rows(self, events: Events, runs: Ints, words: int, exact: bool) -> Rows:
         """Room for the start events of the partition that has most of them."""
-        size = 1
-        for root in self.roots:
-            total = np.concatenate([[0], np.cumsum(self.trees.takes[events.kind, root])])
-            size = max(size, int(np.diff(total[runs]).max()))
+        starts = self.trees.takes[:, self.roots]
+        size = int(most_starts(events.kind, runs, starts, np.zeros(len(starts), np.int64)))
         one = np.zeros(words, number_type(exact, words))
         one[0] = 1
         return Rows(
@@ -148,23 +155,29 @@ class ForestTables:
             numbers=np.zeros(self.sums.at[-1] * size * words, one.dtype),
             least=np.full(self.minima.at[-1] * size, NONE),
             time=np.zeros(len(self.roots) * size, np.int64),
+            starts=np.zeros(len(self.roots) * size, np.int64),
             first=np.zeros(len(self.roots), np.int64),
             last=np.zeros(len(self.roots), np.int64),
+            started=np.zeros(len(self.roots), np.int64),
             head=np.zeros(len(self.members), np.int64),
         )
 
     def snapshots(self, room: int, rows: Rows) -> Snapshots:
         """Rings of so many places."""
         made = self.connections.values()
-        rings = np.cumsum([0, *(1 + len(one.sums) for one in made)])
+        rings = np.cumsum([0, *(0 if self._bare(one) else 1 + len(one.sums) for one in made)])
         low_rings = np.cumsum([0, *(len(one.minima) for one in made)])
+        begin, end, shift = np.zeros((3, len(made) * rows.size), np.int64)
         return Snapshots(
             room,
-            np.zeros(int(rings[-1]) * room * rows.words, rows.numbers.dtype),
-            np.full(int(low_rings[-1]) * room, NONE),
-            rings[:-1],
-            low_rings[:-1],
-            *np.zeros((3, len(made) * rows.size), np.int64),
+            numbers=np.zeros(int(rings[-1]) * room * rows.words, rows.numbers.dtype),
+            least=np.full(int(low_rings[-1]) * room, NONE),
+            ring_at=rings[:-1],
+            low_ring_at=low_rings[:-1],
+            begin=begin,
+            end=end,
+            shift=shift,
+            starts=np.zeros(len(begin), np.int32),
         )
 
 

@@ -89,11 +89,10 @@ class HamletGraph(SharedGraph):
         if self.held is not None:
             events = _joined(self.held, events)
             self.held = None
-        segments, after, order = self.segments(events)
-        events = ordered(events, order)
+        segments, events, after = self.segments(events)
         bursts, rows, asked = self._cut(events, after, segments)
         if not complete:
-            self._hold(segments[-1], bursts, events, order)
+            self._hold(segments[-1], bursts, events)
         created, most = np.empty((2, len(bursts.size)), np.int64)
         rounds = _rounds(segments, asked)
         found: list[Choices] = []
@@ -143,7 +142,7 @@ class HamletGraph(SharedGraph):
         some = Asked(*(column[:a] for column in asked))._replace(at=asked.at[: a + 1])
         return whole, Rows(*(column[:r] for column in rows)), some
 
-    def _hold(self, segment: Segment, bursts: Bursts, events: Events, order: npt.NDArray[np.int64]) -> None:
+    def _hold(self, segment: Segment, bursts: Bursts, events: Events) -> None:
         """Let the last burst of each partition wait, where events that come next may belong to it."""
         last = segment.burst_at[1:] - 1
         held = (bursts.kleene[last] >= 0) & (bursts.size[last] < HOLD)
@@ -152,7 +151,7 @@ class HamletGraph(SharedGraph):
         if not len(last) or int(sizes.sum()) > HOLD_ALL:
             return
         which = np.repeat(bursts.first[last] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
-        self.held = ordered(events, which[np.argsort(order[which])])
+        self.held = ordered(events, which[np.argsort(events.time[which], kind="stable")])
         bursts.kleene[last] = HELD
         self.seen.count[partitions] -= sizes
 

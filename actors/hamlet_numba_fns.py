@@ -194,15 +194,26 @@ def tell_apart(events, after, first, end, kleene, any_lane, sharers, types, rows
 def by_partition(slots, lo, hi, counts, order, after, touched, starts):
     """Events `lo` to `hi` by partition, in their order: where each of these begins. How many have any.
 
-    `counts` is 0 for all partitions, before and after.
+    `counts` is 0 for all partitions, before and after; `order` is left as it is if there is one partition.
     """
     found = 0
-    for i in range(lo, hi):
+    i = lo
+    while i < hi:
         slot = slots[i]
+        first = i
+        while i < hi and slots[i] == slot:
+            i += 1
         if counts[slot] == 0:
             touched[found] = slot
             found += 1
-        counts[slot] += 1
+        counts[slot] += i - first
+    if found == 1:
+        starts[0] = lo
+        counts[touched[0]] = 0
+        for i in range(lo, hi):
+            after[i] = i + 1
+        after[hi - 1] = -1
+        return found
     place = lo
     for t in range(found):
         starts[t] = place

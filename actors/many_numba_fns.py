@@ -11,10 +11,11 @@ import numpy as np
 from numba.extending import overload
 
 from actors.compiled import INLINED, part
-from actors.numbers_numba_fns import OVERFLOW, add, add_product, copy
+from actors.numbers_numba_fns import OVERFLOW, add, add_product, add_times, copy
 
 LOW = np.int64(0xFFFFFFFF)
 HALF = np.int64(32)
+SMALL = np.int64(0x7FFFFFFF)
 
 
 def add_each(dst: Any, d: Any, src: Any, s: Any, count: Any, w: Any, flag: Any) -> Any:
@@ -36,6 +37,16 @@ def add_products(
     dst: Any, d: Any, one: Any, i: Any, other: Any, j: Any, at: Any, a: Any, count: Any, w: Any, flag: Any
 ) -> Any:
     """dst[d] += one[i] * other[j + at[a]] + one[i + 1] * other[j + at[a + 1]] + …"""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_multiples(
+    dst: Any, d: Any, src: Any, s: Any, factors: Any, a: Any, less: Any, count: Any, w: Any, flag: Any
+) -> Any:
+    """dst[d] += src[s] * (factors[a] - less) + src[s + 1] * (factors[a + 1] - less) + …, but for factors below `less`
+
+    Factors never fall, and are less than 2**31 above it.
+    """
     raise NotImplementedError("runs compiled only")
 
 
@@ -118,6 +129,38 @@ def _add_products(dst, d, one, i, other, j, at, a, count, w, flag):
     return flag
 
 
+@part
+def _add_multiples_of_words(dst, d, src, s, factors, a, less, count, w, flag):
+    """Halves of words are multiplied apart, as the machine does it for several at once: so many that sums fit."""
+    if count <= 0:
+        return flag
+    total = dst[d]
+    step = max(SMALL // max(factors[a + count - 1] - less, 1), 1)
+    for begin in range(0, count, step):
+        end = min(begin + step, count)
+        words, by = src[s + begin : s + end], factors[a + begin : a + end]
+        low, high = np.int64(0), np.int64(0)
+        for k in range(len(words)):
+            factor = max(by[k] - less, 0) & SMALL
+            low += (words[k] & LOW) * factor
+            high += (words[k] >> HALF) * factor
+        high += low >> HALF
+        if abs(high) >= 1 << 29:
+            return flag | OVERFLOW
+        total += (high << HALF) + (low & LOW)
+        flag |= total ^ (total >> 63)
+    dst[d] = total
+    return flag
+
+
+@part
+def _add_multiples(dst, d, src, s, factors, a, less, count, w, flag):
+    for k in range(count):
+        if factors[a + k] > less:
+            flag = add_times(dst, d * w, src, (s + k) * w, factors[a + k] - less, w, flag)
+    return flag
+
+
 @overload(add_each, jit_options=INLINED)
 def _choose_add_each(dst, d, src, s, count, w, flag):
     if str(dst.dtype) == "int64":
@@ -147,4 +190,15 @@ def _choose_add_products(dst, d, one, i, other, j, at, a, count, w, flag):
         )
     return lambda dst, d, one, i, other, j, at, a, count, w, flag: _add_products(
         dst, d, one, i, other, j, at, a, count, w, flag
+    )
+
+
+@overload(add_multiples, jit_options=INLINED)
+def _choose_add_multiples(dst, d, src, s, factors, a, less, count, w, flag):
+    if str(dst.dtype) == "int64":
+        return lambda dst, d, src, s, factors, a, less, count, w, flag: _add_multiples_of_words(
+            dst, d, src, s, factors, a, less, count, w, flag
+        )
+    return lambda dst, d, src, s, factors, a, less, count, w, flag: _add_multiples(
+        dst, d, src, s, factors, a, less, count, w, flag
     )

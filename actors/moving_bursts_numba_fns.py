@@ -49,8 +49,9 @@ def find_due(time, kind, order, runs, end_at, ender, members):
     """Rows that are due: for each member and group the times at which an event arrives that can end a trend.
 
     Events are given in `order` by group and then by time, and the members that a kind of events concerns by `ender`.
-    Rows stand by member, and there by group and time: (where each member's rows begin, time, group). A group's *visits*
-    are the members with rows in it: (where each group's begin, member, first row, end of its rows).
+    Rows stand by member, and there by group and time: (where each member's rows begin, time, group, and the rows in
+    order of group and time). A group's *visits* are the members with rows in it: (where each group's begin, member,
+    first row, end of its rows).
     """
     row_at = np.zeros(members + 1, np.int64)
     seen = np.full(members, -1, np.int64)
@@ -70,12 +71,13 @@ def find_due(time, kind, order, runs, end_at, ender, members):
     for m in range(members):
         row_at[m + 1] += row_at[m]
     times, group_of = np.empty(row_at[members], np.int64), np.empty(row_at[members], np.int32)
+    rows = np.empty(row_at[members], np.int64)
     visit_at = np.zeros(len(runs), np.int64)
     member, first, end = np.empty((3, visits), np.int64)
     row = row_at[:members].copy()
     visit_of = np.zeros(members, np.int64)
     seen[:] = -1
-    visits = 0
+    visits, found = 0, 0
     for group in range(len(runs) - 1):
         for k in range(runs[group], runs[group + 1]):
             i = order[k]
@@ -89,10 +91,12 @@ def find_due(time, kind, order, runs, end_at, ender, members):
                     continue
                 seen[m], last[m] = group, time[i]
                 times[row[m]], group_of[row[m]] = time[i], group
+                rows[found] = row[m]
+                found += 1
                 row[m] += 1
                 end[visit_of[m]] = row[m]
         visit_at[group + 1] = visits
-    return row_at, times, group_of, visit_at, member, first, end
+    return row_at, times, group_of, rows, visit_at, member, first, end
 
 
 @part

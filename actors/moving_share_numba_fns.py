@@ -64,6 +64,7 @@ class Due(NamedTuple):
     row_at: Any
     time: Any
     group: Any
+    order: Any
     visit_at: Any
     member: Any
     first: Any

@@ -21,7 +21,7 @@ from actors.hamlet_numba_fns import NUMBERS
 from actors.plan_numba_fns import PlanRoom, run_plan
 from actors.plan_tables import Member, PlanTables
 from actors.share_tables import members_of
-from actors.shared_graph import MemberGraph, SharedGraph, ordered
+from actors.shared_graph import MemberGraph, SharedGraph
 from planner.plan import QueryPlan
 from planner.planned_sets import PlannedSet, places_by_number, steps_of_set
 
@@ -52,8 +52,7 @@ class PlanGraph(SharedGraph):
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
             return ready
-        segments, after, order = self.segments(events)
-        events = ordered(events, order)
+        segments, events, after = self.segments(events)
         for segment in segments:
             self.reach(segment, events, ready)
             self._run(segment, events, after)

@@ -523,13 +523,19 @@ def loop(events, after, first, end, node, a, arrivals, chains, states, members, 
 
 
 @part
-def gather(events, after, i, end, node, arrivals, members, room):
+def gather(events, after, i, end, alike, node, arrivals, members, room):
     """Events of a burst that the node takes, as many as can be added up at once.
 
-    The event behind them, how many they are, and the kind of one of them.
+    The event behind them, how many they are, and the kind of one of them. `alike`: so many are left, all of one kind;
+    where nothing of them is added up, no more has to be known.
     """
     n = 0
     kind = -1
+    sums = arrivals.sum_at[node + 1] - arrivals.sum_at[node]
+    minima = arrivals.least_at[node + 1] - arrivals.least_at[node]
+    if alike and i != end and not sums and not minima:
+        kind = events.kind[i]
+        return end, alike if arrivals.takes[node * members.kinds + kind] else 0, kind
     for k in range(arrivals.sum_at[node], arrivals.sum_at[node + 1]):
         room.sums[arrivals.sum[k]] = 0
     for k in range(arrivals.least_at[node], arrivals.least_at[node + 1]):
@@ -630,7 +636,7 @@ def run_loop(
 
 @part
 def take_in(
-    events, after, first, end, node, arrivals, chains, states, inlets, members, tables, slot, room,
+    events, after, first, end, alike, node, arrivals, chains, states, inlets, members, tables, slot, room,
     numbers, least, w, scratch, flag, wide,
 ):  # fmt: skip
     """A burst of events of one node. (did anybody share it, and both flags)"""
@@ -638,7 +644,7 @@ def take_in(
     i = first
     taken = 0
     while True:
-        i, n, kind = gather(events, after, i, end, node, arrivals, members, room)
+        i, n, kind = gather(events, after, i, end, alike, node, arrivals, members, room)
         if n == 0:
             break
         taken += n
@@ -674,6 +680,23 @@ def take_in(
     return shared, flag, wide
 
 
+@part
+def burst_end(events, after, first, arrivals):
+    """The event behind a burst; how many it has if all are of one kind, else 0; is it of several types at one time?"""
+    kind = events.kind[first]
+    own = arrivals.of_kind[kind]
+    count, of_kind = 0, 0
+    i = first
+    while i >= 0 and arrivals.of_kind[events.kind[i]] == own:
+        j, tied, alike = same_time(events, after, i, arrivals)
+        if not alike:
+            return (j, 0, True) if i == first else (i, count if count == of_kind else 0, False)
+        count += tied
+        of_kind += tied == 1 and events.kind[i] == kind
+        i = j
+    return i, count if count == of_kind else 0, False
+
+
 @kernel
 def run_plan(
     events, after, touched, starts, first, count, arrivals, chains, states, inlets,
@@ -695,15 +718,7 @@ def run_plan(
         while i >= 0 and not (flag | wide) >> 62:
             own = arrivals.of_kind[events.kind[i]]
             begin = i
-            mixed = False
-            while i >= 0 and arrivals.of_kind[events.kind[i]] == own:
-                j, _, alike = same_time(events, after, i, arrivals)
-                if not alike:
-                    if i == begin:
-                        mixed = True
-                        i = j
-                    break
-                i = j
+            i, alike, mixed = burst_end(events, after, begin, arrivals)
             bursts += 1
             if mixed:
                 for chain in range(len(room.snapshots)):
@@ -714,7 +729,7 @@ def run_plan(
             several = 0
             for k in range(arrivals.type_at[own], arrivals.type_at[own + 1]):
                 shared, flag, wide = take_in(
-                    events, after, begin, i, arrivals.node[k], arrivals, chains, states, inlets,
+                    events, after, begin, i, alike, arrivals.node[k], arrivals, chains, states, inlets,
                     members, tables, slot, room, numbers, least, w, scratch, flag, wide,
                 )  # fmt: skip
                 several += shared

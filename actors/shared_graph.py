@@ -143,21 +143,27 @@ class SharedGraph:
                 pane_of[length] = graph.pane_of
             graph.pane_of = pane_of[length]
 
-    def segments(self, events: Events) -> tuple[list[Segment], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """The events by pane of the share set, and there by partition: each one's next, and their order."""
+    def segments(self, events: Events) -> tuple[list[Segment], Events, npt.NDArray[np.int32]]:
+        """The events by pane of the share set, and there by partition; and each one's next."""
         times = events.time
         order = np.empty(len(times), np.int64)
         after = np.empty(len(times), np.int32)
         counts = np.zeros(self.graphs[0].slots, np.int64)
-        segments = []
+        segments, alone = [], []
         lo = 0
         while lo < len(times):
             hi = int(np.searchsorted(times, (int(times[lo]) // self.pane + 1) * self.pane))
             touched, starts = np.empty((2, min(hi - lo, len(counts))), np.int64)
             found = by_partition(events.slot, lo, hi, counts, order, after, touched, starts)
             segments.append(Segment(lo, touched[:found], starts[:found], np.empty(found + 1, np.int64)))
+            if found == 1:
+                alone.append((lo, hi))
             lo = hi
-        return segments, after, order
+        if len(alone) < len(segments):
+            for lo, hi in alone:
+                order[lo:hi] = np.arange(lo, hi)
+            events = ordered(events, order)
+        return segments, plain(events), after
 
     def widen(self) -> None:
         """Numbers of all members have the same words; coefficients are numbers of their kind."""

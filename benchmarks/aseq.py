@@ -23,7 +23,7 @@ BURST, PANE = 50, 20_000
 
 
 def aseq(events: int) -> Iterator[Figure]:
-    table = stream(max(events // 100, 10 * MANY), dict.fromkeys(TYPES, 1.0))
+    table = stream(max(events // 20, 10 * MANY), dict.fromkeys(TYPES, 1.0))
     yield from _long(table)
     yield from _two_stacks(table)
     yield from _shared(len(table))
@@ -51,7 +51,7 @@ def _shared(events: int) -> Iterator[Figure]:
     rare = stream(events, dict.fromkeys(COMMON, 1.0) | dict.fromkeys(OWN, RARE))
     alike = dict.fromkeys((*COMMON, *OWN), 1.0)
     moving, panes = f"WITHIN {MANY} ms", f"WITHIN {PANE} ms SLIDE {PANE} ms"
-    bursts = stream(2 * events, alike, BURST)
+    bursts = stream(4 * events, alike, BURST)
     for name, strategy, limit, patterns, window, table in (
         ("prefix-moving", "prefix", 5, ends, moving, rare),
         ("prefix-panes", "prefix", 5, ends, panes, bursts),

@@ -57,10 +57,9 @@ def taken(values: Values, order: pa.Array) -> Values:
 
 def whole(times: pa.Array) -> Values:
     """Times that are numbers, with those that are whole as integers."""
-    values = times.to_pylist()
-    if not any(isinstance(time, float) for time in values):
+    if not pa.types.is_floating(times.type):
         return times
-    return objects(int(time) if time.is_integer() else time for time in values)
+    return objects(int(time) if time.is_integer() else time for time in times.to_pylist())
 
 
 def exactly(numbers: pa.Array) -> Values:

@@ -70,6 +70,19 @@ def test_extremes(strategy: str) -> None:
     assert run(text, strategy) == run(text, "cogra")
 
 
+@pytest.mark.parametrize("numeric", ["exact", "approximate"])
+@pytest.mark.parametrize("items", ["COUNT(*)", "COUNT(*), SUM(b.v), MIN(a.v)"])
+def test_a_start_event_of_its_own_before_what_is_common(items: str, numeric: str) -> None:
+    """How many start events there were is all that is told of them; some leave a window before others do."""
+    text = "; ".join(
+        f"RETURN k, {items} PATTERN SEQ({first}, A a, B b, B) WHERE [k] GROUP-BY k WITHIN {within} seconds"
+        for first, within in (("C", 60), ("D", 60), ("X", 25), ("C", 140))
+    )
+    rows, expected = run(text, "chop-connect", numeric=numeric), run(text, "cogra", numeric=numeric)
+    assert len(rows) == len(expected) > 500
+    assert rows == expected
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_numbers_beyond_any_word(strategy: str) -> None:
     """Sequences of thirty types in turns; sums of both signs."""

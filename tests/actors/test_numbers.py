@@ -11,6 +11,7 @@ import numpy.typing as npt
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from actors import many_numba_fns as many
 from actors import numbers_numba_fns as numbers
 
 OVERFLOW = 1 << 62
@@ -30,6 +31,11 @@ def add_times(dst: Any, src: Any, value: Any, words: int) -> int:
 @numba.njit
 def add_product(dst: Any, one: Any, other: Any, words: int) -> int:
     return numbers.add_product(dst, 0, one, 0, other, 0, words, 0)
+
+
+@numba.njit
+def add_multiples(dst: Any, src: Any, factors: Any, less: int, words: int) -> int:
+    return many.add_multiples(dst, 0, src, 0, factors, 0, less, len(factors), words, 0)
 
 
 @numba.njit
@@ -89,6 +95,22 @@ def test_exact_multiples(case: tuple[int, list[int]], value: int) -> None:
     if flag & OVERFLOW and words > 1 and value and abs(y) >= 1 << 64 * (words - 1) - 1:
         return
     holds(flag, dst, x, y * value, words, 64 * words - 4)
+
+
+@settings(max_examples=400, deadline=None)
+@given(several(5), st.lists(Ints(0, 2**29 - 1) | Ints(0, 3), min_size=4, max_size=4), Ints(0, 2**29))
+@example((1, [0, 2**31, 2**31, -(2**31), 2**30]), [2**29 - 1] * 4, 0)
+def test_exact_sums_of_multiples(case: tuple[int, list[int]], steps: list[int], less: int) -> None:
+    words, (x, *values) = case
+    factors = np.cumsum(steps).astype(np.int32)
+    dst, src = words_of(x, words), np.concatenate([words_of(y, words) for y in values])
+    flag = add_multiples(dst, src, factors, less, words)
+    terms = [y * max(int(factor) - less, 0) for y, factor in zip(values, factors, strict=True)]
+    if flag & OVERFLOW:
+        longest = max(map(abs, values))
+        assert abs(x) + sum(map(abs, terms)) >= 1 << 64 * words - 4 or (words > 1 and longest >= 1 << 64 * words - 65)
+    else:
+        assert value_of(dst) == x + sum(terms)
 
 
 @settings(max_examples=400, deadline=None)
