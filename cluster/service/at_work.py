@@ -215,6 +215,7 @@ class AtWork:
         fields = [T.StructField(name, SPARK[kind]) for name, kind in self.job.columns().items()]
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
         options = {"maxFilesPerTrigger": self.settings.files_at_once, "ignoreMissingFiles": "true"}
+        options["parquet.page.verify-checksum.enabled"] = "true"
         reader = reader.options(**options, cleanSource="delete", pathGlobFilter="*.parquet")
         names = Names(self.spec.type_column, self.spec.time_column)
         return Stream(reader.load(str(self.job.incoming)), names, self.spec.time_unit)

@@ -117,7 +117,7 @@ class Health(BaseModel):
 
 
 NOTHING: dict[str, Any] = {
-    **dict.fromkeys((*COUNTERS, "waited", "seconds", "set_aside", "replanned"), 0),
+    **dict.fromkeys((*COUNTERS, "waited", "seconds", "replanned"), 0),
     **dict.fromkeys(GAUGES, 0.0),
     "watermark": None,
     "latest": None,

@@ -7,19 +7,24 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Event
+from time import monotonic, sleep
 
 import ray
 from ray import serve
 
+from cluster.holding import holder
 from cluster.service.app import application
 from cluster.service.edge import CALLBACK, IMPORT_PATH
 from cluster.service.jobs import Jobs
 from cluster.service.settings import ServiceSettings, check_listening
 from cluster.session import Session
 from cluster.settings import Settings
-from connectors.errors import FailedError
+from connectors.errors import FailedError, InputError
 
 LOOK = 0.2
+
+LEAVING = 5.0
+"""Seconds that processes of a service take to end whose first one was killed."""
 
 PATIENCE = 180
 """Seconds until Spark has to be there."""
@@ -29,6 +34,7 @@ PATIENCE = 180
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """The service, ready; all processes end with the block."""
     check_listening(service)
+    _wait_for_others(service)
     os.environ[CALLBACK] = IMPORT_PATH
     session = Session(settings, service.metrics_port)
     try:
@@ -57,6 +63,18 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
             if not ray.is_initialized():
                 raise FailedError("Ray has ended; start the service again: nothing is lost")
     say("Stopped; jobs go on when it is begun again with the same folder.")
+
+
+def _wait_for_others(service: ServiceSettings) -> None:
+    jobs = Jobs(service.data)
+    jobs.begin()
+    end = monotonic() + LEAVING
+    while (other := holder(jobs.lock)) is not None:
+        if monotonic() > end:
+            raise InputError(
+                f"{other} is at work on {service.data}: stop that service first, or give this one a folder of its own"
+            )
+        sleep(LOOK)
 
 
 def _end_by_signal(over: Event) -> None:

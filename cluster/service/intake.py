@@ -119,7 +119,7 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
 def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
     """Whether nobody has put it there before."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd")
+    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd", write_page_checksum=True)
     draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
     try:
         write(draft, sink.getvalue())

@@ -9,6 +9,7 @@ jobs/NAME/checkpoint/       of its live stream
 jobs/NAME/status.json       how far it is; a look of the manager's, not a promise
 requests/                   the idempotency keys of submits and changes
 manager.json                when the manager was last seen
+lock                        held by the manager that is at work
 """
 
 from __future__ import annotations
@@ -172,6 +173,10 @@ class Jobs:
         """What somebody left who died while he removed a job."""
         for path in (self.data / "gone").iterdir():
             shutil.rmtree(path, ignore_errors=True)
+
+    @property
+    def lock(self) -> Path:
+        return self.data / "lock"
 
     def seen(self, manager: dict[str, Any]) -> None:
         put(self.data / "manager.json", {**manager, "time": time()}, safe=False)

@@ -65,3 +65,16 @@ def answers_alone(workload: str, events: Any) -> Counter[Row]:
 
 def row_of(values: dict[str, Any]) -> Row:
     return tuple(sorted(values.items()))
+
+
+def damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+HARMS = (damage, cut_short)

@@ -9,8 +9,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -36,11 +36,28 @@ print(json.dumps([[one["ActorClassName"], one["Name"], one["Pid"]] for one in al
 
 @dataclass
 class Served:
-    process: subprocess.Popen[bytes]
-    port: int
-    metrics_port: int
+    """Until it is stopped or killed; then it can be started again, with the same folder and at the same ports."""
+
     data: Path
     log: Path
+    settings: dict[str, str]
+    port: int = field(default_factory=lambda: free_port())
+    metrics_port: int = field(default_factory=lambda: free_port())
+    process: subprocess.Popen[bytes] = field(init=False)
+
+    def start(self, **environment: str) -> None:
+        """`environment`: what else processes find there, this time."""
+        self.process = self.another(**environment)
+        wait_until_ready(self)
+
+    def another(self, **environment: str) -> subprocess.Popen[bytes]:
+        """A process that would be this service."""
+        settings = {**self.settings, "metrics_port": str(self.metrics_port)}
+        named = {f"ELSINORE_SERVICE_{name.upper()}": value for name, value in settings.items()}
+        named |= {"ELSINORE_SERVICE_TOKEN": TOKEN, "ELSINORE_ENGINE": "ray", **environment}
+        command = [sys.executable, "-m", "elsinore", "serve", "--data", str(self.data), "--port", str(self.port)]
+        with self.log.open("ab") as said:
+            return subprocess.Popen(command, stdout=said, stderr=said, env={**os.environ, **named})
 
     @property
     def url(self) -> str:
@@ -70,32 +87,43 @@ class Served:
 
     def stop(self) -> None:
         """All processes that the service began end with it."""
+        if self.process.poll() is not None:
+            return
         before = descendants(self.process.pid)
         self.process.send_signal(signal.SIGTERM)
         try:
             self.process.wait(60)
         finally:
-            end = monotonic() + 30
-            while (left := [pid for pid in before if alive(pid)]) and monotonic() < end:
-                sleep(0.2)
-            for pid in left:
+            self._end(before)
+
+    def kill(self) -> None:
+        """The process that somebody started, and that began all others. They end with it."""
+        before = descendants(self.process.pid)
+        self.process.kill()
+        self.process.wait()
+        self._end(before)
+
+    def kill_all(self) -> None:
+        """Everything at once, as when a machine loses its power."""
+        for pid in [self.process.pid, *descendants(self.process.pid)]:
+            with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+
+    def _end(self, before: list[int]) -> None:
+        end = monotonic() + 30
+        while (left := [pid for pid in before if alive(pid)]) and monotonic() < end:
+            sleep(0.2)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
         assert not left, left
 
 
 @contextmanager
 def served(folder: Path, **settings: str) -> Iterator[Served]:
-    port, metrics_port = free_port(), free_port()
-    settings |= {"metrics_port": str(metrics_port)}
-    named = {f"ELSINORE_SERVICE_{name.upper()}": value for name, value in settings.items()}
-    environment = {**os.environ, "ELSINORE_SERVICE_TOKEN": TOKEN, "ELSINORE_ENGINE": "ray", **named}
-    command = [sys.executable, "-m", "elsinore", "serve", "--data", str(folder / "data"), "--port", str(port)]
-    log = folder / "log"
-    with log.open("ab") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=said, env=environment)
-    found = Served(process, port, metrics_port, folder / "data", log)
+    found = Served(folder / "data", folder / "log", settings)
     try:
-        wait_until_ready(found)
+        found.start()
         yield found
     finally:
         found.stop()
@@ -141,7 +169,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-def insist(client: httpx2.Client, method: str, path: str, seconds: float = 120, **how: Any) -> httpx2.Response:
+def insist(client: httpx2.Client, method: str, path: str, seconds: float = PATIENCE, **how: Any) -> httpx2.Response:
     """As a client does that wants to be served: again and again, with the same key."""
     end = monotonic() + seconds
     while True:
