@@ -8,6 +8,7 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 KIND, TICKS, ATTRIBUTE, GROUP = "kind", "ticks", "a_", "g_"
 
@@ -21,6 +22,12 @@ Bounds = tuple[int, int]
 def events_of(blocks: Sequence[bytes]) -> pa.Table:
     """The events of several blocks; nothing is copied."""
     return pa.concat_tables([pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks])
+
+
+def counted(events: pa.Table, types: Sequence[str]) -> dict[str, int]:
+    """Events by type, of the types that a query names."""
+    found = pc.value_counts(events.column(KIND)).to_pylist()
+    return {types[one["values"]]: one["counts"] for one in found if one["values"] >= 0}
 
 
 def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:

@@ -40,6 +40,8 @@ class Done:
     latest: int = 0
     watermark: int = 0
     counts: dict[str, int] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    """Events by type, of the types that a query named then."""
 
 
 @dataclass(frozen=True)

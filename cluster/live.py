@@ -7,6 +7,7 @@ Who comes after a death finds a batch at one of these points, and does the rest 
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -220,6 +221,7 @@ class Live:
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
+            done = replace(done, types=self._types(receipts))
             self.era.put_whole(done)
         with self._timed("rows"):
             done.counts["rows"] += self._written(self.terms, number, parts)
@@ -274,6 +276,10 @@ class Live:
         return Done(
             number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
         )
+
+    def _types(self, receipts: Sequence[Receipt]) -> dict[str, int]:
+        """Events by type, with those of a batch."""
+        return dict(sum((Counter(one.types) for one in receipts), Counter(self.done.types)))
 
     def _bury(self, done: Done, lost: Any, folder: Path) -> None:
         """Dead and late events, as they came; those of a batch that comes again are written over."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from threading import Event, RLock, Thread
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from ray.exceptions import RayError
 
 from cluster.checkpoint import latest_of
 from cluster.live import Asked, Live, Write
+from cluster.service.intake import is_last
 from cluster.service.jobs import Job, Spec, paused
 from cluster.service.refusals import refusal
 from cluster.service.rows import RowsSink
@@ -22,7 +24,7 @@ from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.spark.streams import Stream
-from connectors.spark.taken import taken
+from connectors.spark.taken import log_bytes, shorten, taken
 from elsinore.tables import answers, columns_of, form_of, table
 from planner.check import check_text
 from planner.errors import WorkloadError
@@ -40,6 +42,9 @@ TOLD = 0.5
 
 TRIES = 5
 """Times that a stream may fail, one after another, over what is nobody's fault."""
+
+LONG = 4 << 20
+"""Bytes by which Spark's log of files may grow before it is shortened: those of about 25,000 appends."""
 
 SPARK: dict[str, T.DataType] = {
     "int64": T.LongType(),
@@ -65,6 +70,8 @@ class AtWork:
     failures: int = 0
     begun_with: int = 0
     pause_until: float = 0.0
+    log: int = 0
+    """Bytes of Spark's log of files when the stream began."""
     last: dict[str, Any] = field(default_factory=dict)
     """The metrics that were known last."""
     batches: int = -1
@@ -76,6 +83,7 @@ class AtWork:
         self.spec = self.job.spec()
         before = self.job.status()
         self.last = before.get("metrics", {})
+        self.types = before.get("types", {})
         self.error = before.get("error") if before.get("state") == "failed" else None
         self._thread = Thread(target=self._go, name=f"job-{self.job.name}", daemon=True)
         self._thread.start()
@@ -171,15 +179,25 @@ class AtWork:
 
     def _step(self) -> None:
         if self.live is not None:
-            if self.live.wait(0):
+            if self.live.wait(0) or log_bytes(self._spark) > self.log + LONG:
                 self._stop()
         elif self._ready:
-            for path in taken(self.job.checkpoint / "spark"):
-                path.unlink(missing_ok=True)
+            self._tidy()
             with self.starting:
                 self.live = self._started()
             self.begun_with = self.live.metrics.batches
             LOG.info("begun", extra={"job": self.job.name})
+
+    @property
+    def _spark(self) -> Path:
+        return self.job.checkpoint / "spark"
+
+    def _tidy(self) -> None:
+        """What Spark is done with is gone; and it need not remember all of that."""
+        for path in taken(self._spark):
+            path.unlink(missing_ok=True)
+        shorten(self._spark, lambda path: is_last(self.job, path))
+        self.log = log_bytes(self._spark)
 
     @property
     def _ready(self) -> bool:
@@ -234,13 +252,14 @@ class AtWork:
         """How far it is, for whoever asks."""
         if self.live is not None:
             self._note(self.live)
-        status = {"state": self.state, "metrics": self.last, "time": time()}
+        status = {"state": self.state, "metrics": self.last, "types": self.types, "time": time()}
         self.job.put_status(status if self.error is None else {**status, "error": self.error})
 
     def _note(self, live: Live) -> None:
         if live.done.number != self.batches:
             self.batches, self.done_at = live.done.number, time()
         self.last = measured(live, time() - self.done_at)
+        self.types = live.done.types
 
 
 def measured(live: Live, age: float) -> dict[str, Any]:

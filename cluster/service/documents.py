@@ -109,6 +109,7 @@ class BurstsOfType(BaseModel):
 
 class Statistics(BaseModel):
     counters: dict[str, float | str | None]
+    types: dict[str, int] = Field(description="events by type, of the types that queries name; late ones are not")
     bursts: dict[str, BurstsOfType] = Field(description="by the Kleene sub-pattern, of the bursts remembered")
 
 

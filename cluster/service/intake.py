@@ -17,11 +17,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cluster.service.jobs import Job, Spec, digest, put_bytes, sync, workload_of, write
+from cluster.service.jobs import Job, Spec, digest, workload_of
 from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings
 from connectors.errors import InputError
 from connectors.feed import Names
+from connectors.safe_files import put_bytes, sync, write
 from connectors.wire.arrow_events import read_arrow
 from connectors.wire.fitting import Fitted, fitted
 from connectors.wire.json_events import read_json
@@ -32,6 +33,9 @@ from planner.plan import plan
 
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
+
+ONCE = "once-"
+"""How the name of a file begins that has no key, and so never comes again."""
 
 MEANING = b"elsinore"
 """In a file of events: what its key stands for."""
@@ -52,7 +56,7 @@ class Taken:
 
 def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
     """All events of a body, or none of them."""
-    name = digest(append.key.encode()) if append.key else uuid.uuid4().hex
+    name = digest(append.key.encode()) if append.key else f"{ONCE}{uuid.uuid4().hex}"
     meaning = digest(append.body)
     if append.key and (before := _before(job, name)) is not None:
         return _repeated(before, meaning)
@@ -155,6 +159,11 @@ def _remember(job: Job, name: str, said: bytes) -> None:
         marker.parent.mkdir(exist_ok=True)
         sync(job.keys)
     put_bytes(marker, said)
+
+
+def is_last(job: Job, path: Path) -> bool:
+    """Whether no append will ever be put there again: it had no key, or its key is remembered."""
+    return path.name.startswith(ONCE) or _marker(job, path.stem).exists()
 
 
 def _marker(job: Job, name: str) -> Path:

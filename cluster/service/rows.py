@@ -16,10 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from cluster.service.jobs import Job, put_bytes
+from cluster.service.jobs import Job
 from cluster.service.refusals import RefusedError
 from connectors.json_rows import json_rows
 from connectors.live_sinks import LiveSink
+from connectors.safe_files import put_bytes
 from connectors.sinks import FIXED
 from connectors.widening import fitted, wider
 from elsinore.columns import NUMBER

@@ -106,8 +106,11 @@ def sending(service: Served, folder: Path, pieces: int = PIECES, pause: float = 
 
 def until_right(client: httpx2.Client, sender: Sender) -> None:
     """All events that were sent are taken, once; and the rows are those of a run alone."""
-    found = until_taken(client, sender.job, sender.events.num_rows)
-    assert found["metrics"]["events"] == sender.events.num_rows
+    until_taken(client, sender.job, sender.events.num_rows)
+    counted = insist(client, "GET", f"/v1/workloads/{sender.job}/statistics").json()
+    assert counted["counters"]["events"] == sender.events.num_rows
+    types = Counter(sender.events["type"].to_pylist())
+    assert counted["types"] == {name: types[name] for name in ("Request", "Travel")}
     assert rows_of(client, sender.job) == expected(WORKLOAD, sender.events)
 
 

@@ -1,0 +1,83 @@
+"""A job whose appends are many: what Spark remembers of them does not grow for ever, and none is taken twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+
+import pytest
+
+from cluster.service import at_work
+from cluster.service.at_work import AtWork
+from cluster.service.documents import Submission
+from cluster.service.intake import NDJSON, Append, take
+from cluster.service.jobs import Job, Jobs
+from cluster.service.settings import ServiceSettings, service_settings
+from cluster.service.submitting import submit
+from cluster.settings import Settings
+from connectors.spark.taken import log_bytes
+
+pytestmark = pytest.mark.usefixtures("running")
+
+COUNTED = "RETURN COUNT(*) PATTERN A WITHIN 10 seconds SLIDE 10 seconds"
+
+APPENDS = 40
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> ServiceSettings:
+    return service_settings(data=tmp_path)
+
+
+@pytest.fixture
+def job(settings: ServiceSettings) -> Job:
+    jobs = Jobs(settings.data)
+    jobs.begin()
+    return submit(jobs, Submission(workload=COUNTED), None, b"", settings)
+
+
+@pytest.fixture
+def working(job: Job) -> Iterator[AtWork]:
+    found = AtWork(job, Settings(engine="ray", files_at_once=1, trigger=0), 0, Lock())
+    yield found
+    found.end()
+
+
+def append(job: Job, settings: ServiceSettings, number: int, keyed: bool) -> None:
+    body = json.dumps({"type": "A", "time": number}).encode()
+    assert take(job, Append(body, NDJSON, str(number) if keyed else None), settings).events == 1
+
+
+def until_taken(working: AtWork, events: int) -> None:
+    end = monotonic() + 60
+    while working.last.get("events", 0) < events:
+        assert monotonic() < end, (working.state, working.last, working.error)
+        sleep(0.05)
+
+
+def test_what_spark_remembers_is_bounded(
+    job: Job, settings: ServiceSettings, working: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    longest = 12 * 300
+    monkeypatch.setattr(at_work, "LONG", longest)
+    for number in range(APPENDS):
+        append(job, settings, number, keyed=number % 2 == 0)
+    until_taken(working, APPENDS)
+    # As of one who died before he had remembered a key: the same append comes again.
+    lost = max(path for path in job.keys.rglob("*") if path.is_file())
+    lost.unlink()
+    for number in range(APPENDS):
+        if number % 2 == 0:
+            append(job, settings, number, keyed=True)
+    for number in range(APPENDS, 2 * APPENDS):
+        append(job, settings, number, keyed=False)
+    until_taken(working, 2 * APPENDS)
+    sleep(1)
+    assert working.last["events"] == 2 * APPENDS
+    assert working.types == {"A": 2 * APPENDS}
+    assert working.live is not None
+    assert working.live.era.number > 1
+    assert log_bytes(job.checkpoint / "spark") < 3 * longest
