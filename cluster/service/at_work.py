@@ -15,7 +15,7 @@ from ray.exceptions import RayError
 
 from cluster.checkpoint import latest_of
 from cluster.live import Asked, Live, Write
-from cluster.service.intake import is_last
+from cluster.service.intake import is_last, sweep
 from cluster.service.jobs import Job, Spec, paused
 from cluster.service.refusals import refusal
 from cluster.service.rows import RowsSink
@@ -193,7 +193,8 @@ class AtWork:
         return self.job.checkpoint / "spark"
 
     def _tidy(self) -> None:
-        """What Spark is done with is gone; and it need not remember all of that."""
+        """What Spark is done with is gone, and it need not remember all of that; nor are drafts of use to anybody."""
+        sweep(self.job)
         for path in taken(self._spark):
             path.unlink(missing_ok=True)
         shorten(self._spark, lambda path: is_last(self.job, path))

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event
 from time import monotonic, sleep
+from typing import Any
 
 import ray
 from ray import serve
+from ray.exceptions import RayError
 
 from cluster.holding import holder
 from cluster.service.app import application
 from cluster.service.edge import CALLBACK, IMPORT_PATH
 from cluster.service.jobs import Jobs
+from cluster.service.manager import NAME, NAMESPACE
 from cluster.service.settings import ServiceSettings, check_listening
 from cluster.session import Session
 from cluster.settings import Settings
@@ -44,7 +47,19 @@ def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
             serve.run(application(service, settings), name="elsinore", route_prefix="/")
         yield session
     finally:
+        if not session.alone:
+            _leave()
         session.close()
+
+
+def _leave() -> None:
+    """A cluster that others have: there ends what was begun here."""
+    shutdown: Any = serve.shutdown
+    shutdown()
+    with suppress(ValueError, RayError):
+        manager = ray.get_actor(NAME, NAMESPACE)
+        ray.get(manager.stop.remote(), timeout=LEAVING)
+        ray.kill(manager)
 
 
 def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Callable[[str], None]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,9 @@ MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
 
 ONCE = "once-"
 """How the name of a file begins that has no key, and so never comes again."""
+
+ABANDONED = 3600
+"""Seconds after which nobody writes at a draft any more."""
 
 MEANING = b"elsinore"
 """In a file of events: what its key stands for."""
@@ -159,6 +163,14 @@ def _remember(job: Job, name: str, said: bytes) -> None:
         marker.parent.mkdir(exist_ok=True)
         sync(job.keys)
     put_bytes(marker, said)
+
+
+def sweep(job: Job) -> None:
+    """Drafts of whoever died over them."""
+    for path in job.incoming.glob(".*"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()
 
 
 def is_last(job: Job, path: Path) -> bool:

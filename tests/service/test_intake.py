@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -89,6 +90,16 @@ def test_whoever_dies_on_the_way_has_done_nothing_or_all(
     assert take(job, append(EVENT), settings).events == 1
     assert take(job, append(EVENT), settings) == Taken(1, True)
     assert on_disk(job) == [EVENT, EVENT]
+
+
+def test_drafts_of_the_dead_are_swept(job: Job, settings: ServiceSettings) -> None:
+    take(job, append(EVENT), settings)
+    old, new = job.incoming / ".old", job.incoming / ".new"
+    for draft in (old, new):
+        draft.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    intake.sweep(job)
+    assert (old.exists(), new.exists(), on_disk(job)) == (False, True, [EVENT])
 
 
 def test_of_many_with_one_key_one_is_taken(job: Job, settings: ServiceSettings) -> None:
