@@ -15,16 +15,17 @@ from ray.exceptions import RayError
 
 from cluster.checkpoint import latest_of
 from cluster.live import Asked, Live, Write
-from cluster.service.intake import is_last, sweep
+from cluster.service.intake import forget_keys, is_last, sweep
 from cluster.service.jobs import Job, Spec, paused
 from cluster.service.refusals import refusal
-from cluster.service.rows import RowsSink
+from cluster.service.rows import RowsSink, forget_rows
+from cluster.service.settings import ServiceSettings
 from cluster.settings import Settings
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.spark.streams import Stream
-from connectors.spark.taken import log_bytes, shorten, taken
+from connectors.spark.taken import log_bytes, seen, shorten, taken
 from elsinore.tables import answers, columns_of, form_of, table
 from planner.check import check_text
 from planner.errors import WorkloadError
@@ -39,6 +40,11 @@ LOOK = 0.1
 
 TOLD = 0.5
 """Seconds between two words on how far it is."""
+
+SWEEP = 60.0
+"""Seconds between two looks for rows whose time is over."""
+
+HOUR = 3600
 
 TRIES = 5
 """Times that a stream may fail, one after another, over what is nobody's fault."""
@@ -62,7 +68,7 @@ class AtWork:
 
     job: Job
     settings: Settings
-    remembered: int
+    service: ServiceSettings
     starting: Any
     """Streams begin one after another."""
     live: Live | None = None
@@ -165,7 +171,7 @@ class AtWork:
             self.live = None
 
     def _go(self) -> None:
-        told = 0.0
+        told = swept = 0.0
         while not self._over.wait(LOOK):
             try:
                 with self._lock:
@@ -174,6 +180,9 @@ class AtWork:
                         if time() - told > TOLD:
                             self.tell()
                             told = time()
+                if self.service.rows_kept is not None and time() - swept > SWEEP:
+                    forget_rows(self.job, time() - self.service.rows_kept * HOUR)
+                    swept = time()
             except Exception as error:  # noqa: BLE001 - a job that fails is told of, and the others go on
                 self._fail(error)
 
@@ -198,6 +207,8 @@ class AtWork:
         for path in taken(self._spark):
             path.unlink(missing_ok=True)
         shorten(self._spark, lambda path: is_last(self.job, path))
+        if self.service.keys_kept is not None:
+            forget_keys(self.job, time() - self.service.keys_kept * HOUR, seen(self._spark))
         self.log = log_bytes(self._spark)
 
     @property
@@ -223,7 +234,7 @@ class AtWork:
 
     def _started(self) -> Live:
         spec = self.spec
-        asked = Asked(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.remembered)
+        asked = Asked(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions)
         settings = self.settings
         if spec.actors is not None:
             settings = settings.model_copy(update={"actors": spec.actors})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -171,6 +172,14 @@ def sweep(job: Job) -> None:
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > ABANDONED:
                 path.unlink()
+
+
+def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
+    """Of appends that came before; but not where Spark would take nothing at the same path again."""
+    names = {path.stem for path in kept}
+    for marker in job.keys.glob("*/*"):
+        if marker.name not in names and marker.stat().st_mtime < before:
+            marker.unlink()
 
 
 def is_last(job: Job, path: Path) -> bool:

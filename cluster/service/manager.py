@@ -109,7 +109,7 @@ class Manager:
         with self._looking:
             for job in self.jobs.all():
                 if job.name not in self.at_work:
-                    self.at_work[job.name] = AtWork(job, self.settings, self.service.decisions, self._starting)
+                    self.at_work[job.name] = AtWork(job, self.settings, self.service, self._starting)
 
 
 def _held(jobs: Jobs) -> IO[str]:

@@ -47,6 +47,13 @@ class RowsSink(LiveSink):
         put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
 
 
+def forget_rows(job: Job, before: float) -> None:
+    """Of batches that were done before."""
+    for path in job.rows.glob("part-*.arrow"):
+        if path.stat().st_mtime < before:
+            path.unlink()
+
+
 @dataclass(frozen=True, order=True)
 class Cursor:
     batch: int = 0
@@ -118,7 +125,10 @@ class Reader:
             if not left:
                 break
             skipped = after.row if batch == after.batch else 0
-            part = self._read(batch).slice(skipped, left)
+            try:
+                part = self._read(batch).slice(skipped, left)
+            except FileNotFoundError:  # its time is over
+                continue
             if part.num_rows:
                 numbers.append(batch)
                 parts.append(part)

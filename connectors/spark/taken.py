@@ -25,6 +25,12 @@ def taken(checkpoint: Path) -> Iterator[Path]:
         yield from (_path(entry) for entry in map(json.loads, _lines(log)) if entry["batchId"] <= last)
 
 
+def seen(checkpoint: Path) -> Iterator[Path]:
+    """All that Spark knows of, and will not take again."""
+    for log in _logs(checkpoint):
+        yield from (_path(json.loads(line)) for line in _lines(log))
+
+
 def log_bytes(checkpoint: Path) -> int:
     """What Spark reads and writes every few batches."""
     return max((log.stat().st_size for log in _logs(checkpoint) if log.name.endswith(WHOLE)), default=0)

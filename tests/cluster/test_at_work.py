@@ -40,8 +40,8 @@ def job(settings: ServiceSettings) -> Job:
 
 
 @pytest.fixture
-def working(job: Job) -> Iterator[AtWork]:
-    found = AtWork(job, Settings(engine="ray", files_at_once=1, trigger=0), 0, Lock())
+def working(job: Job, settings: ServiceSettings) -> Iterator[AtWork]:
+    found = AtWork(job, Settings(engine="ray", files_at_once=1, trigger=0), settings, Lock())
     yield found
     found.end()
 
