@@ -33,7 +33,8 @@ def seen(checkpoint: Path) -> Iterator[Path]:
 
 def log_bytes(checkpoint: Path) -> int:
     """What Spark reads and writes every few batches."""
-    return max((log.stat().st_size for log in _logs(checkpoint) if log.name.endswith(WHOLE)), default=0)
+    log = _whole(checkpoint)
+    return log.stat().st_size if log is not None else 0
 
 
 def shorten(checkpoint: Path, forgotten: Callable[[Path], bool]) -> None:
@@ -41,19 +42,19 @@ def shorten(checkpoint: Path, forgotten: Callable[[Path], bool]) -> None:
 
     Spark takes no path twice, and knows from its log which ones it has taken. It may not be at work meanwhile.
     """
-    last, whole = _done(checkpoint), [log for log in _logs(checkpoint) if log.name.endswith(WHOLE)]
-    if last is None or not whole:
+    last, log = _done(checkpoint), _whole(checkpoint)
+    if last is None or log is None:
         return
-    log = max(whole, key=_number)
-    left = []
-    for line in _lines(log):
-        entry = json.loads(line)
-        path = _path(entry)
-        if entry["batchId"] > last or path.exists() or not forgotten(path):
-            left.append(line)
+    version, *lines = log.read_text().splitlines()
+    left = [line for line in lines if _is_needed(json.loads(line), last, forgotten)]
     # Hadoop would find that the checksum beside it is another one's; it need not be there.
     log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
-    put_bytes(log, "\n".join([_version(log), *left]).encode())
+    put_bytes(log, "\n".join([version, *left]).encode())
+
+
+def _is_needed(entry: Any, last: int, forgotten: Callable[[Path], bool]) -> bool:
+    path = _path(entry)
+    return entry["batchId"] > last or path.exists() or not forgotten(path)
 
 
 def _done(checkpoint: Path) -> int | None:
@@ -71,12 +72,10 @@ def _logs(checkpoint: Path) -> list[Path]:
     return [log for log in found if log.name.removesuffix(WHOLE).isdigit()]
 
 
-def _number(log: Path) -> int:
-    return int(log.name.removesuffix(WHOLE))
-
-
-def _version(log: Path) -> str:
-    return log.read_text().split("\n", 1)[0]
+def _whole(checkpoint: Path) -> Path | None:
+    """The last log of all files; earlier ones stay for some minutes."""
+    found = [log for log in _logs(checkpoint) if log.name.endswith(WHOLE)]
+    return max(found, key=lambda log: int(log.name.removesuffix(WHOLE)), default=None)
 
 
 def _lines(log: Path) -> list[str]:
