@@ -89,7 +89,7 @@ EVENTS, PIECES = 6_000, 24
 
 @contextmanager
 def sending(service: Served, folder: Path, pieces: int = PIECES, pause: float = 0.0, **more: Any) -> Iterator[Sender]:
-    """Somebody sends events to a job all the while: in the end none is lost, and none counts twice."""
+    """Somebody sends events to a job all the while, and then the rest: none is lost, and none counts twice."""
     events = ended(rides(folder, EVENTS))
     with service.client() as client, service.client() as other, submitted(client, WORKLOAD, **more) as job:
         sender = Sender(other, job, events, pieces, pause)
@@ -99,6 +99,7 @@ def sending(service: Served, folder: Path, pieces: int = PIECES, pause: float = 
         going.start()
         sleep(0.3)
         yield sender
+        sender.pause = 0.0
         going.join()
         assert sender.acknowledged == events.num_rows
         until_right(client, sender)
