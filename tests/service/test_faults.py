@@ -82,7 +82,8 @@ def test_ten_random_kills(service: Served, client: httpx2.Client, tmp_path: Path
             until_taken(client, sender.job, sender.acknowledged)
 
 
-@pytest.mark.parametrize("how", [Served.kill_all, pytest.param(Served.kill, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("how", [Served.kill_all, Served.kill])
 def test_all_of_it_is_killed_and_started_again(service: Served, tmp_path: Path, how: Callable[[Served], None]) -> None:
     with sending(service, tmp_path, pause=0.2):
         how(service)
