@@ -243,4 +243,4 @@ def test_calls_of_graph_actors_that_are_lost_are_made_again(stopped: Served, tmp
     hook = f"{only_unreliable.__module__}.{only_unreliable.__qualname__}"
     stopped.start(__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR=hook, ELSINORE_RESTARTS="1000")
     with sending(stopped, tmp_path, pieces=100, pause=0.2):
-        pass
+        assert "Unreliable" in stopped.actors()
