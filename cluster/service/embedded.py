@@ -36,8 +36,6 @@ PATIENCE = 180
 @contextmanager
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """The service, ready; all processes end with the block."""
-    check_listening(service)
-    _wait_for_others(service)
     os.environ[CALLBACK] = IMPORT_PATH
     session = Session(settings, service.metrics_port)
     try:
@@ -66,6 +64,8 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
     """Until SIGTERM, or Ctrl-C."""
     over = Event()
     _end_by_signal(over)
+    check_listening(service)
+    _wait_for_others(service)
     say(f"The service starts; its jobs are in {service.data}")
     with serving(service, settings):
         _end_by_signal(over)
