@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
 from time import monotonic, sleep
@@ -51,34 +51,33 @@ def append(job: Job, settings: ServiceSettings, number: int, keyed: bool) -> Non
     assert take(job, Append(body, NDJSON, str(number) if keyed else None), settings).events == 1
 
 
-def until_taken(working: AtWork, events: int) -> None:
+def until(working: AtWork, what: Callable[[AtWork], bool]) -> None:
     end = monotonic() + 60
-    while working.last.get("events", 0) < events:
+    while not what(working):
         assert monotonic() < end, (working.state, working.last, working.error)
         sleep(0.05)
+
+
+def has_begun_anew(working: AtWork) -> bool:
+    return working.live is not None and working.live.era.number > 1
 
 
 def test_what_spark_remembers_is_bounded(
     job: Job, settings: ServiceSettings, working: AtWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    longest = 500
-    monkeypatch.setattr(at_work, "LONG", longest)
+    monkeypatch.setattr(at_work, "LONG", 500)
     append(job, settings, 0, keyed=True)
     # As of one who died before he had remembered the key: the same append will come again.
     [marker] = job.keys.glob("*/*")
     marker.unlink()
     for number in range(1, APPENDS):
         append(job, settings, number, keyed=number % 2 == 0)
-    until_taken(working, APPENDS)
-    for number in range(APPENDS):
-        if number % 2 == 0:
-            append(job, settings, number, keyed=True)
-    for number in range(APPENDS, 2 * APPENDS):
-        append(job, settings, number, keyed=False)
-    until_taken(working, 2 * APPENDS)
+    until(working, lambda found: found.last.get("events") == APPENDS and has_begun_anew(found))
+    assert log_bytes(job.checkpoint / "spark") < 500
+    for number in range(0, APPENDS, 2):
+        append(job, settings, number, keyed=True)
+    append(job, settings, APPENDS, keyed=False)
+    until(working, lambda found: found.last["events"] > APPENDS)
     sleep(1)
-    assert working.last["events"] == 2 * APPENDS
-    assert working.types == {"A": 2 * APPENDS}
-    assert working.live is not None
-    assert working.live.era.number > 1
-    assert log_bytes(job.checkpoint / "spark") < 10 * longest
+    assert working.last["events"] == APPENDS + 1
+    assert working.types == {"A": APPENDS + 1}
