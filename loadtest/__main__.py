@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -84,6 +85,9 @@ def embedded(events: int, out: Path) -> float:
 
 
 if __name__ == "__main__":
+    # Whoever runs it in the background may have had the one ignored; and the other would leave the service behind.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         main()
     except KeyboardInterrupt:
