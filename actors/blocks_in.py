@@ -23,6 +23,13 @@ def events_of(blocks: Sequence[bytes]) -> pa.Table:
     return pa.concat_tables([pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks])
 
 
+def counted(events: pa.Table, types: Sequence[str]) -> dict[str, int]:
+    """Events by type, of the types that a query names."""
+    # What no query names has the number -1.
+    found = np.bincount(events.column(KIND).to_numpy() + 1, minlength=len(types) + 1)[1:].tolist()
+    return {name: number for name, number in zip(types, found, strict=True) if number}
+
+
 def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:
     """Those that are in some of these key groups along some route."""
     return _chosen(events, reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes))))

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from actors.blocks_in import Bounds, batch_of, block_of, events_of, own_events
+from actors.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events
 from actors.engine import Engine
 from actors.partial_rows import PartialRows
 from actors.remote_optimizer import RemoteOptimizer
@@ -90,6 +90,8 @@ class Receipt:
     number: int
     counts: Counts
     late: list[pa.RecordBatch] = field(default_factory=list)
+    types: dict[str, int] = field(default_factory=dict)
+    """Events by type, all of the batch; one actor of a live stream counts them, and only where they come from Spark."""
 
 
 Answer = tuple[Receipt, list[PartialRows]]
@@ -140,11 +142,13 @@ class GraphActor:
         if number != self.number + 1:
             raise OutOfOrderError(f"batch {number} came after batch {self.number}")
         begin = perf_counter()
-        events = self._own(number, blocks)
+        events = events_of(blocks) if blocks else None
+        types = self._counted_types(events)
+        events = self._own(number, events)
         rows = self._drained() if watermark is None else self._taken(watermark, events)
         self.seconds += perf_counter() - begin
         self.number = number
-        self.answers[number] = Receipt(number, *self._counted()), rows
+        self.answers[number] = Receipt(number, *self._counted(), types), rows
         self.answers.pop(number - KEPT, None)
         self._tell()
         return self.answers[number]
@@ -156,9 +160,14 @@ class GraphActor:
             if any(one is not None for one in seen):
                 self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
 
-    def _own(self, number: int, blocks: Sequence[bytes]) -> pa.Table | None:
+    def _counted_types(self, events: pa.Table | None) -> dict[str, int]:
+        """Every actor of a live stream is given all events."""
+        if events is None or self.duty.keeper is None or self.place:
+            return {}
+        return counted(events, self.duty.types)
+
+    def _own(self, number: int, events: pa.Table | None) -> pa.Table | None:
         """The events of a batch; where they must not be lost, its own alone, once they are safe."""
-        events = events_of(blocks) if blocks else None
         if self.duty.keeper is not None:
             if events is not None:
                 events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.duty.plans))

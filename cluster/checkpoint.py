@@ -15,14 +15,13 @@ whole, and then batch by batch. An era without a whole snapshot follows from the
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from actors.state import pack, unpack
+from cluster.holding import HeldError, hold, holder
 from cluster.spark_log import SparkLog
 from connectors.errors import FailedError, InputError
 from connectors.vault import DamagedError, Vault
@@ -42,6 +41,8 @@ class Done:
     latest: int = 0
     watermark: int = 0
     counts: dict[str, int] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    """Events by type, of the types that a query named then."""
 
 
 @dataclass(frozen=True)
@@ -200,37 +201,18 @@ def status(url: str) -> Status:
 
 
 def _holder(vault: Vault) -> str | None:
-    if not vault.local:
-        return None
-    with (Path(vault.root) / LOCK).open("a+") as file:
-        return _lock(file)
-
-
-def _lock(file: IO[str]) -> str | None:
-    """Who has this lock, if somebody has; or else the caller has it now."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.seek(0)
-        return file.read().strip() or "another process"
-    return None
+    return holder(Path(vault.root) / LOCK) if vault.local else None
 
 
 def _locked(vault: Vault) -> IO[str]:
-    """Nobody on this machine begins with what somebody is at work on; the kernel lets go of it with the process."""
+    """Nobody on this machine begins with what somebody is at work on."""
     path = Path(vault.root)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        file = (path / LOCK).open("a+")
+        return hold(path / LOCK)
     except OSError as error:
         raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error
-    holder = _lock(file)
-    if holder is not None:
-        file.close()
+    except HeldError as error:
         raise InputError(
-            f"{holder} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
-        )
-    file.truncate(0)
-    file.write(f"process {os.getpid()}")
-    file.flush()
-    return file
+            f"{error} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
+        ) from None

@@ -7,6 +7,7 @@ Who comes after a death finds a batch at one of these points, and does the rest 
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -224,6 +225,7 @@ class Live:
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
+        done = replace(done, types=self._types(receipts))
         with self._timed("checkpoint"):
             self.checkpoint.spark_log.keep()
             self.era.put_whole(done)
@@ -282,6 +284,10 @@ class Live:
         return Done(
             number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
         )
+
+    def _types(self, receipts: Sequence[Receipt]) -> dict[str, int]:
+        """Events by type, with those of a batch."""
+        return dict(sum((Counter(one.types) for one in receipts), Counter(self.done.types)))
 
     def _bury(self, done: Done, deal: Deal, frame: Any, folder: Path) -> None:
         """Dead and late events, as they came; those of a batch that comes again are written over."""

@@ -5,7 +5,6 @@ A file is there as a whole or not at all, and carries a checksum: what comes bac
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any
 import fsspec  # type: ignore[import-untyped]
 
 from connectors.errors import FailedError, InputError
+from connectors.safe_files import put_bytes
 
 DIGEST = 16
 
@@ -51,13 +51,13 @@ class Vault:
     def put(self, name: str, content: bytes) -> None:
         """After this it is safe, whatever dies."""
         sealed = blake2b(content, digest_size=DIGEST).digest() + content
+        path = self._path(name)
         with self._written(name):
+            self._place[0].makedirs(path.rsplit("/", 1)[0], exist_ok=True)
             if self.local:
-                _put_here(Path(self._path(name)), sealed)
+                put_bytes(Path(path), sealed)
             else:
-                filesystem, path = self._place[0], self._path(name)
-                filesystem.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-                filesystem.pipe_file(path, sealed)
+                self._place[0].pipe_file(path, sealed)
 
     def get(self, name: str) -> bytes:
         try:
@@ -106,27 +106,3 @@ class Vault:
                 f"{self.root}/{name} cannot be written: {error.strerror or error}. What was written before it is "
                 "whole: mend this, and begin again with the same checkpoint."
             ) from error
-
-
-def _put_here(path: Path, content: bytes) -> None:
-    """Under another name first, which it loses when all of it is on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+
 import numpy as np
 from rich.table import Table
 
@@ -10,6 +13,15 @@ from planner.check import check_text
 from planner.clock import Clock
 
 COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows", "replanned")
+
+
+MANY = 10
+"""Types that have a place in a line."""
+
+
+def _most(types: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Those that came most often."""
+    return Counter(types).most_common(MANY)
 
 
 def shown(checkpoint: str) -> Table:
@@ -24,6 +36,7 @@ def shown(checkpoint: str) -> Table:
         table.add_row("batches", f"{told.done.number:,}")
         for name in COUNTS:
             table.add_row(name.replace("_", " "), f"{told.done.counts.get(name, 0):,}")
+        table.add_row("by type", ", ".join(f"{name} {count:,}" for name, count in _most(told.done.types)))
         if told.done.seen:
             clock = Clock.load(told.terms["clock"])
             latest, watermark = clock.show(np.array([told.done.latest, told.done.watermark])).to_pylist()

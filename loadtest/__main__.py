@@ -6,11 +6,14 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
-from loadtest.service import end, service
+from loadtest.service import SERVICE_LOG, end, service
 from loadtest.shapes import SHAPES
 from loadtest.summary import summarized, write
 
@@ -26,15 +29,26 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=4_000_000, help="that the embedded stream is measured with")
     parser.add_argument("--out", type=Path, default=Path(".build/loadtest"), help="where the reports go")
     asked = parser.parse_args()
-    out = asked.out.absolute()
-    shutil.rmtree(out, ignore_errors=True)
-    out.mkdir(parents=True)
+    if asked.seconds <= 0 or asked.events <= 0:
+        parser.error("--seconds and --events are more than 0")
+    out = _emptied(asked.out.absolute(), parser.error)
     with service(out) as url:
         load(url, out, asked.shape, asked.seconds)
     summary = summarized(out, embedded(asked.events, out))
     write(summary, out / "summary.json")
     sys.stdout.write(f"{summary.told}\nreports: {out}/report.html, {out}/summary.json\n")
     sys.exit(1 if summary.wrong or not summary.events else 0)
+
+
+def _emptied(out: Path, refuse: Callable[[str], NoReturn]) -> Path:
+    """Of an earlier test; nothing else is ever deleted."""
+    if out.exists() and not out.is_dir():
+        refuse(f"--out {out} is no folder")
+    if out.exists() and any(out.iterdir()) and not (out / SERVICE_LOG).is_file():
+        refuse(f"--out {out} holds other things than an earlier load test")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    return out
 
 
 def load(url: str, out: Path, shape: str, seconds: float) -> None:
@@ -71,4 +85,10 @@ def embedded(events: int, out: Path) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    # Whoever runs it in the background may have had the one ignored; and the other would leave the service behind.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("stopped")

@@ -18,6 +18,8 @@ START = 240
 """Seconds that Ray and Spark may take."""
 STOP = 60
 
+SERVICE_LOG = "service.log"
+
 
 @contextmanager
 def service(folder: Path) -> Iterator[str]:
@@ -27,10 +29,10 @@ def service(folder: Path) -> Iterator[str]:
         port = free.getsockname()[1]
     environment = os.environ | {"ELSINORE_ENGINE": "ray"}
     command = [sys.executable, "-m", "elsinore", "serve", "--data", str(folder / "data"), "--port", str(port)]
-    with (folder / "service.log").open("wb") as log:
+    with (folder / SERVICE_LOG).open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
         try:
-            _wait(process, f"http://127.0.0.1:{port}", folder / "service.log")
+            _wait(process, f"http://127.0.0.1:{port}", folder / SERVICE_LOG)
             yield f"http://127.0.0.1:{port}"
         finally:
             end(process)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from threading import Event, RLock, Thread
 from time import time
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,17 @@ from ray.exceptions import RayError
 
 from cluster.checkpoint import latest_of
 from cluster.live import Asked, Live, Write
+from cluster.service.intake import forget_keys, is_last, sweep
 from cluster.service.jobs import Job, Spec, paused
 from cluster.service.refusals import refusal
-from cluster.service.rows import RowsSink
+from cluster.service.rows import RowsSink, forget_rows
+from cluster.service.settings import ServiceSettings
 from cluster.settings import Settings
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.spark.streams import Stream
-from connectors.spark.taken import taken
+from connectors.spark.taken import log_bytes, seen, shorten, taken
 from elsinore.tables import answers, columns_of, form_of, table
 from planner.check import check_text
 from planner.errors import WorkloadError
@@ -38,8 +41,16 @@ LOOK = 0.1
 TOLD = 0.5
 """Seconds between two words on how far it is."""
 
+SWEEP = 60.0
+"""Seconds between two looks for rows whose time is over."""
+
+HOUR = 3600
+
 TRIES = 5
 """Times that a stream may fail, one after another, over what is nobody's fault."""
+
+LONG = 4 << 20
+"""Bytes by which Spark's log of files may grow before it is shortened: those of about 25,000 appends."""
 
 SPARK: dict[str, T.DataType] = {
     "int64": T.LongType(),
@@ -57,7 +68,7 @@ class AtWork:
 
     job: Job
     settings: Settings
-    remembered: int
+    service: ServiceSettings
     starting: Any
     """Streams begin one after another."""
     live: Live | None = None
@@ -65,6 +76,8 @@ class AtWork:
     failures: int = 0
     begun_with: int = 0
     pause_until: float = 0.0
+    log: int = 0
+    """Bytes of Spark's log of files when the stream began."""
     last: dict[str, Any] = field(default_factory=dict)
     """The metrics that were known last."""
     batches: int = -1
@@ -76,6 +89,7 @@ class AtWork:
         self.spec = self.job.spec()
         before = self.job.status()
         self.last = before.get("metrics", {})
+        self.types = before.get("types", {})
         self.error = before.get("error") if before.get("state") == "failed" else None
         self._thread = Thread(target=self._go, name=f"job-{self.job.name}", daemon=True)
         self._thread.start()
@@ -157,7 +171,7 @@ class AtWork:
             self.live = None
 
     def _go(self) -> None:
-        told = 0.0
+        told = swept = 0.0
         while not self._over.wait(LOOK):
             try:
                 with self._lock:
@@ -166,20 +180,36 @@ class AtWork:
                         if time() - told > TOLD:
                             self.tell()
                             told = time()
+                if self.service.rows_kept is not None and time() - swept > SWEEP:
+                    forget_rows(self.job, time() - self.service.rows_kept * HOUR)
+                    swept = time()
             except Exception as error:  # noqa: BLE001 - a job that fails is told of, and the others go on
                 self._fail(error)
 
     def _step(self) -> None:
         if self.live is not None:
-            if self.live.wait(0):
+            if self.live.wait(0) or log_bytes(self._spark) > self.log + LONG:
                 self._stop()
         elif self._ready:
-            for path in taken(self.job.checkpoint / "spark"):
-                path.unlink(missing_ok=True)
+            self._tidy()
             with self.starting:
                 self.live = self._started()
             self.begun_with = self.live.metrics.batches
             LOG.info("begun", extra={"job": self.job.name})
+
+    @property
+    def _spark(self) -> Path:
+        return self.job.checkpoint / "spark"
+
+    def _tidy(self) -> None:
+        """What Spark is done with is gone, and it need not remember all of that; nor are drafts of use to anybody."""
+        sweep(self.job)
+        for path in taken(self._spark):
+            path.unlink(missing_ok=True)
+        shorten(self._spark, lambda path: is_last(self.job, path))
+        if self.service.keys_kept is not None:
+            forget_keys(self.job, time() - self.service.keys_kept * HOUR, seen(self._spark))
+        self.log = log_bytes(self._spark)
 
     @property
     def _ready(self) -> bool:
@@ -204,7 +234,7 @@ class AtWork:
 
     def _started(self) -> Live:
         spec = self.spec
-        asked = Asked(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.remembered)
+        asked = Asked(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions)
         settings = self.settings
         if spec.actors is not None:
             settings = settings.model_copy(update={"actors": spec.actors})
@@ -215,6 +245,7 @@ class AtWork:
         fields = [T.StructField(name, SPARK[kind]) for name, kind in self.job.columns().items()]
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
         options = {"maxFilesPerTrigger": self.settings.files_at_once, "ignoreMissingFiles": "true"}
+        options["parquet.page.verify-checksum.enabled"] = "true"
         reader = reader.options(**options, cleanSource="delete", pathGlobFilter="*.parquet")
         names = Names(self.spec.type_column, self.spec.time_column)
         return Stream(reader.load(str(self.job.incoming)), names, self.spec.time_unit)
@@ -233,13 +264,14 @@ class AtWork:
         """How far it is, for whoever asks."""
         if self.live is not None:
             self._note(self.live)
-        status = {"state": self.state, "metrics": self.last, "time": time()}
+        status = {"state": self.state, "metrics": self.last, "types": self.types, "time": time()}
         self.job.put_status(status if self.error is None else {**status, "error": self.error})
 
     def _note(self, live: Live) -> None:
         if live.done.number != self.batches:
             self.batches, self.done_at = live.done.number, time()
         self.last = measured(live, time() - self.done_at)
+        self.types = live.done.types
 
 
 def measured(live: Live, age: float) -> dict[str, Any]:

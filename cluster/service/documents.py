@@ -109,6 +109,7 @@ class BurstsOfType(BaseModel):
 
 class Statistics(BaseModel):
     counters: dict[str, float | str | None]
+    types: dict[str, int] = Field(description="events by type, of the types that queries name; late ones are not")
     bursts: dict[str, BurstsOfType] = Field(description="by the Kleene sub-pattern, of the bursts remembered")
 
 
@@ -117,7 +118,7 @@ class Health(BaseModel):
 
 
 NOTHING: dict[str, Any] = {
-    **dict.fromkeys((*COUNTERS, "waited", "seconds", "set_aside", "replanned"), 0),
+    **dict.fromkeys((*COUNTERS, "waited", "seconds", "replanned"), 0),
     **dict.fromkeys(GAUGES, 0.0),
     "watermark": None,
     "latest": None,

@@ -1,7 +1,8 @@
 """Where Serve meets the network: what has to be changed in it, because it cannot be set.
 
-Uvicorn reads headers for as long as they come. Serve's proxies import `bound_headers` by the environment variable
-`CALLBACK`, which has to be set where they run.
+Uvicorn reads headers for as long as they come; and a proxy that does not know of the service yet says that there is no
+such thing. Serve's proxies import `middlewares` by the environment variable `CALLBACK`, which has to be set where they
+run.
 """
 
 from __future__ import annotations
@@ -9,15 +10,18 @@ from __future__ import annotations
 from typing import Any
 
 from ray.serve._private import replica
+from starlette.middleware import Middleware
 from uvicorn.protocols.http import auto
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from cluster.service.guard import HEADERS
+from cluster.service.guard import HEADERS, refuse
 from cluster.service.refusals import RefusedError
 from cluster.service.settings import LOOPBACK
 
 CALLBACK = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
-IMPORT_PATH = "cluster.service.edge:bound_headers"
+IMPORT_PATH = "cluster.service.edge:middlewares"
+
+PROBLEM = b"application/problem+json"
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -53,10 +57,31 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def bound_headers() -> list[Any]:
-    """Serve asks for middlewares here. Its server is made later, and takes the protocol from where this puts it."""
+class Starting:
+    """Around a proxy (ASGI). What it does not find comes later: the service itself answers with problem documents."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        missing = False
+
+        async def sent(message: Any) -> None:
+            nonlocal missing
+            if message["type"] == "http.response.start" and message["status"] == 404:
+                missing = (b"content-type", PROBLEM) not in message["headers"]
+                if missing:
+                    await refuse(RefusedError(503, "the service is being started", kind="starting"), send)
+            if not missing:
+                await send(message)
+
+        await self.app(scope, receive, sent)
+
+
+def middlewares() -> list[Any]:
+    """Serve's server is made later, and takes the protocol from where this puts it."""
     auto.AutoHTTPProtocol = BoundedProtocol
-    return []
+    return [Middleware(Starting)]
 
 
 def listen_here_alone() -> None:

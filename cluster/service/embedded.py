@@ -5,21 +5,29 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Event
+from time import monotonic, sleep
+from typing import Any
 
 import ray
 from ray import serve
+from ray.exceptions import RayError
 
+from cluster.holding import holder
 from cluster.service.app import application
 from cluster.service.edge import CALLBACK, IMPORT_PATH
 from cluster.service.jobs import Jobs
+from cluster.service.manager import NAME, NAMESPACE
 from cluster.service.settings import ServiceSettings, check_listening
 from cluster.session import Session
 from cluster.settings import Settings
-from connectors.errors import FailedError
+from connectors.errors import FailedError, InputError
 
 LOOK = 0.2
+
+LEAVING = 5.0
+"""Seconds that processes of a service take to end whose first one was killed."""
 
 PATIENCE = 180
 """Seconds until Spark has to be there."""
@@ -28,7 +36,6 @@ PATIENCE = 180
 @contextmanager
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """The service, ready; all processes end with the block."""
-    check_listening(service)
     os.environ[CALLBACK] = IMPORT_PATH
     session = Session(settings, service.metrics_port)
     try:
@@ -38,13 +45,27 @@ def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
             serve.run(application(service, settings), name="elsinore", route_prefix="/")
         yield session
     finally:
+        if not session.alone:
+            _leave()
         session.close()
+
+
+def _leave() -> None:
+    """A cluster that others have: there ends what was begun here."""
+    shutdown: Any = serve.shutdown
+    shutdown()
+    with suppress(ValueError, RayError):
+        manager = ray.get_actor(NAME, NAMESPACE)
+        ray.get(manager.stop.remote(), timeout=LEAVING)
+        ray.kill(manager)
 
 
 def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Callable[[str], None]) -> None:
     """Until SIGTERM, or Ctrl-C."""
     over = Event()
     _end_by_signal(over)
+    check_listening(service)
+    _wait_for_others(service)
     say(f"The service starts; its jobs are in {service.data}")
     with serving(service, settings):
         _end_by_signal(over)
@@ -57,6 +78,18 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
             if not ray.is_initialized():
                 raise FailedError("Ray has ended; start the service again: nothing is lost")
     say("Stopped; jobs go on when it is begun again with the same folder.")
+
+
+def _wait_for_others(service: ServiceSettings) -> None:
+    jobs = Jobs(service.data)
+    jobs.begin()
+    end = monotonic() + LEAVING
+    while (other := holder(jobs.lock)) is not None:
+        if monotonic() > end:
+            raise InputError(
+                f"{other} is at work on {service.data}: stop that service first, or give this one a folder of its own"
+            )
+        sleep(LOOK)
 
 
 def _end_by_signal(over: Event) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import os
 import time
 import uuid
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cluster.service.jobs import Job, Spec, digest, put_bytes, sync, workload_of, write
+from cluster.service.jobs import Job, Spec, digest, workload_of
 from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings
 from connectors.errors import InputError
 from connectors.feed import Names
+from connectors.safe_files import put_bytes, sync, write
 from connectors.wire.arrow_events import read_arrow
 from connectors.wire.fitting import Fitted, fitted
 from connectors.wire.json_events import read_json
@@ -32,6 +35,12 @@ from planner.plan import plan
 
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
+
+ONCE = "once-"
+"""How the name of a file begins that has no key, and so never comes again."""
+
+ABANDONED = 3600
+"""Seconds after which nobody writes at a draft any more."""
 
 MEANING = b"elsinore"
 """In a file of events: what its key stands for."""
@@ -52,7 +61,7 @@ class Taken:
 
 def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
     """All events of a body, or none of them."""
-    name = digest(append.key.encode()) if append.key else uuid.uuid4().hex
+    name = digest(append.key.encode()) if append.key else f"{ONCE}{uuid.uuid4().hex}"
     meaning = digest(append.body)
     if append.key and (before := _before(job, name)) is not None:
         return _repeated(before, meaning)
@@ -119,7 +128,7 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
 def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
     """Whether nobody has put it there before."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd")
+    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd", write_page_checksum=True)
     draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
     try:
         write(draft, sink.getvalue())
@@ -155,6 +164,27 @@ def _remember(job: Job, name: str, said: bytes) -> None:
         marker.parent.mkdir(exist_ok=True)
         sync(job.keys)
     put_bytes(marker, said)
+
+
+def sweep(job: Job) -> None:
+    """Drafts of whoever died over them."""
+    for path in job.incoming.glob(".*"):
+        with suppress(FileNotFoundError):
+            if time.time() - path.stat().st_mtime > ABANDONED:
+                path.unlink()
+
+
+def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
+    """Of appends that came before; but not where Spark would take nothing at the same path again."""
+    names = {path.stem for path in kept}
+    for marker in job.keys.glob("*/*"):
+        if marker.name not in names and marker.stat().st_mtime < before:
+            marker.unlink()
+
+
+def is_last(job: Job, path: Path) -> bool:
+    """Whether no append will ever be put there again: it had no key, or its key is remembered."""
+    return path.name.startswith(ONCE) or _marker(job, path.stem).exists()
 
 
 def _marker(job: Job, name: str) -> Path:

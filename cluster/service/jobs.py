@@ -9,12 +9,12 @@ jobs/NAME/checkpoint/       of its live stream
 jobs/NAME/status.json       how far it is; a look of the manager's, not a promise
 requests/                   the idempotency keys of submits and changes
 manager.json                when the manager was last seen
+lock                        held by the manager that is at work
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import uuid
@@ -30,6 +30,7 @@ from time import time
 from typing import Any
 
 from cluster.service.refusals import RefusedError
+from connectors.safe_files import put_bytes, sync
 from planner.check import check_text
 from planner.syntax import Workload
 
@@ -173,6 +174,10 @@ class Jobs:
         for path in (self.data / "gone").iterdir():
             shutil.rmtree(path, ignore_errors=True)
 
+    @property
+    def lock(self) -> Path:
+        return self.data / "lock"
+
     def seen(self, manager: dict[str, Any]) -> None:
         put(self.data / "manager.json", {**manager, "time": time()}, safe=False)
 
@@ -202,34 +207,6 @@ def paused(spec: Spec, now: bool) -> Spec:
 def put(path: Path, content: Any, safe: bool = True) -> None:
     """A file of JSON, there as a whole or not at all; `safe` against the loss of power too."""
     put_bytes(path, json.dumps(content).encode(), safe)
-
-
-def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
-    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        write(draft, content, safe)
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
-    if safe:
-        sync(path.parent)
-
-
-def write(path: Path, content: bytes, safe: bool = True) -> None:
-    with path.open("wb") as file:
-        file.write(content)
-        if safe:
-            file.flush()
-            os.fsync(file.fileno())
-
-
-def sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _read(path: Path) -> Any:

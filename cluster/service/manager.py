@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 from threading import Event, Lock, Thread
-from typing import Any
+from time import sleep
+from typing import IO, Any
 
+from cluster.holding import HeldError, hold
 from cluster.service.at_work import LOG, AtWork
 from cluster.service.jobs import Jobs, Spec
 from cluster.service.logs import log_as_json
@@ -23,6 +25,9 @@ NAME, NAMESPACE = "elsinore-manager", "elsinore"
 SEEN = 0.5
 """Seconds between two signs of life."""
 
+LOOK = 0.2
+"""Seconds between two looks whether another manager is gone."""
+
 
 class Manager:
     """The methods of the actor; several run at a time."""
@@ -32,6 +37,7 @@ class Manager:
         self.service, self.settings = service, settings
         self.jobs = Jobs(service.data)
         self.jobs.begin()
+        self._held = _held(self.jobs)
         self.jobs.sweep()
         self.at_work: dict[str, AtWork] = {}
         self.gauges = Gauges()
@@ -103,4 +109,17 @@ class Manager:
         with self._looking:
             for job in self.jobs.all():
                 if job.name not in self.at_work:
-                    self.at_work[job.name] = AtWork(job, self.settings, self.service.decisions, self._starting)
+                    self.at_work[job.name] = AtWork(job, self.settings, self.service, self._starting)
+
+
+def _held(jobs: Jobs) -> IO[str]:
+    """The jobs are this process's alone, when whoever had them is gone: it may be dying still."""
+    told = False
+    while True:
+        try:
+            return hold(jobs.lock)
+        except HeldError as error:
+            if not told:
+                LOG.warning("somebody else is at work", extra={"data": str(jobs.data), "holder": str(error)})
+            told = True
+        sleep(LOOK)

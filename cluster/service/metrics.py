@@ -11,6 +11,7 @@ COUNTERS = {
     "rows": "rows that were written",
     "late": "events behind the watermark",
     "dead": "events without a type or a time",
+    "set_aside": "appends whose files the disk has damaged",
     "unmatched": "events of types that no query names",
     "dropped": "events without a value in an attribute that splits the stream",
     "batches": "batches that were done",

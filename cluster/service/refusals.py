@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from errno import EDQUOT, ENOSPC
 from typing import Any
 
 from connectors.errors import FailedError, InputError
@@ -23,6 +24,8 @@ TITLES = {
     500: "The service made a mistake",
     503: "It cannot be done right now",
 }
+
+FULL = (ENOSPC, EDQUOT)
 
 RETRY = 2
 """Seconds after which something that cannot be done right now is worth another try."""
@@ -79,6 +82,8 @@ def refusal(error: BaseException) -> RefusedError:
         return RefusedError(422, str(error), kind="input")
     if isinstance(error, FileNotFoundError):
         return RefusedError(404, "it was removed meanwhile")
+    if isinstance(error, OSError) and error.errno in FULL:
+        return RefusedError(503, "the disk of the service is full; try again when there is room", kind="full")
     if isinstance(error, FailedError | OSError):
         return RefusedError(503, str(error), kind="failed")
     return RefusedError(500, f"{type(error).__name__}; its log says more", kind="mistake")

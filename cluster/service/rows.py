@@ -16,10 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from cluster.service.jobs import Job, put_bytes
+from cluster.service.jobs import Job
 from cluster.service.refusals import RefusedError
 from connectors.json_rows import json_rows
 from connectors.live_sinks import LiveSink
+from connectors.safe_files import put_bytes
 from connectors.sinks import FIXED
 from connectors.widening import fitted, wider
 from elsinore.columns import NUMBER
@@ -44,6 +45,13 @@ class RowsSink(LiveSink):
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
             writer.write_table(rows.combine_chunks())
         put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
+
+
+def forget_rows(job: Job, before: float) -> None:
+    """Of batches that were done before."""
+    for path in job.rows.glob("part-*.arrow"):
+        if path.stat().st_mtime < before:
+            path.unlink()
 
 
 @dataclass(frozen=True, order=True)
@@ -117,7 +125,10 @@ class Reader:
             if not left:
                 break
             skipped = after.row if batch == after.batch else 0
-            part = self._read(batch).slice(skipped, left)
+            try:
+                part = self._read(batch).slice(skipped, left)
+            except FileNotFoundError:  # its time is over
+                continue
             if part.num_rows:
                 numbers.append(batch)
                 parts.append(part)

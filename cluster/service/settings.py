@@ -45,6 +45,10 @@ class ServiceSettings(Sourced):
     backlog: int = Field(default=4096 * MIB, ge=1, description="bytes of a job that wait to be taken")
     backlog_files: int = Field(default=20_000, ge=1, description="appends of a job that wait to be taken")
     page: int = Field(default=10_000, ge=1, description="rows of a page")
+    keys_kept: float | None = Field(
+        default=None, gt=0, description="hours that keys of appends are remembered at least"
+    )
+    rows_kept: float | None = Field(default=None, gt=0, description="hours that rows are kept")
     decisions: int = Field(default=1000, ge=1, description="bursts of which a job remembers what was decided")
 
 

@@ -170,7 +170,7 @@ async def get_decisions(
 
 @router.get("/statistics", response_model=Statistics)
 async def get_statistics(request: Request, name: str) -> Response:
-    """What the job has counted, and the bursts by their Kleene sub-patterns."""
+    """What the job has counted: in all, events by type, and bursts by their Kleene sub-patterns."""
     here = context(request)
     job = here.jobs.get(name)
     bursts: dict[str, dict[str, int]] = {}
@@ -179,7 +179,9 @@ async def get_statistics(request: Request, name: str) -> Response:
         of["bursts"] += 1
         of["events"] += row["events"]
         of["shared"] += row["choice"] != "apart"
-    return JSONResponse({"counters": {**NOTHING, **job.status().get("metrics", {})}, "bursts": bursts})
+    status = job.status()
+    counters, types = {**NOTHING, **status.get("metrics", {})}, status.get("types", {})
+    return JSONResponse({"counters": counters, "types": types, "bursts": bursts})
 
 
 async def _decided(request: Request, name: str) -> pa.Table:

@@ -1,33 +1,87 @@
 """Files that a live stream is done with, as Spark's own log has them.
 
-Spark deletes them where it was asked to (`cleanSource`), but not those that it was about to delete when it died.
+Spark deletes them where it was asked to (`cleanSource`), but not those that it was about to delete when it died. Its
+log keeps the names of all that there ever were, and is written anew every few batches: somebody has to shorten it.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
+from connectors.safe_files import put_bytes
+
+WHOLE = ".compact"
+"""Of the name of a log of all files, up to some batch."""
+
 
 def taken(checkpoint: Path) -> Iterator[Path]:
     """Of a stream's only source, up to the last batch that was done; `checkpoint` is Spark's."""
-    done = max(map(int, _numbers(checkpoint / "commits")), default=None)
-    if done is None:
+    last = _done(checkpoint)
+    for log in _logs(checkpoint) if last is not None else ():
+        yield from (_path(entry) for entry in map(json.loads, _lines(log)) if entry["batchId"] <= last)
+
+
+def seen(checkpoint: Path) -> Iterator[Path]:
+    """All that Spark knows of, and will not take again."""
+    for log in _logs(checkpoint):
+        yield from (_path(json.loads(line)) for line in _lines(log))
+
+
+def log_bytes(checkpoint: Path) -> int:
+    """What Spark reads and writes every few batches."""
+    log = _whole(checkpoint)
+    return log.stat().st_size if log is not None else 0
+
+
+def shorten(checkpoint: Path, forgotten: Callable[[Path], bool]) -> None:
+    """Leave out files that were taken and are gone, where nobody will put them there again.
+
+    Spark takes no path twice, and knows from its log which ones it has taken. It may not be at work meanwhile.
+    """
+    last, log = _done(checkpoint), _whole(checkpoint)
+    if last is None or log is None:
         return
-    last = json.loads((checkpoint / "offsets" / str(done)).read_text().splitlines()[-1])["logOffset"]
-    for log in (checkpoint / "sources" / "0").iterdir():
-        if log.name.removesuffix(".compact").isdigit():
-            entries = (entry for entry in _lines(log) if entry["batchId"] <= last)
-            yield from (Path(unquote(urlparse(entry["path"]).path)) for entry in entries)
+    version, *lines = log.read_text().splitlines()
+    left = [line for line in lines if _is_needed(json.loads(line), last, forgotten)]
+    # Hadoop would find that the checksum beside it is another one's; it need not be there.
+    log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
+    put_bytes(log, "\n".join([version, *left]).encode())
 
 
-def _numbers(folder: Path) -> list[str]:
-    return [path.name for path in folder.iterdir() if path.name.isdigit()] if folder.is_dir() else []
+def _is_needed(entry: Any, last: int, forgotten: Callable[[Path], bool]) -> bool:
+    path = _path(entry)
+    return entry["batchId"] > last or path.exists() or not forgotten(path)
 
 
-def _lines(log: Path) -> list[Any]:
+def _done(checkpoint: Path) -> int | None:
+    """How far the log was when the last batch was done."""
+    commits = checkpoint / "commits"
+    done = max((int(path.name) for path in commits.glob("[0-9]*") if path.name.isdigit()), default=None)
+    if done is None:
+        return None
+    last: int = json.loads((checkpoint / "offsets" / str(done)).read_text().splitlines()[-1])["logOffset"]
+    return last
+
+
+def _logs(checkpoint: Path) -> list[Path]:
+    found = (checkpoint / "sources" / "0").glob("[0-9]*")
+    return [log for log in found if log.name.removesuffix(WHOLE).isdigit()]
+
+
+def _whole(checkpoint: Path) -> Path | None:
+    """The last log of all files; earlier ones stay for some minutes."""
+    found = [log for log in _logs(checkpoint) if log.name.endswith(WHOLE)]
+    return max(found, key=lambda log: int(log.name.removesuffix(WHOLE)), default=None)
+
+
+def _lines(log: Path) -> list[str]:
     """Behind the first, which is the version."""
-    return [json.loads(line) for line in log.read_text().splitlines()[1:]]
+    return log.read_text().splitlines()[1:]
+
+
+def _path(entry: Any) -> Path:
+    return Path(unquote(urlparse(entry["path"]).path))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from actors.blocks_in import block_of
+from actors.blocks_in import Bounds, block_of
 from actors.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
 from planner.check import check_text
 from planner.clock import Clock
@@ -21,12 +23,20 @@ BATCHES = 12
 GROUPS = 8
 
 
-def actor() -> GraphActor:
+class Keeping:
+    """Of a live stream."""
+
+    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None: ...
+
+    def put_state(self, batch: int, place: int, state: bytes) -> None: ...
+
+
+def actor(place: int = 0, groups: Bounds = (0, GROUPS), keeper: Keeping | None = None) -> GraphActor:
     made = plan(check_text(WORKLOAD))
     clock = Clock.of(pa.int64(), "s", made.spans)
     duty = Duty(routes(made), (made,), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
     begun = GraphActor()
-    begun.begin(duty, None, 0, [(0, GROUPS)])
+    begun.begin(replace(duty, keeper=keeper), None, place, [groups])
     return begun
 
 
@@ -50,6 +60,13 @@ def expected() -> list[list[Any]]:
     found = [rows(take(undisturbed, number)) for number in range(1, BATCHES + 2)]
     assert sum(map(len, found)) > BATCHES / 2
     return found
+
+
+@pytest.mark.parametrize(("place", "counted"), [(0, {"A": 3, "B": 1}), (1, {})])
+def test_one_actor_of_a_live_stream_counts_all_events(place: int, counted: dict[str, int]) -> None:
+    groups = (place * GROUPS // 2, (place + 1) * GROUPS // 2)
+    assert take(actor(place, groups, Keeping()), 1)[0].types == counted
+    assert take(actor(place, groups), 1)[0].types == {}
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -65,3 +65,16 @@ def answers_alone(workload: str, events: Any) -> Counter[Row]:
 
 def row_of(values: dict[str, Any]) -> Row:
     return tuple(sorted(values.items()))
+
+
+def damage(path: Path, at: int | None = None) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2 if at is None else at] ^= 1
+    path.write_bytes(content)
+
+
+def cut_short(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+HARMS = (damage, cut_short)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,9 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 from ray._private import state
-from ray.exceptions import ActorUnavailableError, RayError
+from ray.exceptions import RayError
 
-from actors.graph_actor import GraphActor
 from cluster.crew import Crew
 from elsinore.api import prepare
 from elsinore.result import Result
@@ -24,6 +21,7 @@ from elsinore.tables import answers, columns_of, form_of
 from tests.cluster.streaming import Growing, answered, row_of
 from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
 from tests.cluster.test_ray_run import WORKLOAD
+from tests.cluster.unreliable import Unreliable
 
 __all__ = ["expected", "growing", "rides"]
 
@@ -68,32 +66,6 @@ def test_a_run_with_an_end_goes_on_without_spark(tmp_path: Path, growing: Growin
     rows, form = answers(found, columns, job.run.clock), form_of(job.run.clock)
     result = Result(rows, columns, form, False, job.run.metrics, pa.table({}))
     assert Counter(map(row_of, result.rows())) == expected
-
-
-def unreliable(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Of all calls of an actor one in four is lost, or its answer is, by turns."""
-
-    @wraps(method)
-    def called(self: Any, *arguments: Any) -> Any:
-        self.calls = getattr(self, "calls", 0) + 1
-        lost = ActorUnavailableError("so it seems to who called", None)
-        if self.calls % 8 == 4:
-            raise lost
-        answer = method(self, *arguments)
-        if self.calls % 8 == 0:
-            raise lost
-        return answer
-
-    return called
-
-
-class Unreliable(GraphActor):
-    begin = unreliable(GraphActor.begin)
-    reached = unreliable(GraphActor.reached)
-    take = unreliable(GraphActor.take)
-    save = unreliable(GraphActor.save)
-    restore = unreliable(GraphActor.restore)
-    inherit = unreliable(GraphActor.inherit)
 
 
 def test_calls_that_fail_are_made_again(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,8 @@ import elsinore
 from cluster.session import Session
 from connectors.live_sinks import open_live_sink
 from connectors.ridesharing import write
-from tests.cluster.streaming import Growing, answered, answers_alone, row_of
+from tests.cluster.disks import full, small_disk
+from tests.cluster.streaming import HARMS, Growing, answered, answers_alone, damage, row_of
 from tests.cluster.test_ray_run import WORKLOAD
 
 pytestmark = pytest.mark.usefixtures("running")
@@ -307,17 +307,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
     assert rows <= answered(tmp_path / "rows.jsonl")
 
 
-def damage(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
-def cut_short(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-5])
-
-
-@pytest.mark.parametrize("harm", [damage, cut_short])
+@pytest.mark.parametrize("harm", HARMS)
 def test_of_damaged_states_the_one_before_is_used(
     tmp_path: Path, growing: Growing, expected: Any, harm: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,25 +337,17 @@ def test_what_cannot_be_recovered_is_said(tmp_path: Path, growing: Growing) -> N
 def test_a_full_disk_ends_the_stream_and_the_checkpoint_is_whole(
     tmp_path: Path, growing: Growing, expected: Any
 ) -> None:
-    small = tmp_path / "checkpoint"
-    small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", small], check=False).returncode:
-        pytest.skip("a small disk can be had by root alone")
-    try:
+    with small_disk(tmp_path / "checkpoint") as disk:
         growing.more()
         live = begin(tmp_path)
         taken(live, 1)
-        (small / "filler").write_bytes(bytes(400_000))
-        growing.end()
-        with pytest.raises(elsinore.FailedError, match="No space left on device"):
-            live.wait(60)
-        (small / "filler").unlink()
-        subprocess.run(["mount", "-o", "remount,size=64m", small], check=True)
+        with full(disk):
+            growing.end()
+            with pytest.raises(elsinore.FailedError, match="No space left on device"):
+                live.wait(60)
         with begin(tmp_path) as live:
             taken(live, EVENTS + 1)
         assert answered(tmp_path / "rows.jsonl") == expected
-    finally:
-        subprocess.run(["umount", "-l", small], check=True)
 
 
 def test_rows_go_to_a_delta_table_once(tmp_path: Path, growing: Growing) -> None:

@@ -24,3 +24,12 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 def client(service: Served) -> Iterator[httpx2.Client]:
     with service.client() as found:
         yield found
+
+
+@pytest.fixture
+def stopped(service: Served) -> Iterator[Served]:
+    """For who starts it in another way."""
+    service.stop()
+    yield service
+    service.stop()
+    service.start()

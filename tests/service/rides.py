@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
@@ -18,7 +19,7 @@ import pyarrow.parquet as pq
 
 from connectors.ridesharing import write
 from tests.cluster.streaming import Row, answers_alone, row_of
-from tests.service.serving import insist
+from tests.service.serving import PATIENCE, Served, insist
 
 ARROW = "application/vnd.apache.arrow.stream"
 
@@ -59,6 +60,8 @@ class Sender:
     job: str
     events: pa.Table
     pieces: int
+    pause: float = 0.0
+    """Seconds between two pieces."""
     sent: int = 0
     acknowledged: int = 0
     keys: list[str] = field(default_factory=list)
@@ -67,7 +70,8 @@ class Sender:
         size = -(-self.events.num_rows // self.pieces)
         for piece in range(self.sent, min(self.sent + count, self.pieces)):
             self.send(self.events.slice(piece * size, size))
-        self.sent += count
+            self.sent += 1
+            sleep(self.pause)
 
     def send(self, events: pa.Table) -> None:
         headers = {"Content-Type": ARROW, "Idempotency-Key": uuid.uuid4().hex}
@@ -78,6 +82,37 @@ class Sender:
 
     def rest(self) -> None:
         self.more(self.pieces - self.sent)
+
+
+EVENTS, PIECES = 6_000, 24
+
+
+@contextmanager
+def sending(service: Served, folder: Path, pieces: int = PIECES, pause: float = 0.0, **more: Any) -> Iterator[Sender]:
+    """Somebody sends events to a job all the while, and then the rest: none is lost, and none counts twice."""
+    events = ended(rides(folder, EVENTS))
+    with service.client() as client, service.client() as other, submitted(client, WORKLOAD, **more) as job:
+        sender = Sender(other, job, events, pieces, pause)
+        sender.more(4)
+        until_taken(client, job, 1)
+        going = Thread(target=sender.rest, daemon=True)
+        going.start()
+        sleep(0.3)
+        yield sender
+        sender.pause = 0.0
+        going.join()
+        assert sender.acknowledged == events.num_rows
+        until_right(client, sender)
+
+
+def until_right(client: httpx2.Client, sender: Sender) -> None:
+    """All events that were sent are taken, once; and the rows are those of a run alone."""
+    until_taken(client, sender.job, sender.events.num_rows)
+    counted = insist(client, "GET", f"/v1/workloads/{sender.job}/statistics").json()
+    assert counted["counters"]["events"] == sender.events.num_rows
+    types = Counter(sender.events["type"].to_pylist())
+    assert counted["types"] == {name: types[name] for name in ("Request", "Travel")}
+    assert rows_of(client, sender.job) == expected(WORKLOAD, sender.events)
 
 
 @contextmanager
@@ -96,7 +131,7 @@ def document(client: httpx2.Client, job: str) -> Any:
     return insist(client, "GET", f"/v1/workloads/{job}").json()
 
 
-def until_taken(client: httpx2.Client, job: str, events: int, seconds: float = 120) -> Any:
+def until_taken(client: httpx2.Client, job: str, events: int, seconds: float = PATIENCE) -> Any:
     end = monotonic() + seconds
     while True:
         found = document(client, job)

@@ -100,7 +100,7 @@ def test_the_image_is_made_of_what_there_is() -> None:
 def test_the_image_has_the_environment_of_every_process() -> None:
     assert variable("JDK_JAVA_OPTIONS").split() == [f"--add-opens={one}=ALL-UNNAMED" for one in OPENED]
     assert variable(edge.CALLBACK) == edge.IMPORT_PATH
-    assert import_attr(edge.IMPORT_PATH) is edge.bound_headers
+    assert import_attr(edge.IMPORT_PATH) is edge.middlewares
 
 
 def variable(name: str) -> str:

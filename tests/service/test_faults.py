@@ -1,21 +1,44 @@
-"""Whoever dies while somebody sends: no acknowledged event is lost, and none counts twice."""
+"""Whoever dies while somebody sends, and whatever disks do: no acknowledged event is lost, and none counts twice."""
 
 from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
-from threading import Thread
-from time import sleep
+from random import Random
+from time import monotonic, sleep
+from typing import Any
 
 import httpx2
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from tests.service.rides import WORKLOAD, Sender, document, ended, expected, rides, rows_of, submitted, until_taken
-from tests.service.serving import Served
-
-EVENTS = 6_000
-PIECES = 24
+from cluster.crew import SAVE_EVERY
+from connectors.vault import Vault
+from tests.cluster.disks import full, small_disk
+from tests.cluster.streaming import HARMS, damage
+from tests.cluster.unreliable import only_unreliable
+from tests.service.rides import (
+    ARROW,
+    EVENTS,
+    PIECES,
+    WORKLOAD,
+    Sender,
+    arrow,
+    document,
+    ended,
+    expected,
+    rides,
+    rows_of,
+    sending,
+    submitted,
+    until_right,
+    until_taken,
+)
+from tests.service.serving import PATIENCE, TOKEN, Served, insist
 
 QUICK = {"graph actor": "GraphActor", "manager": "elsinore-manager", "replica": "ServeReplica:elsinore:elsinore"}
 SLOW = {
@@ -32,24 +55,192 @@ def pid_of(service: Served, name: str) -> int:
     return next(pid for known, pid in service.actors().items() if known.startswith(name))
 
 
+def folder_of(service: Served, job: str) -> Path:
+    return service.data / "jobs" / job
+
+
+@pytest.fixture
+def sender(client: httpx2.Client, tmp_path: Path) -> Sender:
+    return Sender(client, "", ended(rides(tmp_path, EVENTS)), PIECES)
+
+
 @pytest.mark.parametrize(
     "victim", [pytest.param(name, marks=() if name in QUICK else pytest.mark.long) for name in VICTIMS]
 )
-def test_no_acknowledged_event_is_lost_and_none_counts_twice(
-    service: Served, client: httpx2.Client, tmp_path: Path, victim: str
+def test_a_process_that_is_killed_is_not_missed(service: Served, tmp_path: Path, victim: str) -> None:
+    with sending(service, tmp_path, pause=0.2):
+        os.kill(pid_of(service, VICTIMS[victim]), signal.SIGKILL)
+
+
+@pytest.mark.long
+def test_ten_random_kills(service: Served, client: httpx2.Client, tmp_path: Path) -> None:
+    random = Random(7)
+    with sending(service, tmp_path, pieces=150, pause=2) as sender:
+        for _ in range(10):
+            sleep(random.random())
+            os.kill(pid_of(service, random.choice(list(VICTIMS.values()))), signal.SIGKILL)
+            until_taken(client, sender.job, sender.acknowledged)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", [Served.kill_all, Served.kill])
+def test_all_of_it_is_killed_and_started_again(service: Served, tmp_path: Path, how: Callable[[Served], None]) -> None:
+    with sending(service, tmp_path, pause=0.2):
+        how(service)
+        service.start()
+
+
+def test_a_folder_has_one_service(service: Served) -> None:
+    assert service.another().wait(60) == 2
+    assert f"is at work on {service.data}" in service.log.read_text().splitlines()[-1]
+
+
+@pytest.mark.long
+def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp_path: Path) -> None:
+    with sending(service, tmp_path, pause=0.1) as sender:
+        checkpoint = Vault(str(folder_of(service, sender.job) / "checkpoint"))
+        followed = int(checkpoint.names("eras")[-1]) + 1
+        assert checkpoint.claim(f"eras/{followed:08}/claimed")
+        until_taken(sender.client, sender.job, sender.events.num_rows)
+        assert int(checkpoint.names("eras")[-1]) > followed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("harm", HARMS)
+def test_of_damaged_states_the_one_before_is_used(
+    service: Served, client: httpx2.Client, sender: Sender, harm: Callable[[Path], None]
 ) -> None:
-    events = ended(rides(tmp_path, EVENTS))
-    with submitted(client, WORKLOAD) as job, service.client() as other:
-        sender = Sender(other, job, events, PIECES)
+    with submitted(client, WORKLOAD) as sender.job:
+        sender.pieces = 3 * SAVE_EVERY
+        for _ in range(2 * SAVE_EVERY + 2):
+            sender.more()
+            until_taken(client, sender.job, sender.acknowledged)
+        service.kill_all()
+        era = max((folder_of(service, sender.job) / "checkpoint" / "eras").iterdir())
+        assert len(list((era / "states").iterdir())) == 2
+        harm(max((era / "states").iterdir()) / "1")
+        harm(max((era / "done").iterdir()))
+        service.start()
+        sender.rest()
+        until_right(client, sender)
+
+
+def test_an_append_that_the_disk_has_damaged_is_set_aside(
+    service: Served, client: httpx2.Client, sender: Sender
+) -> None:
+    with submitted(client, WORKLOAD) as sender.job:
+        incoming = folder_of(service, sender.job) / "incoming"
+        insist(client, "POST", f"/v1/workloads/{sender.job}/pause")
+        sender.more(5)
+        before = set(incoming.iterdir())
+        sender.more()
+        [path] = set(incoming.iterdir()) - before
+        damage(path, at=pq.read_metadata(path).row_group(0).column(0).data_page_offset - 1)
         sender.more(4)
-        until_taken(client, job, 1)
-        pid = pid_of(service, VICTIMS[victim])
-        sending = Thread(target=sender.rest)
-        sending.start()
-        sleep(0.3)
-        os.kill(pid, signal.SIGKILL)
-        sending.join()
-        assert sender.acknowledged == events.num_rows
-        until_taken(client, job, events.num_rows)
-        assert rows_of(client, job) == expected(WORKLOAD, events)
-        assert document(client, job)["metrics"]["events"] == events.num_rows
+        insist(client, "POST", f"/v1/workloads/{sender.job}/resume")
+        sender.rest()
+        size = -(-sender.events.num_rows // sender.pieces)
+        left = pa.concat_tables([sender.events.slice(0, 5 * size), sender.events.slice(6 * size)])
+        found = until_taken(client, sender.job, left.num_rows)["metrics"]
+        assert (found["events"], found["set_aside"]) == (left.num_rows, 1)
+        assert rows_of(client, sender.job) == expected(WORKLOAD, left)
+        assert [one.name for one in (incoming.parent / "checkpoint" / "set-aside").iterdir()] == [path.name]
+
+
+def test_what_finds_no_room_is_not_acknowledged(service: Served, client: httpx2.Client, sender: Sender) -> None:
+    with submitted(client, WORKLOAD) as sender.job, small_disk(folder_of(service, sender.job) / "incoming") as disk:
+        sender.more(4)
+        until_taken(client, sender.job, sender.acknowledged)
+        with full(disk):
+            headers = {"Content-Type": ARROW, "Idempotency-Key": "no room"}
+            refused = client.post(f"/v1/workloads/{sender.job}/events", content=arrow(sender.events), headers=headers)
+            assert (refused.status_code, refused.json()["type"]) == (503, "urn:elsinore:full")
+            assert int(refused.headers["Retry-After"]) > 0
+            assert len([path for path in disk.iterdir() if path.name != ".filler"]) <= 4
+            assert document(client, sender.job)["state"] == "running"
+        sender.rest()
+        until_right(client, sender)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("folder", ["checkpoint", "rows"])
+def test_a_job_goes_on_when_there_is_room_again(
+    service: Served, client: httpx2.Client, sender: Sender, folder: str
+) -> None:
+    with submitted(client, WORKLOAD) as sender.job, small_disk(folder_of(service, sender.job) / folder) as disk:
+        sender.more(4)
+        until_taken(client, sender.job, sender.acknowledged)
+        with full(disk):
+            sender.more(4)
+            failed = until_failed(client, sender.job)
+            assert "No space left" in failed["error"]["detail"]
+        assert insist(client, "POST", f"/v1/workloads/{sender.job}/resume").status_code == 200
+        sender.rest()
+        until_right(client, sender)
+
+
+@pytest.mark.long
+def test_rows_that_cannot_be_written_twice_are_written_then(
+    service: Served, client: httpx2.Client, sender: Sender
+) -> None:
+    with submitted(client, WORKLOAD) as sender.job:
+        rows = folder_of(service, sender.job) / "rows"
+        sender.more(4)
+        until_taken(client, sender.job, sender.acknowledged)
+        rows.rename(rows.with_name("elsewhere"))
+        sender.more(4)
+        until_state(client, sender.job, "recovering")
+        sleep(3)  # it has been tried again
+        rows.with_name("elsewhere").rename(rows)
+        sender.rest()
+        until_right(client, sender)
+
+
+def until_failed(client: httpx2.Client, job: str) -> Any:
+    """It is tried again some times before."""
+    return until_state(client, job, "failed")
+
+
+def until_state(client: httpx2.Client, job: str, state: str) -> Any:
+    end = monotonic() + PATIENCE
+    while (found := document(client, job))["state"] != state:
+        assert monotonic() < end, found
+        sleep(0.1)
+    return found
+
+
+class Unreliable(httpx2.BaseTransport):
+    """Of requests some are lost, the answers to some, and some come twice, by turns."""
+
+    def __init__(self) -> None:
+        self.real = httpx2.HTTPTransport()
+        self.ways = cycle(["lost", "through", "twice", "unanswered"])
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        way = next(self.ways)
+        if way == "lost":
+            raise httpx2.ConnectError("so it seems to who called", request=request)
+        answer = self.real.handle_request(request)
+        if way != "through":
+            answer.read()
+        if way == "unanswered":
+            raise httpx2.ReadError("so it seems to who called", request=request)
+        return answer if way == "through" else self.real.handle_request(request)
+
+
+def test_requests_that_are_lost_or_come_twice_count_once(
+    service: Served, client: httpx2.Client, sender: Sender
+) -> None:
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    unreliable = httpx2.Client(base_url=service.url, transport=Unreliable(), headers=headers, timeout=60)
+    with unreliable as sender.client, submitted(client, WORKLOAD) as sender.job:
+        sender.rest()
+        until_right(client, sender)
+
+
+@pytest.mark.long
+def test_calls_of_graph_actors_that_are_lost_are_made_again(stopped: Served, tmp_path: Path) -> None:
+    hook = f"{only_unreliable.__module__}.{only_unreliable.__qualname__}"
+    stopped.start(__RAY_WORKER_PROCESS_SETUP_HOOK_ENV_VAR=hook, ELSINORE_RESTARTS="1000")
+    with sending(stopped, tmp_path, pieces=100, pause=0.2):
+        assert "Unreliable" in stopped.actors()

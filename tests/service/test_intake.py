@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 from cluster.service import intake
 from cluster.service.documents import Queries, Submission
 from cluster.service.intake import NDJSON, Append, Backlog, Taken, take
-from cluster.service.jobs import Job, Jobs
+from cluster.service.jobs import Job, Jobs, digest
 from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings, service_settings
 from cluster.service.submitting import submit, with_queries, without_query
@@ -89,6 +90,26 @@ def test_whoever_dies_on_the_way_has_done_nothing_or_all(
     assert take(job, append(EVENT), settings).events == 1
     assert take(job, append(EVENT), settings) == Taken(1, True)
     assert on_disk(job) == [EVENT, EVENT]
+
+
+def test_drafts_of_the_dead_are_swept(job: Job, settings: ServiceSettings) -> None:
+    take(job, append(EVENT), settings)
+    old, new = job.incoming / ".old", job.incoming / ".new"
+    for draft in (old, new):
+        draft.write_bytes(b"half")
+    os.utime(old, (0, 0))
+    intake.sweep(job)
+    assert (old.exists(), new.exists(), on_disk(job)) == (False, True, [EVENT])
+
+
+def test_keys_are_forgotten_but_not_where_a_path_is_known(job: Job, settings: ServiceSettings) -> None:
+    for key in ("old", "seen", "new"):
+        take(job, append(EVENT, key=key), settings)
+    old, seen, new = (intake._marker(job, digest(key.encode())) for key in ("old", "seen", "new"))
+    for marker in (old, seen):
+        os.utime(marker, (1000, 1000))
+    intake.forget_keys(job, 2000, [job.incoming / f"{seen.name}.parquet"])
+    assert [marker.exists() for marker in (old, seen, new)] == [False, True, True]
 
 
 def test_of_many_with_one_key_one_is_taken(job: Job, settings: ServiceSettings) -> None:

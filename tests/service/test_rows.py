@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 
 from cluster.service.jobs import Job
 from cluster.service.refusals import RefusedError
-from cluster.service.rows import Cursor, Reader, RowsSink
+from cluster.service.rows import Cursor, Reader, RowsSink, forget_rows
 from elsinore.columns import NUMBER
 
 FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
@@ -43,6 +44,18 @@ def test_pages_are_all_rows(job: Job, limit: int) -> None:
     assert found == [1, 11, 4, 14, 5, 15]
     written(job, 7, pa.array([7, 17]))
     assert [row["n"] for row in json.loads(reader.page(cursor, 9).json())["rows"]] == [7, 17]
+
+
+def test_a_cursor_goes_on_behind_rows_whose_time_is_over(job: Job) -> None:
+    for batch in (1, 4, 5):
+        written(job, batch, pa.array([batch, batch + 10]))
+    reader = Reader(job)
+    cursor = reader.page(Cursor(), 1).next
+    for batch in (1, 4):
+        os.utime(job.rows / f"part-{batch:012}.arrow", (1000, 1000))
+    reader.page(cursor, 1)
+    forget_rows(job, 2000)
+    assert [row["n"] for row in json.loads(reader.page(cursor, 9).json())["rows"]] == [5, 15]
 
 
 def test_no_digit_is_lost_where_batches_differ(job: Job) -> None:

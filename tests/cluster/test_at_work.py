@@ -1,0 +1,83 @@
+"""A job whose appends are many: what Spark remembers of them does not grow for ever, and none is taken twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Lock
+from time import monotonic, sleep
+
+import pytest
+
+from cluster.service import at_work
+from cluster.service.at_work import AtWork
+from cluster.service.documents import Submission
+from cluster.service.intake import NDJSON, Append, take
+from cluster.service.jobs import Job, Jobs
+from cluster.service.settings import ServiceSettings, service_settings
+from cluster.service.submitting import submit
+from cluster.settings import Settings
+from connectors.spark.taken import log_bytes
+
+pytestmark = pytest.mark.usefixtures("running")
+
+COUNTED = "RETURN COUNT(*) PATTERN A WITHIN 10 seconds SLIDE 10 seconds"
+
+APPENDS = 12
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> ServiceSettings:
+    return service_settings(data=tmp_path)
+
+
+@pytest.fixture
+def job(settings: ServiceSettings) -> Job:
+    jobs = Jobs(settings.data)
+    jobs.begin()
+    return submit(jobs, Submission(workload=COUNTED), None, b"", settings)
+
+
+@pytest.fixture
+def working(job: Job, settings: ServiceSettings) -> Iterator[AtWork]:
+    found = AtWork(job, Settings(engine="ray", files_at_once=1, trigger=0), settings, Lock())
+    yield found
+    found.end()
+
+
+def append(job: Job, settings: ServiceSettings, number: int, keyed: bool) -> None:
+    body = json.dumps({"type": "A", "time": number}).encode()
+    assert take(job, Append(body, NDJSON, str(number) if keyed else None), settings).events == 1
+
+
+def until(working: AtWork, what: Callable[[AtWork], bool]) -> None:
+    end = monotonic() + 60
+    while not what(working):
+        assert monotonic() < end, (working.state, working.last, working.error)
+        sleep(0.05)
+
+
+def has_begun_anew(working: AtWork) -> bool:
+    return working.live is not None and working.live.era.number > 1
+
+
+def test_what_spark_remembers_is_bounded(
+    job: Job, settings: ServiceSettings, working: AtWork, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(at_work, "LONG", 500)
+    append(job, settings, 0, keyed=True)
+    # As of one who died before he had remembered the key: the same append will come again.
+    [marker] = job.keys.glob("*/*")
+    marker.unlink()
+    for number in range(1, APPENDS):
+        append(job, settings, number, keyed=number % 2 == 0)
+    until(working, lambda found: found.last.get("events") == APPENDS and has_begun_anew(found))
+    assert log_bytes(job.checkpoint / "spark") < 500
+    for number in range(0, APPENDS, 2):
+        append(job, settings, number, keyed=True)
+    append(job, settings, APPENDS, keyed=False)
+    until(working, lambda found: found.last["events"] > APPENDS)
+    sleep(1)
+    assert working.last["events"] == APPENDS + 1
+    assert working.types == {"A": APPENDS + 1}

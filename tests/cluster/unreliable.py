@@ -1,0 +1,43 @@
+"""Graph actors to which calls are lost, or their answers are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from ray.exceptions import ActorUnavailableError
+
+import cluster.crew
+from actors.graph_actor import GraphActor
+
+
+def unreliable(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Of all calls of an actor one in four is lost, or its answer is, by turns."""
+
+    @wraps(method)
+    def called(self: Any, *arguments: Any) -> Any:
+        self.calls = getattr(self, "calls", 0) + 1
+        lost = ActorUnavailableError("so it seems to who called", None)
+        if self.calls % 8 == 4:
+            raise lost
+        answer = method(self, *arguments)
+        if self.calls % 8 == 0:
+            raise lost
+        return answer
+
+    return called
+
+
+class Unreliable(GraphActor):
+    begin = unreliable(GraphActor.begin)
+    reached = unreliable(GraphActor.reached)
+    take = unreliable(GraphActor.take)
+    save = unreliable(GraphActor.save)
+    restore = unreliable(GraphActor.restore)
+    inherit = unreliable(GraphActor.inherit)
+
+
+def only_unreliable() -> None:
+    """Whoever hires graph actors in this process gets such; Ray calls it where a process of its begins."""
+    cluster.crew.GraphActor = Unreliable  # type: ignore[attr-defined]
