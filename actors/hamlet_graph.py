@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from actors.blocks import number_type
-from actors.burst_work import Segment, Work
+from actors.burst_work import Cut, Segment, Work
 from actors.cells import Cells
 from actors.counters_numba_fns import NONE, Events, Scratch
 from actors.decisions import Decisions
@@ -28,7 +28,6 @@ from actors.hamlet_numba_fns import (
     NUMBERS,
     Asked,
     Bursts,
-    Cutting,
     Needed,
     Rows,
     Seen,
@@ -90,17 +89,23 @@ class HamletGraph(SharedGraph):
             events = _joined(self.held, events)
             self.held = None
         segments, events, after = self.segments(events)
-        bursts, rows, asked = self._cut(events, after, segments)
-        if not complete:
-            self._hold(segments[-1], bursts, events)
+        cut, pending = Cut(len(events.time), len(self.kinds)), None
+        for segment in segments:
+            self._cut(events, after, segment, cut)
+            if segment is segments[-1] and not complete:
+                self._hold(segment, cut.bursts, events)
+            if pending is None and (cut.counts[2] >= AT_ONCE or segment is segments[-1]):
+                # Whoever decides may be elsewhere: the first round is thought about while the others are cut.
+                pending = self._ask(*cut.known(), slice(0, cut.counts[2]))
+        bursts, rows, asked = cut.known()
         created, most = np.empty((2, len(bursts.size)), np.int64)
         rounds = _rounds(segments, asked)
         found: list[Choices] = []
         work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), found), created, most)
-        pending = self._ask(bursts, rows, asked, rounds[0][1])
         for (some, part), after_it in zip_longest(rounds, rounds[1:]):
-            # Whoever decides may be elsewhere: the next round is thought about while this one runs.
-            answer, pending = pending, self._ask(bursts, rows, asked, after_it[1]) if after_it else pending
+            # And the next one while this one runs.
+            answer, pending = pending, self._ask(bursts, rows, asked, after_it[1]) if after_it else None
+            assert answer
             found.append(self._answered(answer))
             work.choices.fill(int(asked.at[part.start]), found[-1])
             for segment in some:
@@ -110,37 +115,22 @@ class HamletGraph(SharedGraph):
             self.decisions.note(work)
         return self.hand_out(ready)
 
-    def _cut(self, events: Events, after: npt.NDArray[np.int32], segments: list[Segment]) -> tuple[Bursts, Rows, Asked]:
-        count = len(events.time)
-        self._make_seen(self.graphs[0].slots)
-        bursts = Bursts(*(np.empty(count + 1, np.int64) for _ in Bursts._fields))
-        rows = _rows(count + 64)
-        asked = Asked(*(np.empty(count + 1, np.int64) for _ in Asked._fields))
-        cutting = Cutting(
-            np.zeros(len(self.kinds), np.int64),
-            np.empty(len(self.kinds), np.int64),
-            np.empty(64, np.uint64),
-            np.empty(64, np.int64),
-        )
+    def _cut(self, events: Events, after: npt.NDArray[np.int32], segment: Segment, cut: Cut) -> None:
+        """The bursts of a pane, behind those of the panes before it."""
         assert self._laid_out
         _, sharers, types, _, _ = self._laid_out
-        b, r, a = 0, 0, 0
-        bursts.row_at[0] = asked.at[0] = 0
-        for segment in segments:
-            known = self.seen.count[segment.touched], self.seen.window[segment.touched]
-            while True:
-                end, last, count = cut_bursts(
-                    events, after, segment.touched, segment.starts, sharers, types, bursts, rows, asked,
-                    segment.burst_at, b, r, a, self.seen, cutting,
-                )  # fmt: skip
-                if end >= 0:
-                    break
-                rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in rows))
-                self.seen.count[segment.touched], self.seen.window[segment.touched] = known
-            b, r, a = end, last, count
-        whole = Bursts(*(column[:b] for column in bursts))._replace(row_at=bursts.row_at[: b + 1])
-        some = Asked(*(column[:a] for column in asked))._replace(at=asked.at[: a + 1])
-        return whole, Rows(*(column[:r] for column in rows)), some
+        self._make_seen(self.graphs[0].slots)
+        known = self.seen.count[segment.touched], self.seen.window[segment.touched]
+        while True:
+            counts = cut_bursts(
+                events, after, segment.touched, segment.starts, sharers, types, cut.bursts, cut.rows, cut.asked,
+                segment.burst_at, *cut.counts, self.seen, cut.scratch,
+            )  # fmt: skip
+            if counts[0] >= 0:
+                break
+            cut.make_room()
+            self.seen.count[segment.touched], self.seen.window[segment.touched] = known
+        cut.counts = counts
 
     def _hold(self, segment: Segment, bursts: Bursts, events: Events) -> None:
         """Let the last burst of each partition wait, where events that come next may belong to it."""
@@ -319,7 +309,3 @@ def _joined(one: Events, other: Events) -> Events:
         np.concatenate([one.values, other.values], axis=1),
         np.concatenate([one.keys, other.keys], axis=1),
     )
-
-
-def _rows(count: int) -> Rows:
-    return Rows(np.empty(count, np.uint64), *(np.empty(count, np.int64) for _ in Rows._fields[1:]))
