@@ -117,11 +117,11 @@ def test_a_stream_that_drifts_is_planned_anew(tmp_path: Path, growing: Growing, 
     assert rows(tmp_path) == answers_alone(SPLIT, events)
 
 
-def taking_turns(bursts: pa.Table) -> pa.Table:
-    """Another partition's events between them, so that none of their types comes twice in a row."""
-    times = bursts["time"].to_numpy().repeat(2)
-    kinds = [kind for number, one in enumerate(bursts["type"].to_pylist()) for kind in (one, "AB"[number % 2])]
-    return pa.table({"type": kinds, "time": times, "k": [0, 1] * len(bursts)})
+def taking_turns(events: pa.Table) -> pa.Table:
+    """Two partitions with the same events."""
+    times = events["time"].to_numpy().repeat(2)
+    kinds = [kind for one in events["type"].to_pylist() for kind in (one, one)]
+    return pa.table({"type": kinds, "time": times, "k": [0, 1] * len(events)})
 
 
 @pytest.mark.parametrize("split", [False, True])
@@ -137,6 +137,7 @@ def test_auto_shares_when_bursts_have_become_long(tmp_path: Path, bursts: pa.Tab
     assert live.metrics.replanned >= 1
     (seen,) = terms(tmp_path).statistics.values()
     assert seen.length("T") > 10
+    assert (seen.cells > 0) == split
     assert rows(tmp_path) == answers_alone(workload, events)
 
 
