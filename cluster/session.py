@@ -102,6 +102,8 @@ class Session:
         self._stop_spark()
         if self.started_ray and ray.is_initialized():
             ray.shutdown()
+        # To close it again must not end what another session began.
+        self.started_ray = False
         self.log.unlink(missing_ok=True)
 
     def _stop_spark(self) -> None:
