@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import ray
-from ray.exceptions import RayError
+from ray.exceptions import GetTimeoutError, RayError
 
 from actors.optimizer_actor import OptimizerActor
 from connectors.errors import FailedError
@@ -20,9 +20,11 @@ LOOK = 5.0
 
 def heard(reference: Any) -> Any:
     """What an actor answers. For one that cannot be begun Ray would wait for ever: for a node that may yet come."""
-    while not ray.wait([reference], timeout=LOOK)[0]:
-        check_ray()
-    return ray.get(reference)
+    while True:
+        try:
+            return ray.get(reference, timeout=LOOK)
+        except GetTimeoutError:
+            check_ray()
 
 
 def ray_lives() -> bool:

@@ -53,9 +53,9 @@ class Driver:
             assert monotonic() < end, self.said()
             sleep(0.1)
 
-    def end(self) -> int:
+    def end(self, seconds: float = SECONDS) -> int:
         """Wait for it; its exit code."""
-        return self.process.wait(SECONDS)
+        return self.process.wait(seconds)
 
     def until_nothing_is_left(self) -> None:
         """All processes that a driver began end with it."""

@@ -11,7 +11,7 @@ import pytest
 from ray.cluster_utils import Cluster
 
 from cluster.java import prepare_java
-from tests.cluster.drivers import Driver
+from tests.cluster.drivers import SECONDS, Driver
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_a_node import ON_ONE_MACHINE
 from tests.cluster.test_live import expected, growing, rides
@@ -81,7 +81,8 @@ def test_calls_that_fail_are_not_missed(
     tmp_path: Path, growing: Growing, expected: Any, cluster: Cluster, how: str
 ) -> None:
     with run(tmp_path, growing, cluster, HOW[how], restarts=50) as driver:
-        assert driver.end() == 0, driver.said()
+        # Ray takes its time to find out that a call was lost.
+        assert driver.end(5 * SECONDS) == 0, driver.said()
     assert answered(tmp_path) == expected
 
 

@@ -14,6 +14,7 @@ import pytest
 from ray._private import state
 from ray.exceptions import RayError
 
+import elsinore
 from cluster.crew import Crew
 from elsinore.api import prepare
 from elsinore.result import Result
@@ -30,9 +31,18 @@ pytestmark = pytest.mark.usefixtures("running")
 
 def pid_of(name: str) -> int:
     """Of an actor that lives, by its class, or how its name begins."""
+    return pids_of(name)[0]
+
+
+def pids_of(name: str) -> list[int]:
     alive = [one for one in state.actors().values() if one["State"] == "ALIVE"]
-    pids = [one["Pid"] for one in alive if name == one["ActorClassName"] or one["Name"].startswith(name)]
-    return int(pids[0])
+    return [int(one["Pid"]) for one in alive if name == one["ActorClassName"] or one["Name"].startswith(name)]
+
+
+def kill(live: elsinore.LiveStream, name: str) -> None:
+    """Who died a moment ago may not be back yet."""
+    until(live, lambda: bool(pids_of(name)), 100)
+    os.kill(pid_of(name), signal.SIGKILL)
 
 
 VICTIMS = {
@@ -102,7 +112,7 @@ def test_ten_random_kills(tmp_path: Path, growing: Growing, expected: Any, seed:
         for _ in range(10):
             growing.more()
             live.wait(random.random())
-            os.kill(pid_of(random.choice(list(VICTIMS.values())[:4])), signal.SIGKILL)
+            kill(live, random.choice(list(VICTIMS.values())[:4]))
             until(live, lambda: live.metrics.events >= growing.put * (EVENTS // PIECES), 100)
         growing.end()
         until(live, lambda: live.metrics.events >= EVENTS + 1, 100)
