@@ -21,7 +21,7 @@ from planner.gloria.statistics import Statistics
 from planner.gloria.template import Template
 from planner.migration import migration
 from planner.plan import Plan, plan
-from planner.routes import Route
+from planner.routes import Route, workload_along
 from planner.syntax import Workload
 
 
@@ -96,10 +96,10 @@ def chooses(strategy: str) -> bool:
 
 def plan_along(route: Route, whole: Plan, seen: Observed | None = None) -> Plan:
     """The plan of those queries of a workload that go along a route, for a stream that is like this."""
-    queries = tuple(query.query for query in whole.queries if query.query.name in route.queries)
+    workload = workload_along(route, whole)
     if seen is not None:
-        return Replanner(Workload(queries), whole.strategy, seen=seen, kept=False).plan
-    return whole if len(queries) == len(whole.queries) else plan(Workload(queries), whole.strategy)
+        return Replanner(workload, whole.strategy, seen=seen, kept=False).plan
+    return whole if len(workload.queries) == len(whole.queries) else plan(workload, whole.strategy)
 
 
 def _keeping(strategy: str) -> GloriaOptimizer | None:

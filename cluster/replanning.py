@@ -16,9 +16,8 @@ from ray.exceptions import RayError
 
 from actors.replanner import Patience, Replanner, chooses
 from cluster.terms import Terms
-from planner.check import check_text
 from planner.drift import Observed
-from planner.syntax import Workload
+from planner.routes import routes, workload_along
 
 PATIENCE = Patience()
 
@@ -42,8 +41,9 @@ class Replanning:
         self._next = monotonic() + seconds
         self._asked: Any = None
         self._searching = False
-        self._routes = terms.routes if stream else ()
-        self._workloads = [_along(check_text(terms.workload), route.queries) for route in self._routes]
+        planned = terms.plan
+        self._routes = routes(planned) if stream else ()
+        self._workloads = [workload_along(route, planned) for route in self._routes]
         self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
         """A look at a route is at no less than its longest window, so that changes do not pile up."""
         self._replanners: dict[int, Replanner] = {}
@@ -95,8 +95,3 @@ class Replanning:
         """Nothing of it is needed any more."""
         if self._stream and ray.is_initialized():
             self._optimizer.forget.options(num_returns=0).remote(self._stream)
-
-
-def _along(workload: Workload, names: Sequence[str]) -> Workload:
-    by_name = {query.name: query for query in workload.queries}
-    return replace(workload, queries=tuple(by_name[name] for name in names))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from planner.plan import Plan, QueryPlan
+from planner.syntax import Workload
 
 Way = tuple[tuple[str, ...], tuple[str, ...]]
 """How a route splits the stream, and what says where an event goes; no two routes of a workload have the same."""
@@ -87,6 +88,11 @@ def routes(plan: Plan) -> tuple[Route, ...]:
     for query in plan.queries:
         found.setdefault((query.partition, _keys(query)), []).append(query)
     return tuple(_route(partition, keys, queries) for (partition, keys), queries in found.items())
+
+
+def workload_along(route: Route, plan: Plan) -> Workload:
+    """Of a workload, the queries that go along a route."""
+    return Workload(tuple(query.query for query in plan.queries if query.query.name in route.queries))
 
 
 def _keys(query: QueryPlan) -> tuple[str, ...]:
