@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, RLock, Thread
+from threading import Event, RLock, Thread, current_thread, main_thread
 from typing import Any
 
 import ray
@@ -76,7 +77,7 @@ class Session:
         settings = self.settings
         check_ray()
         # The name is new each time: RayDP's master may still be on its way out under the old one.
-        with _told_to(self.log):
+        with _told_to(self.log), _interrupted_as_before():
             spark = raydp.init_spark(
                 f"elsinore-{uuid.uuid4().hex[:8]}",
                 settings.spark_executors,
@@ -158,6 +159,18 @@ def _told_to(log: Path) -> Iterator[None]:
         for number, descriptor in zip((1, 2), kept, strict=True):
             os.dup2(descriptor, number)
             os.close(descriptor)
+
+
+@contextmanager
+def _interrupted_as_before() -> Iterator[None]:
+    """Spark puts a handler of its own for Ctrl-C. That calls Java first; and where a call is under way already, both
+    fail, so that who presses it gets an error of Py4J's in place of KeyboardInterrupt."""
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        if before is not None and current_thread() is main_thread():
+            signal.signal(signal.SIGINT, before)
 
 
 def is_alone() -> bool:

@@ -174,6 +174,11 @@ def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.
     assert spread.to_arrow().equals(alone.to_arrow())
 
 
+def test_ctrl_c_is_answered_as_without_spark(running: Session) -> None:
+    assert running.spark
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_what_is_wrong_with_values_is_said_as_in_one_process() -> None:
     events = [{"type": "A", "time": 1, "v": "text"}]
     with pytest.raises(elsinore.WorkloadError, match="text") as found:
