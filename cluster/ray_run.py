@@ -21,6 +21,7 @@ from cluster.crew import Batch, Crew
 from cluster.local import Metrics
 from cluster.session import session
 from cluster.settings import Settings
+from connectors.errors import FailedError
 from connectors.sources import Source
 from connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
 from connectors.spark.handover import Blocks, Handed
@@ -87,7 +88,7 @@ class RayRun:
                 while not self.finished:
                     try:
                         yield from self._dealt(crew, collecting, events, begun.spark)
-                    except (Py4JError, RayError):
+                    except (Py4JError, RayError, FailedError):
                         if not begun.spark_lost or not crew.left:
                             raise
                         crew.left -= 1

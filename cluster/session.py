@@ -31,7 +31,7 @@ MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
 RETAINED = "50"
 
 LOOK = 1.0
-"""Seconds between two looks after RayDP's master."""
+"""Seconds between two looks after RayDP's actors."""
 
 
 class Session:
@@ -63,7 +63,7 @@ class Session:
 
     @property
     def spark_lost(self) -> bool:
-        """Whether the master that RayDP has for Spark is gone, and all jobs with it."""
+        """Whether an actor that RayDP has for Spark is gone for good, and all jobs with it."""
         return self._watch is not None and self._watch.lost
 
     def lost(self, spark: Any) -> bool:
@@ -117,7 +117,8 @@ class Session:
 
 
 class Watch:
-    """Looks after RayDP's master. Without it jobs wait for ever; so Spark is stopped, they fail, and begin again."""
+    """Looks after RayDP's master and executors. Jobs wait for ever for one that does not come back: an executor that was
+    killed while it was coming back does not. So Spark is stopped, they fail, and begin again."""
 
     def __init__(self, spark: Any) -> None:
         self.lost = False
@@ -126,10 +127,11 @@ class Watch:
         Thread(target=self._look, name="elsinore-watch", daemon=True).start()
 
     def _look(self) -> None:
-        master = ray.get_actor(MASTER)._actor_id.hex()
+        # Each Spark's actors are a job of their own to Ray.
+        job = ray.get_actor(MASTER)._actor_id.job_id
         while not self._over.wait(LOOK) and ray.is_initialized():
             # A handle is not told of a death that nobody asked it for.
-            if state.actors(master)["State"] == "DEAD" and not self._over.is_set():
+            if state.actors(job_id=job, actor_state_name="DEAD") and not self._over.is_set():
                 self.lost = True
                 self.spark.stop()
                 return

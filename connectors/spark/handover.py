@@ -34,6 +34,7 @@ class Blocks:
 
     def __init__(self, frame: DataFrame) -> None:
         context: Any = frame.sparkSession.sparkContext
+        self._spark = context._jsc.sc()
         self._jvm = context._jvm
         self._writer = self._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
         level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
@@ -58,6 +59,8 @@ class Blocks:
             try:
                 return ray.get_actor(f"{EXECUTOR}{name}")
             except ValueError:
+                if self._spark.isStopped():
+                    raise FailedError(f"Spark was stopped, and its executor {number} with it") from None
                 if monotonic() > end:
                     raise FailedError(f"the Spark executor {number} did not come back in {PATIENCE} seconds") from None
                 name = _restarted(self._jvm).get(number, number)

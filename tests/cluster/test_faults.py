@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pytest
+import ray
 from ray._private import state
 from ray.exceptions import RayError
 
 import elsinore
 from cluster.crew import Crew
+from connectors.spark.handover import Blocks
 from elsinore.api import prepare
 from elsinore.result import Result
 from elsinore.tables import answers, columns_of, form_of
@@ -65,12 +68,46 @@ def test_a_process_that_is_killed_is_not_missed(tmp_path: Path, growing: Growing
     assert answered(tmp_path / "rows.jsonl") == expected
 
 
-def test_a_run_with_an_end_goes_on_without_spark(tmp_path: Path, growing: Growing, expected: Any) -> None:
+def kill_master() -> None:
+    os.kill(pid_of("RAY_APP_MASTER"), signal.SIGKILL)
+
+
+def kill_executor_for_good() -> None:
+    """As is one that dies while it comes back from the death before."""
+    ray.kill(ray.get_actor("raydp-executor-0"), no_restart=True)
+
+
+def test_an_executor_that_never_comes_back_is_not_missed(
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victims = [kill_executor_for_good]
+    fetched = Blocks.reference
+
+    def killed_before(blocks: Blocks, partition: int) -> Any:
+        """What Spark has computed is lost before it is fetched."""
+        if victims:
+            victims.pop()()
+        return fetched(blocks, partition)
+
+    growing.more(2)
+    with begin(tmp_path, files_at_once=1) as live:
+        taken(live, EVENTS // PIECES)
+        monkeypatch.setattr(Blocks, "reference", killed_before)
+        growing.end()
+        until(live, lambda: live.metrics.events >= EVENTS + 1, 30)
+    assert not victims
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+@pytest.mark.parametrize("kill_spark", [kill_master, kill_executor_for_good])
+def test_a_run_with_an_end_goes_on_without_spark(
+    tmp_path: Path, growing: Growing, expected: Any, kill_spark: Callable[[], None]
+) -> None:
     growing.write("all", growing.events)
     path = tmp_path / "in" / "all.parquet"
     how: Any = {"engine": "ray", "strategy": "auto", "numeric": "exact", "lateness": 0}
     job = prepare(WORKLOAD, path, settings={"slice_events": 4_000}, **how)
-    os.kill(pid_of("RAY_APP_MASTER"), signal.SIGKILL)
+    kill_spark()
     found = list(job)
     columns = columns_of(job.workload)
     rows, form = answers(found, columns, job.run.clock), form_of(job.run.clock)
