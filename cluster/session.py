@@ -117,8 +117,8 @@ class Session:
 
 
 class Watch:
-    """Looks after RayDP's master and executors. Jobs wait for ever for one that does not come back: an executor that was
-    killed while it was coming back does not. So Spark is stopped, they fail, and begin again."""
+    """Looks after RayDP's master and executors. Jobs wait for ever for one that does not come back, as an executor does
+    not that was killed while it was coming back. So Spark is stopped, they fail, and begin again."""
 
     def __init__(self, spark: Any) -> None:
         self.lost = False
