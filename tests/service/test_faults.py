@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -51,8 +52,15 @@ SLOW = {
 VICTIMS = QUICK | SLOW
 
 
-def pid_of(service: Served, name: str) -> int:
-    return next(pid for known, pid in service.actors().items() if known.startswith(name))
+def kill(service: Served, name: str) -> None:
+    """Who died a moment ago may not be back yet."""
+    end = monotonic() + PATIENCE
+    while True:
+        for pid in (pid for known, pid in service.actors().items() if known.startswith(name)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                return
+        assert monotonic() < end, name
 
 
 def folder_of(service: Served, job: str) -> Path:
@@ -69,7 +77,7 @@ def sender(client: httpx2.Client, tmp_path: Path) -> Sender:
 )
 def test_a_process_that_is_killed_is_not_missed(service: Served, tmp_path: Path, victim: str) -> None:
     with sending(service, tmp_path, pause=0.2):
-        os.kill(pid_of(service, VICTIMS[victim]), signal.SIGKILL)
+        kill(service, VICTIMS[victim])
 
 
 @pytest.mark.long
@@ -78,7 +86,7 @@ def test_ten_random_kills(service: Served, client: httpx2.Client, tmp_path: Path
     with sending(service, tmp_path, pieces=150, pause=2) as sender:
         for _ in range(10):
             sleep(random.random())
-            os.kill(pid_of(service, random.choice(list(VICTIMS.values()))), signal.SIGKILL)
+            kill(service, random.choice(list(VICTIMS.values())))
             until_taken(client, sender.job, sender.acknowledged)
 
 
