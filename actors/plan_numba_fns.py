@@ -30,6 +30,9 @@ UNKNOWN, NOWHERE = -2, -1
 GO_ON, ANEW, ALONE = range(3)
 """With the expressions that there are; with what they stand for as one snapshot; each query by itself."""
 
+DOUBLINGS = np.int64(30)
+"""How often a number is doubled in one step, at most."""
+
 MOST = 2.0**61
 """What a sum of values may reach before it is added to anything."""
 
@@ -523,6 +526,83 @@ def loop(events, after, first, end, node, a, arrivals, chains, states, members, 
 
 
 @part
+def loop_at_once(a, n, arrivals, chains, states, room):
+    """The same for `n` events of different times, whose values are in `room.sums` and `room.minima`. The flag.
+
+    Each of them lengthens all trends that there are before it, so their number doubles with each: of t trends become
+    2**n t. And whatever an event adds to those that it ends is doubled by each event behind it: with all values
+    together v, 2**(n - 1) v t in the end.
+    """
+    c = room.words
+    state = arrivals.state[a]
+    chain = states.chain[state]
+    lanes = chains.lanes[chain]
+    keys = chains.keys[chain]
+    wide = put_together(a, arrivals, chains, states, room, np.int64(0))
+    for snapshot in range(room.snapshots[chain]):
+        here, own = (room.base + snapshot * lanes) * c, (states.flow[state] + snapshot * lanes) * c
+        if is_zero(room.coefficients, here, c) and is_zero(room.coefficients, own, c):
+            continue
+        room.grown[state] = room.owing[state] = True
+        for lane in range(0, lanes * c, c):
+            wide = add(room.coefficients, here + lane, room.coefficients, own + lane, c, wide)
+        here_least, own_least = room.base_least + snapshot * keys, states.flow_least[state] + snapshot * keys
+        for key in range(keys):
+            room.least[here_least + key] = min(room.least[here_least + key], room.least[own_least + key])
+        for expression, expression_least in (
+            (states.flow[state], states.flow_least[state]), (states.due[state], states.due_least[state])
+        ):  # fmt: skip
+            if expression >= 0:
+                dst_least = expression_least + snapshot * keys
+                for key in range(keys):
+                    room.least[dst_least + key] = min(room.least[dst_least + key], room.least[here_least + key])
+                for j in range(states.key_at[state], states.key_at[state + 1]):
+                    place = dst_least + states.key[j]
+                    room.least[place] = min(room.least[place], room.minima[states.column_key[j]])
+        wide = double(n, state, here, snapshot * lanes, lanes, states, room, wide)
+    return wide
+
+
+@part
+def double(n, state, here, place, lanes, states, room, wide):
+    """The trends at `here` are doubled `n` times, and those that are new added to the expressions of a state."""
+    c = room.words
+    left = n
+    while left:
+        steps = min(left, DOUBLINGS)
+        left -= steps
+        for expression in (states.flow[state], states.due[state]):
+            if expression >= 0:
+                dst = (expression + place) * c
+                for lane in range(0, lanes * c, c):
+                    new = (np.int64(1) << steps) - 1
+                    wide = add_times(room.coefficients, dst + lane, room.coefficients, here + lane, new, c, wide)
+                if not left:
+                    wide = add_last(n, state, here, dst, steps - 1, states, room, wide)
+        if left:
+            for lane in range(0, lanes * c, c):
+                new = (np.int64(1) << steps) - 1
+                wide = add_times(room.coefficients, here + lane, room.coefficients, here + lane, new, c, wide)
+    return wide
+
+
+@part
+def add_last(n, state, here, dst, steps, states, room, wide):
+    """What the events of a loop themselves add to the lanes, for trends that are doubled so many times more."""
+    c = room.words
+    if states.lane_at[state] == states.lane_at[state + 1]:
+        return wide
+    times = room.before * c
+    clear(room.coefficients, times, c)
+    wide = add_times(room.coefficients, times, room.coefficients, here, np.int64(1) << steps, c, wide)
+    for j in range(states.lane_at[state], states.lane_at[state + 1]):
+        column = states.column[j]
+        value = room.sums[column] if column >= 0 else room.sums[0] * 0 + n
+        wide = add_times(room.coefficients, dst + states.lane[j] * c, room.coefficients, times, value, c, wide)
+    return wide
+
+
+@part
 def gather(events, after, i, end, alike, node, arrivals, members, room):
     """Events of a burst that the node takes, as many as can be added up at once.
 
@@ -595,15 +675,16 @@ def add_own(m, n, kind, members, tables, slot, room, numbers, least, w):
 
 
 @part
-def way_of(a, n, arrivals, states, room):
+def way_of(a, n, at_once, arrivals, states, room):
     """How `n` events that may follow one another are run: HAMLET's decision (Section 4.2) in a sharing plan."""
+    steps = 1 if at_once else n
     state = arrivals.state[a]
     snapshots = room.snapshots[states.chain[state]]
     stale = room.initial[state] == UNKNOWN
     for k in range(arrivals.inlet_at[a], arrivals.inlet_at[a + 1]):
         stale |= room.current[arrivals.inlet[k]] == UNKNOWN
-    go_on = n * arrivals.event[a] * (snapshots + stale) + stale * 2 * arrivals.value[a]
-    anew = n * arrivals.event[a] + (snapshots + 1) * arrivals.settled[a] + arrivals.value[a]
+    go_on = steps * arrivals.event[a] * (snapshots + stale) + stale * 2 * arrivals.value[a]
+    anew = steps * arrivals.event[a] + (snapshots + 1) * arrivals.settled[a] + arrivals.value[a]
     alone = arrivals.alone[a] + n * arrivals.alone_event[a] + snapshots * arrivals.settled[a]
     if go_on <= anew and go_on <= alone:
         return GO_ON
@@ -612,17 +693,19 @@ def way_of(a, n, arrivals, states, room):
 
 @kernel
 def run_loop(
-    events, after, first, end, node, a, n, arrivals, chains, states, inlets, members, tables, slot, room,
+    events, after, first, end, node, a, n, at_once, arrivals, chains, states, inlets, members, tables, slot, room,
     numbers, least, w, scratch,
 ):  # fmt: skip
     """A burst of `n` events of a node that may follow one another, to a state. (was it shared, and both flags)"""
     flag = np.int64(0)
     state = arrivals.state[a]
-    way = way_of(a, n, arrivals, states, room)
+    way = way_of(a, n, at_once, arrivals, states, room)
     if way != GO_ON:
         flag |= settle_chain(states.chain[state], chains, states, inlets, members, slot, room, numbers, least, w)
     if way != ALONE:
         flag |= prepare(a, arrivals, chains, states, inlets, members, slot, room, numbers, least, w)
+        if at_once:
+            return True, flag, loop_at_once(a, n, arrivals, chains, states, room)
         return True, flag, loop(events, after, first, end, node, a, arrivals, chains, states, members, room)
     for k in range(arrivals.inlet_at[a], arrivals.inlet_at[a + 1]):
         inlet = arrivals.inlet[k]
@@ -636,14 +719,14 @@ def run_loop(
 
 @part
 def take_in(
-    events, after, first, end, alike, node, arrivals, chains, states, inlets, members, tables, slot, room,
+    events, after, first, end, alike, tied, node, arrivals, chains, states, inlets, members, tables, slot, room,
     numbers, least, w, scratch, flag, wide,
 ):  # fmt: skip
     """A burst of events of one node. (did anybody share it, and both flags)"""
     shared = False
     i = first
-    taken = 0
-    while True:
+    taken, n = 0, 0
+    while i != end:
         i, n, kind = gather(events, after, i, end, alike, node, arrivals, members, room)
         if n == 0:
             break
@@ -663,8 +746,8 @@ def take_in(
     for a in range(arrivals.at[node], arrivals.at[node + 1]):
         if arrivals.loops[a]:
             together, overflow, wide_overflow = run_loop(
-                events, after, first, end, node, a, taken, arrivals, chains, states, inlets, members, tables, slot,
-                room, numbers, least, w, scratch,
+                events, after, first, end, node, a, taken, n == taken and not tied,
+                arrivals, chains, states, inlets, members, tables, slot, room, numbers, least, w, scratch,
             )  # fmt: skip
             shared |= together
             flag |= overflow
@@ -682,19 +765,23 @@ def take_in(
 
 @part
 def burst_end(events, after, first, arrivals):
-    """The event behind a burst; how many it has if all are of one kind, else 0; is it of several types at one time?"""
+    """The event behind a burst; how many it has if all are of one kind and no two of one time, else 0; are there any
+    two; is it of several types at one time?"""
     kind = events.kind[first]
     own = arrivals.of_kind[kind]
-    count, of_kind = 0, 0
+    count, times, of_kind = 0, 0, 0
     i = first
     while i >= 0 and arrivals.of_kind[events.kind[i]] == own:
         j, tied, alike = same_time(events, after, i, arrivals)
         if not alike:
-            return (j, 0, True) if i == first else (i, count if count == of_kind else 0, False)
+            if i == first:
+                return j, 0, True, True
+            break
         count += tied
+        times += 1
         of_kind += tied == 1 and events.kind[i] == kind
         i = j
-    return i, count if count == of_kind else 0, False
+    return i, count if count == of_kind else 0, count != times, False
 
 
 @kernel
@@ -718,7 +805,7 @@ def run_plan(
         while i >= 0 and not (flag | wide) >> 62:
             own = arrivals.of_kind[events.kind[i]]
             begin = i
-            i, alike, mixed = burst_end(events, after, begin, arrivals)
+            i, alike, tied, mixed = burst_end(events, after, begin, arrivals)
             bursts += 1
             if mixed:
                 for chain in range(len(room.snapshots)):
@@ -729,7 +816,7 @@ def run_plan(
             several = 0
             for k in range(arrivals.type_at[own], arrivals.type_at[own + 1]):
                 shared, flag, wide = take_in(
-                    events, after, begin, i, alike, arrivals.node[k], arrivals, chains, states, inlets,
+                    events, after, begin, i, alike, tied, arrivals.node[k], arrivals, chains, states, inlets,
                     members, tables, slot, room, numbers, least, w, scratch, flag, wide,
                 )  # fmt: skip
                 several += shared
