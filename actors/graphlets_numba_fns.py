@@ -21,10 +21,13 @@ import numpy as np
 
 from actors.compiled import part
 from actors.counters_numba_fns import NONE
-from actors.numbers_numba_fns import add, add_coefficient, add_times, clear, copy, is_zero, set_one
+from actors.numbers_numba_fns import add, add_coefficient, add_times, clear, copy, double, is_zero, set_one
 
 ONE = np.uint64(1)
 NOBODY = np.uint64(0)
+
+MOST = 2.0**61
+"""What a sum of values may reach before it is added to anything."""
 
 NOTHING, TAKEN, EVERYTHING = 0, 1, 2
 """What events consume under the three semantics: any, next, contiguous."""
@@ -296,11 +299,82 @@ def shorten_to(events, i, s, kleene, keys, sharers, least, place):
 
 
 @part
+def taken_alike(events, after, first, end, mask, sharers):
+    """How many events of a burst are taken, if by all sharers each, and no two are of one time; else -1."""
+    n = 0
+    i = first
+    while i != end:
+        following = after[i]
+        took = sharers.takes[events.kind[i]] & mask
+        if (took != mask and took != NOBODY) or (following >= 0 and events.time[following] == events.time[i]):
+            return -1
+        n += took == mask
+        i = following
+    return n
+
+
+@part
+def propagate_at_once(events, after, first, end, kleene, mask, n, sharers, room, wide):
+    """A graphlet of `n` such events. (do sums of their values fit a word, and the flag of coefficients)
+
+    Each ends as many trends as those before it and the snapshot's together: with each they double. What an event adds
+    to its trends is doubled by each event behind it: with all values together v, 2**(n - 1) v in the end.
+    """
+    c = room.words
+    if n == 0:
+        return True, wide
+    half = room.before
+    copy(half, 0, room.one, 0, c)
+    wide = double(half, 0, n - 1, c, wide)
+    place = c
+    for k in range(sharers.lane_at[kleene], sharers.lane_at[kleene + 1]):
+        if sharers.column[k] < 0:
+            wide = add_times(room.coefficients, place, half, 0, n, c, wide)
+        else:
+            fits, value = sum_taken(events, after, first, end, sharers.column[k], mask, sharers)
+            if not fits:
+                clear(room.coefficients, 0, place)
+                return False, wide
+            wide = add_times(room.coefficients, place, half, 0, value, c, wide)
+        place += c
+    keys = sharers.column_key_at[kleene]
+    for key in range(sharers.column_key_at[kleene + 1] - keys):
+        i = first
+        while i != end:
+            if sharers.takes[events.kind[i]] & mask == mask:
+                room.least[key] = min(room.least[key], events.keys[sharers.column_key[keys + key], i])
+            i = after[i]
+    for _ in range(2):
+        wide = add(room.coefficients, 0, half, 0, c, wide)
+    return True, add_times(room.coefficients, 0, room.one, 0, -1, c, wide)
+
+
+@part
+def sum_taken(events, after, first, end, column, mask, sharers):
+    """Of the values in a column: (does it fit a word, the sum)"""
+    total = events.values[column, first] * 0
+    i = first
+    while i != end:
+        if sharers.takes[events.kind[i]] & mask == mask:
+            value = events.values[column, i]
+            if abs(np.float64(total)) + abs(np.float64(value)) >= MOST:
+                return False, total
+            total += value
+        i = after[i]
+    return True, total
+
+
+@part
 def propagate(events, after, first, end, kleene, mask, members, sharers, room, w, flag, wide):
     """The events of a burst through a graphlet. (snapshots, flag of values, flag of coefficients)
 
     Snapshots are one more than there is room for where the room does not do.
     """
+    n = taken_alike(events, after, first, end, mask, sharers)
+    if n >= 0:
+        fits, wide = propagate_at_once(events, after, first, end, kleene, mask, n, sharers, room, wide)
+        if fits:
+            return 1, flag, wide
     c = room.words
     snapshots = 1
     i = first

@@ -12,6 +12,7 @@ A number takes `w` consecutive places of its buffer. The buffer's type says whic
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from actors.compiled import INLINED, kernel, part
 OVERFLOW = np.int64(1 << 62)
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
+WORD = np.uint64(64)
 BIG = 2.0**256
 SMALL = 2.0**-256
 UNIT = 2.0**512
@@ -56,6 +58,11 @@ def set_one(dst, d):
 
 def is_zero(buffer: Any, i: Any, w: Any) -> Any:
     """Is it 0?"""
+    raise NotImplementedError("runs compiled only")
+
+
+def double(buffer: Any, i: Any, times: Any, w: Any, flag: Any) -> Any:
+    """buffer[i] *= 2**times"""
     raise NotImplementedError("runs compiled only")
 
 
@@ -98,6 +105,16 @@ def _add_word_times(dst, d, src, s, value, w, flag):
 @part
 def _add_word_product(dst, d, one, i, other, j, w, flag):
     return _add_word_times(dst, d, one, i, other[j], w, flag)
+
+
+@part
+def _double_word(buffer, i, times, w, flag):
+    if buffer[i] == 0:
+        return flag
+    if times > 61 or _magnitude(buffer[i]) >> (61 - times):
+        return flag | OVERFLOW
+    buffer[i] <<= times
+    return flag
 
 
 # Exact, several words
@@ -172,6 +189,20 @@ def _add_wide_times(dst, d, src, s, value, w, flag):
             dst[d + k] = less - borrow
             borrow = np.uint64(a < b) | np.uint64(less < borrow)
     return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
+@kernel
+def _double_wide(buffer, i, times, w, flag):
+    top = i + _words(buffer, i, w) - 1
+    _, bits = math.frexp(np.float64(_magnitude(np.int64(buffer[top]))))
+    if 64 * (top - i) + bits + times >= 64 * w - 2:
+        return flag if _is_zero_wide(buffer, i, w) else flag | OVERFLOW
+    whole, bits = times // 64, np.uint64(times % 64)
+    for k in range(i + w - 1, i - 1, -1):
+        high = buffer[k - whole] if k - whole >= i else np.uint64(0)
+        low = buffer[k - whole - 1] if k - whole > i else np.uint64(0)
+        buffer[k] = (high << bits) | (low >> (WORD - bits) if bits else np.uint64(0))
+    return flag
 
 
 @kernel
@@ -283,6 +314,16 @@ def _add_approximate(dst, d, src, s, w, flag):
 
 
 @part
+def _double_approximate(buffer, i, times, w, flag):
+    mantissa = buffer[i] * np.float64(np.int64(1) << min(times, 61))
+    if times < 62 and abs(mantissa) < BIG:
+        buffer[i] = mantissa
+    else:
+        _settle(buffer, i, math.ldexp(buffer[i], times % 512), buffer[i + 1] + times // 512)
+    return flag
+
+
+@part
 def _add_times_approximate(dst, d, src, s, value, w, flag):
     exponent = src[s + 1]
     factor = np.float64(value)
@@ -340,6 +381,15 @@ def _add_times(dst, d, src, s, value, w, flag):
     if _kind(dst) == "uint64":
         return lambda dst, d, src, s, value, w, flag: _add_wide_times(dst, d, src, s, value, w, flag)
     return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
+
+
+@overload(double, jit_options=INLINED)
+def _double(buffer, i, times, w, flag):
+    if _kind(buffer) == "int64":
+        return lambda buffer, i, times, w, flag: _double_word(buffer, i, times, w, flag)
+    if _kind(buffer) == "uint64":
+        return lambda buffer, i, times, w, flag: _double_wide(buffer, i, times, w, flag)
+    return lambda buffer, i, times, w, flag: _double_approximate(buffer, i, times, w, flag)
 
 
 @overload(add_product, jit_options=INLINED)

@@ -20,21 +20,15 @@ import numpy as np
 
 from actors.compiled import kernel, part
 from actors.counters_numba_fns import NONE
-from actors.graphlets_numba_fns import add_trends, clear_trends
+from actors.graphlets_numba_fns import MOST, add_trends, clear_trends
 from actors.hamlet_numba_fns import COEFFICIENTS, DONE, NUMBERS, all_by_one, keep_blocks, same_time
-from actors.numbers_numba_fns import add, add_coefficient, add_times, clear, copy, is_zero, set_one
+from actors.numbers_numba_fns import add, add_coefficient, add_times, clear, copy, double, is_zero, set_one
 
 UNKNOWN, NOWHERE = -2, -1
 """In place of a snapshot: it has not been looked for; it would be 0 for everybody."""
 
 GO_ON, ANEW, ALONE = range(3)
 """With the expressions that there are; with what they stand for as one snapshot; each query by itself."""
-
-DOUBLINGS = np.int64(30)
-"""How often a number is doubled in one step, at most."""
-
-MOST = 2.0**61
-"""What a sum of values may reach before it is added to anything."""
 
 
 class Chains(NamedTuple):
@@ -559,46 +553,28 @@ def loop_at_once(a, n, arrivals, chains, states, room):
                 for j in range(states.key_at[state], states.key_at[state + 1]):
                     place = dst_least + states.key[j]
                     room.least[place] = min(room.least[place], room.minima[states.column_key[j]])
-        wide = double(n, state, here, snapshot * lanes, lanes, states, room, wide)
+        for lane in range(lanes):
+            wide = add_doubled(n, state, lane, here, snapshot * lanes, states, room, wide)
     return wide
 
 
 @part
-def double(n, state, here, place, lanes, states, room, wide):
-    """The trends at `here` are doubled `n` times, and those that are new added to the expressions of a state."""
+def add_doubled(n, state, lane, here, place, states, room, wide):
+    """To a lane of a state's expressions: what there is `here` doubles `n` times, and what is new of it is added."""
     c = room.words
-    left = n
-    while left:
-        steps = min(left, DOUBLINGS)
-        left -= steps
-        for expression in (states.flow[state], states.due[state]):
-            if expression >= 0:
-                dst = (expression + place) * c
-                for lane in range(0, lanes * c, c):
-                    new = (np.int64(1) << steps) - 1
-                    wide = add_times(room.coefficients, dst + lane, room.coefficients, here + lane, new, c, wide)
-                if not left:
-                    wide = add_last(n, state, here, dst, steps - 1, states, room, wide)
-        if left:
-            for lane in range(0, lanes * c, c):
-                new = (np.int64(1) << steps) - 1
-                wide = add_times(room.coefficients, here + lane, room.coefficients, here + lane, new, c, wide)
-    return wide
-
-
-@part
-def add_last(n, state, here, dst, steps, states, room, wide):
-    """What the events of a loop themselves add to the lanes, for trends that are doubled so many times more."""
-    c = room.words
-    if states.lane_at[state] == states.lane_at[state + 1]:
-        return wide
-    times = room.before * c
-    clear(room.coefficients, times, c)
-    wide = add_times(room.coefficients, times, room.coefficients, here, np.int64(1) << steps, c, wide)
-    for j in range(states.lane_at[state], states.lane_at[state + 1]):
-        column = states.column[j]
-        value = room.sums[column] if column >= 0 else room.sums[0] * 0 + n
-        wide = add_times(room.coefficients, dst + states.lane[j] * c, room.coefficients, times, value, c, wide)
+    src, half = here + lane * c, room.before * c
+    copy(room.coefficients, half, room.coefficients, src, c)
+    wide = double(room.coefficients, half, n - 1, c, wide)
+    for expression in (states.flow[state], states.due[state]):
+        if expression >= 0:
+            dst = (expression + place) * c
+            for _ in range(2):
+                wide = add(room.coefficients, dst + lane * c, room.coefficients, half, c, wide)
+            wide = add_times(room.coefficients, dst + lane * c, room.coefficients, src, -1, c, wide)
+            for j in range(states.lane_at[state], states.lane_at[state + 1] if lane == 0 else 0):
+                column = states.column[j]
+                value = room.sums[column] if column >= 0 else room.sums[0] * 0 + n
+                wide = add_times(room.coefficients, dst + states.lane[j] * c, room.coefficients, half, value, c, wide)
     return wide
 
 

@@ -34,6 +34,11 @@ def add_product(dst: Any, one: Any, other: Any, words: int) -> int:
 
 
 @numba.njit
+def double(number: Any, times: int, words: int) -> int:
+    return numbers.double(number, 0, times, words, 0)
+
+
+@numba.njit
 def add_multiples(dst: Any, src: Any, factors: Any, less: int, words: int) -> int:
     return many.add_multiples(dst, 0, src, 0, factors, 0, less, len(factors), words, 0)
 
@@ -95,6 +100,20 @@ def test_exact_multiples(case: tuple[int, list[int]], value: int) -> None:
     if flag & OVERFLOW and words > 1 and value and abs(y) >= 1 << 64 * (words - 1) - 1:
         return
     holds(flag, dst, x, y * value, words, 64 * words - 4)
+
+
+@settings(max_examples=400, deadline=None)
+@given(several(1), Ints(0, 400))
+@example((2, [1]), 124)
+@example((4, [-1]), 64)
+@example((1, [0]), 64)
+def test_exact_doublings(case: tuple[int, list[int]], times: int) -> None:
+    words, (x,) = case
+    number = words_of(x, words)
+    if double(number, times, words) & OVERFLOW:
+        assert abs(x) << times >= 1 << 64 * words - 4
+    else:
+        assert value_of(number) == x << times
 
 
 @settings(max_examples=400, deadline=None)
@@ -168,6 +187,14 @@ def test_approximate_multiples(x: Scaled, y: Scaled, factor: float) -> None:
     dst = np.array(x, np.float64)
     add_times(dst, np.array(y, np.float64), factor, 2)
     near(dst, whole(x), whole(y) * Fraction(factor))
+
+
+@settings(max_examples=400, deadline=None)
+@given(scaled, Ints(0, 4_000))
+def test_approximate_doublings(x: Scaled, times: int) -> None:
+    number = np.array(x, np.float64)
+    double(number, times, 2)
+    near(number, Fraction(0), whole(x) * 2**times)
 
 
 @settings(max_examples=400, deadline=None)
