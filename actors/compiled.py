@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core import event
 from numba.core.caching import UserProvidedCacheLocator
+
+from actors.kernel_folder import begin_compiling, end_compiling, home
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,6 +51,26 @@ def _compiled(function: F, options: Any) -> F:
     return compiled
 
 
+class Told(event.Listener):
+    """Of each function that is compiled, and of those that are compiled into it meanwhile."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+
+    def on_start(self, _: Any) -> None:
+        if not self.depth:
+            begin_compiling()
+        self.depth += 1
+
+    def on_end(self, _: Any) -> None:
+        self.depth -= 1
+        if not self.depth:
+            end_compiling()
+
+
+event.register("numba:compile", Told())  # type: ignore[no-untyped-call]
+
+
 class Kept(UserProvidedCacheLocator):
     """A folder for exactly these kernels, wherever they lie.
 
@@ -61,7 +82,7 @@ class Kept(UserProvidedCacheLocator):
     def __init__(self, function: Callable[..., Any], file: str) -> None:
         self._py_file = file
         self._lineno = function.__code__.co_firstlineno
-        self._folder = _home() / f"{Path(file).stem}-{_digest(Path(file))}"
+        self._folder = home() / f"{Path(file).stem}-{_digest(Path(file))}"
         self._folder.mkdir(exist_ok=True)
 
     def get_cache_path(self) -> str:
@@ -70,19 +91,6 @@ class Kept(UserProvidedCacheLocator):
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> Kept:
         return cls(function, file)
-
-
-@cache
-def _home() -> Path:
-    """Where nothing can be written, kernels last as long as the process."""
-    users = Path(CONFIG.CACHE_DIR or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = users / "elsinore" / "kernels"
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=home).close()
-    except OSError:
-        return Path(tempfile.mkdtemp(prefix="elsinore-kernels-"))
-    return home
 
 
 @cache

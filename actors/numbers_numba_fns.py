@@ -194,8 +194,8 @@ def _add_wide_times(dst, d, src, s, value, w, flag):
 @kernel
 def _double_wide(buffer, i, times, w, flag):
     top = i + _words(buffer, i, w) - 1
-    _, bits = math.frexp(np.float64(_magnitude(np.int64(buffer[top]))))
-    if 64 * (top - i) + bits + times >= 64 * w - 2:
+    _, length = math.frexp(np.float64(_magnitude(np.int64(buffer[top]))))
+    if 64 * (top - i) + length + times >= 64 * w - 2:
         return flag if _is_zero_wide(buffer, i, w) else flag | OVERFLOW
     whole, bits = times // 64, np.uint64(times % 64)
     for k in range(i + w - 1, i - 1, -1):

@@ -19,6 +19,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from actors.kernel_folder import compiling
+
 if TYPE_CHECKING:
     from elsinore.api import Job
     from elsinore.live import LiveStream
@@ -76,7 +78,7 @@ class _RunBar(_Bar):
         if self.tasks:
             done, metrics = self.job.progress(), self.job.run.metrics
             shared = f", {metrics.shared_bursts / metrics.bursts:.0%} of bursts shared" if metrics.bursts else ""
-            said = f"{metrics.events:,} events, {metrics.rows:,} rows{shared}"
+            said = f"{metrics.events:,} events, {metrics.rows:,} rows{shared}{_busy()}"
             self.update(self.run_task, total=None if done is None else 1.0, completed=done or 0.0, said=said)
         yield from super().get_renderables()
 
@@ -108,5 +110,10 @@ class _LiveLine(Progress):
                 self.seen = (now, told.events)
             shared = f", {told.shared_bursts / told.bursts:.0%} of bursts shared" if told.bursts else ""
             said = f"{told.events:,} events, {self.rate:,.0f} a second, {told.rows:,} rows, {told.batches:,} batches"
-            self.update(self.line, description=said + shared)
+            self.update(self.line, description=said + shared + _busy())
         yield from super().get_renderables()
+
+
+def _busy() -> str:
+    """Why nothing may be seen to happen."""
+    return ", kernels are being compiled, once on this machine" if compiling() else ""
