@@ -23,7 +23,7 @@ from benchmarks.auto import statistics
 from benchmarks.calibrate import nnls
 from benchmarks.gloria import mixed, stream
 from cluster.costs import burst_costs, plan_costs_file
-from elsinore.bench.gloria_streams import bursty, complex_queries, simple_queries
+from elsinore.bench.gloria_streams import both, bursty, complex_queries, simple_queries
 from planner.auto import decided
 from planner.check import check_text
 from planner.clock import Clock
@@ -43,7 +43,12 @@ QUERIES = (8, 40, 120)
 STRATEGIES = ("cogra", "hamlet", "gloria", "gloria-greedy", "chop-connect")
 NUMERIC = "approximate"
 
-WORKLOADS = {"simple": simple_queries, "complex": complex_queries, "mixed": mixed}
+WORKLOADS = {
+    "simple": simple_queries,
+    "complex": complex_queries,
+    "both": lambda queries: both(queries, 50),
+    "mixed": mixed,
+}
 
 ABSOLUTE = 0.3
 """How much it matters how long a plan takes, beside how it differs from others."""

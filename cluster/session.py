@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import signal
 import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, RLock, Thread, current_thread, main_thread
 from typing import Any
+from warnings import catch_warnings
 
 import ray
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from ray._common.constants import HEAD_NODE_RESOURCE_NAME
 from ray._private import ray_constants, state
 
@@ -44,8 +47,9 @@ class Session:
         self._starting = RLock()
         self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
+        logging.getLogger().addFilter(_of_interest)
         if self.started_ray:
-            with _told_to(self.log):
+            with _interrupted_afterwards(), _told_to(self.log):
                 _start_ray(settings, metrics_port)
         self.alone = is_alone()
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
@@ -58,7 +62,8 @@ class Session:
         with self._starting:
             if self._watch is None or self._watch.lost:
                 self._stop_spark()
-                self._watch = Watch(self._started_spark())
+                with _interrupted_afterwards():
+                    self._watch = Watch(self._started_spark())
             return self._watch.spark
 
     @property
@@ -76,8 +81,10 @@ class Session:
 
         settings = self.settings
         check_ray()
+        # It would stop before this session does, and say what cannot be stopped any more.
+        atexit.unregister(raydp.stop_spark)
         # The name is new each time: RayDP's master may still be on its way out under the old one.
-        with _told_to(self.log), _interrupted_as_before():
+        with _told_to(self.log):
             spark = raydp.init_spark(
                 f"elsinore-{uuid.uuid4().hex[:8]}",
                 settings.spark_executors,
@@ -113,7 +120,9 @@ class Session:
 
             self._watch.end()
             self._watch = None
-            raydp.stop_spark()
+            # Where Java has ended by itself, there is nothing left to stop.
+            with suppress(Py4JError, OSError), catch_warnings(action="ignore"):
+                raydp.stop_spark()
 
 
 class Watch:
@@ -133,7 +142,8 @@ class Watch:
             # A handle is not told of a death that nobody asked it for.
             if state.actors(job_id=job, actor_state_name="DEAD") and not self._over.is_set():
                 self.lost = True
-                self.spark.stop()
+                with suppress(Py4JError, OSError):
+                    self.spark.stop()
                 return
 
     def end(self) -> None:
@@ -164,15 +174,33 @@ def _told_to(log: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _interrupted_as_before() -> Iterator[None]:
-    """Spark puts a handler of its own for Ctrl-C. That calls Java first; and where a call is under way already, both
-    fail, so that who presses it gets an error of Py4J's in place of KeyboardInterrupt."""
-    before = signal.getsignal(signal.SIGINT)
+def _interrupted_afterwards() -> Iterator[None]:
+    """Ctrl-C while Ray or Spark starts waits for it, some seconds. Ray may take the process down with it, and RayDP
+    fails over what is half there. Spark would put a handler of its own for it, too, one that calls Java first."""
+    if current_thread() is not main_thread():
+        yield
+        return
+    asked: list[int] = []
+    put = signal.signal
+    before = put(signal.SIGINT, lambda number, _: asked.append(number))
+
+    def put_others(number: Any, handler: Any) -> Any:
+        ours = number == signal.SIGINT and callable(handler)
+        return signal.getsignal(number) if ours else put(number, handler)
+
+    vars(signal)["signal"] = put_others
     try:
         yield
     finally:
-        if before is not None and current_thread() is main_thread():
-            signal.signal(signal.SIGINT, before)
+        vars(signal)["signal"] = put
+        put(signal.SIGINT, before)
+        if asked:
+            signal.raise_signal(signal.SIGINT)
+
+
+def _of_interest(record: logging.LogRecord) -> bool:
+    """Py4J tells the root logger of whatever it raises, too, with its stack; and of a Ctrl-C during a call."""
+    return record.module != "java_gateway"
 
 
 def is_alone() -> bool:

@@ -31,9 +31,9 @@ Sets = tuple[ShareSet, ...]
 APART, HAMLET, GLORIA, BOTH = "every query apart", "HAMLET", "GLORIA", "GLORIA and HAMLET"
 DEARER = "to run it apart costs less than to share"
 
-MARGIN = 0.1
+MARGIN = 0.03
 """So much must others cost less than HAMLET, which sees what bursts are like, where others rely on what is expected;
-and a sharing plan less than the one by the paper's cost model. Prices are not more exact than that."""
+and a sharing plan less than the one by the paper's cost model."""
 
 
 @dataclass(frozen=True)

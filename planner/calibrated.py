@@ -18,21 +18,21 @@ from planner.terms import Terms
 class Costs(Measured):
     """Nanoseconds for one of each."""
 
-    query: float = 25.0
+    query: float = 24.0
     """Apart: a query's own graphlet, per row of its counters."""
-    query_lane: float = 9.2
+    query_lane: float = 9.9
     """The same for each number behind the count."""
-    step: float = 5.0
+    step: float = 4.6
     """Apart: a query and row take in an event."""
     step_lane: float = 11.0
-    graphlet: float = 100.0
+    graphlet: float = 160.0
     """A shared graphlet, whatever its events and queries."""
-    propagate: float = 10.0
+    propagate: float = 3.1
     """In a graphlet: a snapshot takes in an event, for all queries at once."""
-    propagate_lane: float = 6.9
-    share: float = 35.0
+    propagate_lane: float = 2.4
+    share: float = 31.0
     """A query's value of the snapshot at graphlet level, and its evaluation, per row."""
-    share_lane: float = 8.2
+    share_lane: float = 9.1
 
 
 @dataclass(frozen=True)

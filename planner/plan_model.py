@@ -56,7 +56,9 @@ class PlanModel:
             if (number, place) not in inside
         ]
         sets = (self._set(one, plans_of(one, queries)) for one in share_sets)
-        return sum(sets) + sum(self._apart(*one) for one in alone) + sum(map(self._closed, queries.values()))
+        together = {query for query, _ in inside}
+        closed = (self._closed(query, number in together) for number, query in queries.items())
+        return sum(sets) + sum(self._apart(*one) for one in alone) + sum(closed)
 
     @cached_property
     def gloria(self) -> EngineCost:
@@ -88,9 +90,9 @@ class PlanModel:
     def _of(self, types: Iterable[str]) -> float:
         return sum(self.statistics.events(name) for name in sorted(types))
 
-    def _closed(self, query: QueryPlan) -> float:
-        slide = query.query.slide
-        return self.costs.close * float(self._window / slide.seconds) if slide else 0.0
+    def _closed(self, query: QueryPlan, together: bool) -> float:
+        slide, cost = query.query.slide, self.costs.close_shared if together else self.costs.close
+        return cost * float(self._window / slide.seconds) if slide else 0.0
 
     def _apart(self, query: QueryPlan, counter: Counter) -> float:
         own = self._of({one.type for one in counter.machine.classes})

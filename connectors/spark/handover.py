@@ -7,11 +7,12 @@ holds it when somebody asks for it: a reference to it goes to an actor, and no r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import ray
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import StorageLevel
 from ray._private import worker
 
@@ -67,8 +68,9 @@ class Blocks:
                 sleep(LOOK)
 
     def close(self) -> None:
-        """Nobody will ask any more."""
-        self._writer.releaseRecoverableRDD(self._rdd)
+        """Nobody will ask any more. Where Java is gone, so are they."""
+        with suppress(Py4JError, OSError):
+            self._writer.releaseRecoverableRDD(self._rdd)
 
 
 class Handed:

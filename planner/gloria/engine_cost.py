@@ -1,6 +1,6 @@
 """GLORIA's cost model, calibrated on this engine (Section 7.3), in nanoseconds.
 
-Where the paper's counts what happens to single events, here a burst of a type is taken in at once, but in loops; an
+Where the paper's counts what happens to single events, here a burst of a type is taken in at once; an
 expression is as long as its chain has snapshots, not longer than there is room for; and what queries end with is
 evaluated where a pane ends, once for each snapshot.
 """
@@ -43,10 +43,9 @@ class EngineCost:
 
     def shared(self, before: TypeNode, node: TypeNode, snapshot: TypeNode) -> float:
         """A loop's bursts are begun anew where expressions are long."""
-        arrived = self._bursts(node) * self.costs.arrive
         if before == node:
-            return arrived + self.statistics.of(node) * self.costs.loop
-        return arrived + self._bursts(node) * self.costs.lengthen * self._length(snapshot)
+            return self._bursts(node) * (self.costs.arrive + self.costs.loop)
+        return self._bursts(node) * (self.costs.arrive + self.costs.lengthen * self._length(snapshot))
 
     def evaluated(self, node: TypeNode, snapshot: TypeNode, readers: Sequence[TypeNode]) -> float:
         if not readers:

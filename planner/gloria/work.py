@@ -51,11 +51,11 @@ class Work:
         if not one.loops:
             ways = len(one.sources) * length + len(one.inlets)
             return bursts * (self._costs.arrive + self._costs.lengthen * ways)
-        arrived, events = bursts * self._costs.arrive, self._events[node] * self._costs.loop
+        arrived, taken = bursts * self._costs.arrive, bursts * self._costs.loop
         if not self._decided:
-            return arrived + events * length
+            return arrived + taken * length
         anew = bursts * (length + 1) * self._costs.value * self._every(one.state)
-        return arrived + min(events * length, events + anew)
+        return arrived + min(taken * length, taken + anew)
 
     def _own(self, node: int) -> float:
         """Queries by themselves, and the values of others that they ask for."""

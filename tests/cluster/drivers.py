@@ -32,6 +32,7 @@ class Driver:
             stdout=subprocess.DEVNULL,
             stderr=self._said,
             env={**os.environ, "ELSINORE_ENGINE": "ray", **settings, MARK: self.mark},
+            process_group=0,
         )
 
     def said(self) -> str:
@@ -52,6 +53,11 @@ class Driver:
             assert self.process.poll() is None, self.said()
             assert monotonic() < end, self.said()
             sleep(0.1)
+
+    def interrupt(self, when: str) -> None:
+        """As terminals and notebooks do it: all at once, as soon as there is a process with this in its arguments."""
+        self.until(lambda: any(when in arguments for arguments in self.alive().values()))
+        os.killpg(self.process.pid, signal.SIGINT)
 
     def end(self, seconds: float = SECONDS) -> int:
         """Wait for it; its exit code."""

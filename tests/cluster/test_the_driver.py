@@ -75,15 +75,43 @@ def test_without_ray_it_ends(tmp_path: Path, growing: Growing) -> None:
         driver.until_nothing_is_left()
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing) -> None:
+STARTING, WORKING = "org.apache.spark", "GraphActor"
+"""What there is while Spark starts, and when it is at work."""
+
+
+@pytest.mark.parametrize("when", [STARTING, WORKING])
+def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing, when: str) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
     growing.more(4)
     events = sorted((tmp_path / "in").iterdir())
     with Driver("-m", "elsinore", "run", tmp_path / "workload.elsinore", "--events", *events) as driver:
-        driver.until(lambda: any("org.apache.spark" in arguments for arguments in driver.alive().values()))
-        driver.process.send_signal(signal.SIGINT)
+        driver.interrupt(when)
         assert driver.end() == 130, driver.said()
         assert driver.said() == "stopped\n"
+        driver.until_nothing_is_left()
+
+
+AGAIN = """
+import sys
+import elsinore
+
+try:
+    elsinore.run(WORKLOAD, EVENTS)
+except KeyboardInterrupt:
+    print("interrupted", file=sys.stderr)
+first, second = elsinore.run(WORKLOAD, EVENTS), elsinore.run(WORKLOAD, EVENTS, engine="local")
+assert first.to_arrow().equals(second.to_arrow()) and first.metrics.rows > 0
+print("all the same", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("when", [pytest.param(STARTING, marks=pytest.mark.long), WORKING])
+def test_who_was_interrupted_runs_again(tmp_path: Path, growing: Growing, when: str) -> None:
+    growing.more(4)
+    with Driver("-c", f"WORKLOAD, EVENTS = {WORKLOAD!r}, {str(tmp_path / 'in' / '*.parquet')!r}\n{AGAIN}") as driver:
+        driver.interrupt(when)
+        assert driver.end() == 0, driver.said()
+        assert driver.said() == "interrupted\nall the same\n"
         driver.until_nothing_is_left()
 
 
