@@ -56,21 +56,23 @@ def events() -> pa.Table:
 
 
 WHOLE = "; ".join(
-    f"QUERY {first}{last} RETURN COUNT(*) PATTERN SEQ({first}, T+, {last}) {WINDOW}" for first in "AB" for last in "CD"
+    f"QUERY {first}{last} RETURN COUNT(*) PATTERN SEQ({first}, T+, {last}) {WINDOW}"
+    for first in "ABEG"
+    for last in "CDFH"
 )
 
 
 @pytest.fixture(scope="module")
 def bursts() -> pa.Table:
-    """Runs of T are short, then long."""
-    short = [(kind, 10 * ten + step) for ten in range(20) for step in range(10) for kind in "TATBTCTD" * 3]
+    """Runs of T are long, then short."""
     long = [
         (kind, 10 * ten + step)
-        for ten in range(20, 40)
+        for ten in range(20)
         for step in range(10)
-        for kind in ("ABCD"[(ten + step) % 4] if step < 2 else "T" * 25)
+        for kind in ("ABCDEFGH"[(ten + step) % 8] if step < 2 else "T" * 25)
     ]
-    kinds, times = zip(*short, *long, strict=True)
+    short = [(kind, 10 * ten + step) for ten in range(20, 40) for step in range(10) for kind in "TATBTCTDTETFTGTH" * 2]
+    kinds, times = zip(*long, *short, strict=True)
     return pa.table({"type": kinds, "time": times})
 
 
@@ -125,7 +127,7 @@ def taking_turns(events: pa.Table) -> pa.Table:
 
 
 @pytest.mark.parametrize("split", [False, True])
-def test_auto_shares_when_bursts_have_become_long(tmp_path: Path, bursts: pa.Table, split: bool) -> None:
+def test_auto_takes_another_plan_when_it_has_seen_bursts(tmp_path: Path, bursts: pa.Table, split: bool) -> None:
     workload = WHOLE.replace("WITHIN", "WHERE [k] WITHIN") if split else WHOLE
     events = taking_turns(bursts) if split else bursts
     growing = Growing(tmp_path / "in", events, PIECES)
