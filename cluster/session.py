@@ -177,7 +177,8 @@ def _told_to(log: Path) -> Iterator[None]:
 def _interrupted_afterwards() -> Iterator[None]:
     """Ctrl-C while Ray or Spark starts waits for it, some seconds. Ray may take the process down with it, and RayDP
     fails over what is half there. Spark would put a handler of its own for it, too, one that calls Java first."""
-    if current_thread() is not main_thread():
+    # A handler that is not Python's cannot be put back.
+    if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
         return
     asked: list[int] = []

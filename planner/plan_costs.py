@@ -29,7 +29,8 @@ class PlanCosts(Measured):
     arrive: float = 29.0
     """A burst arrives at what a Q-set shares."""
     loop: float = 2.8
-    """An event that may follow its own type is taken in, for all queries of a Q-set, by snapshot."""
+    """A burst of events that may follow their own type is taken in, for all queries of a Q-set, by snapshot; of several
+    events at one time, each of them."""
     lengthen: float = 25.0
     """A burst of other events is, for all queries of a Q-set, by snapshot."""
     value: float = 9.0

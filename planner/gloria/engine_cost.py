@@ -1,8 +1,8 @@
 """GLORIA's cost model, calibrated on this engine (Section 7.3), in nanoseconds.
 
-Where the paper's counts what happens to single events, here a burst of a type is taken in at once; an
-expression is as long as its chain has snapshots, not longer than there is room for; and what queries end with is
-evaluated where a pane ends, once for each snapshot.
+Where the paper's counts what happens to single events, here a burst of a type is taken in at once; an expression is as
+long as its chain has snapshots, not longer than there is room for; and what queries end with is evaluated where a pane
+ends, once for each snapshot.
 """
 
 from __future__ import annotations
