@@ -36,12 +36,13 @@ from planner.windows import Windows
 
 @dataclass(frozen=True)
 class Batch:
-    """Events sorted by time, with the partition of each (-1: in none)."""
+    """Events sorted by time, with the partition of each (-1: in none); none that come later are older than `later`."""
 
     types: pa.DictionaryArray
     times: npt.NDArray[np.int64]
     columns: Mapping[str, pa.Array]
     slots: npt.NDArray[np.int32]
+    later: int
 
     def between(self, first: int, end: int) -> Batch:
         """The events of a time no earlier than the one, and earlier than the other."""
@@ -49,7 +50,7 @@ class Batch:
         if hi - lo == len(self.times):
             return self
         columns = {name: column.slice(lo, hi - lo) for name, column in self.columns.items()}
-        return Batch(self.types.slice(lo, hi - lo), self.times[lo:hi], columns, self.slots[lo:hi])
+        return Batch(self.types.slice(lo, hi - lo), self.times[lo:hi], columns, self.slots[lo:hi], self.later)
 
 
 class Counting:

@@ -21,13 +21,13 @@ from actors.hamlet_graph import HamletGraph
 from actors.key_groups import key_groups
 from actors.linked_sharing import LinkedSharing
 from actors.moving_sharing import MovingSharing
-from actors.part import END, START, Part, Setting
+from actors.part import Part, Setting
 from actors.partial_rows import PartialRows
 from actors.partitions import Partitions
 from actors.plan_sharing import PlanSharing
 from actors.plan_state import load_plan
 from actors.prefix_sharing import PrefixSharing
-from actors.reorder import Reorder
+from actors.reorder import END, START, Reorder
 from actors.rows import Rows
 from actors.sharing import Sharing
 from actors.state import pack, unpack
@@ -208,7 +208,7 @@ class Engine:
             self.late.append(late)
         if ready is None:
             return []
-        rows = self._process(ready)
+        rows = self._process(ready, self.reorder.watermark)
         for part in self._parts:
             rows += part.settle(self.reorder.watermark)
         self._end()
@@ -228,20 +228,21 @@ class Engine:
     def drain(self) -> list[PartialRows]:
         """As `finish`, of a part of the stream."""
         waiting = self.reorder.finish()
-        rows = self._process(waiting) if waiting is not None else []
+        rows = self._process(waiting, END) if waiting is not None else []
         for part in self._parts:
             rows += part.finish()
         return rows
 
-    def _process(self, batch: pa.RecordBatch) -> list[PartialRows]:
+    def _process(self, batch: pa.RecordBatch, later: int) -> list[PartialRows]:
+        """Take in events, sorted by time; none that come later are older than `later`."""
         rows: list[PartialRows] = []
-        for whole in _slices(self._named(batch)):
+        for whole, after in _slices(self._named(batch), later):
             for number, partitions in enumerate(self._partitions.values()):
                 parts = [part for part in self._parts if part.partitions is partitions]
                 # Events of before a change may not have the columns that it asks for.
                 needed = _between(whole, min(part.first for part in parts), max(part.end for part in parts))
                 if needed.num_rows:
-                    events = self._batch(partitions, needed)
+                    events = self._batch(partitions, needed, after)
                     if number == 0:
                         self.statistics.note(events.types, needed.column(1), events.slots)
                     for part in parts:
@@ -260,13 +261,13 @@ class Engine:
             return batch
         return batch.filter(pa.array(wanted[types.indices.to_numpy()]))
 
-    def _batch(self, partitions: Partitions, events: pa.RecordBatch) -> Batch:
+    def _batch(self, partitions: Partitions, events: pa.RecordBatch, later: int) -> Batch:
         types, times, *attributes = events.columns
         columns = dict(zip(events.schema.names[2:], attributes, strict=True))
         ticks = np.require(times.to_numpy(), requirements=["W"])
         slots = partitions.slots(columns, ticks)
         self.dropped += int(np.count_nonzero(slots < 0))
-        return Batch(types, ticks, columns, slots)
+        return Batch(types, ticks, columns, slots, later)
 
     def _forget(self) -> None:
         """Partitions whose last event has left every window."""
@@ -376,15 +377,15 @@ class Engine:
         return engine
 
 
-def _slices(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Cut where the time changes."""
+def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Cut where the time changes; with the time before which nothing comes any more."""
     times = batch.column(1).to_numpy()
     start = 0
     while start < len(times):
         end = min(start + SLICE, len(times))
         if end < len(times):
             end = int(np.searchsorted(times, times[end - 1], side="right"))
-        yield batch.slice(start, end - start)
+        yield batch.slice(start, end - start), int(times[end]) if end < len(times) else later
         start = end
 
 

@@ -36,6 +36,7 @@ from actors.hamlet_numba_fns import (
     run_bursts,
 )
 from actors.pane_graph import NEVER
+from actors.reorder import END
 from actors.share_tables import members_of, sharers_of, types_of, widths
 from actors.shared_graph import MemberGraph, SharedGraph, ordered
 from planner import bursts as statistics
@@ -76,10 +77,10 @@ class HamletGraph(SharedGraph):
         self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
         self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
 
-    def process(self, events: Events, complete: bool = False) -> list[list[Cells]]:
+    def process(self, events: Events, later: int) -> list[list[Cells]]:
         """Take in events, sorted by time, none older than those before; per member, the results due by them.
 
-        Bursts to which more events could come wait for them, unless all are said to be `complete`.
+        Bursts to which more events could come wait for them: those of the last pane, unless it is over by `later`.
         """
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
@@ -89,6 +90,7 @@ class HamletGraph(SharedGraph):
             events = _joined(self.held, events)
             self.held = None
         segments, events, after = self.segments(events)
+        complete = self._over(int(events.time[-1]), later)
         cut, pending = Cut(len(events.time), len(self.kinds)), None
         for segment in segments:
             self._cut(events, after, segment, cut)
@@ -147,14 +149,18 @@ class HamletGraph(SharedGraph):
 
     def settle(self, time: int) -> None:
         """No event older than this will come: bursts of panes that are over are complete."""
-        if self.held is not None and time // self.pane > int(self.held.time[0]) // self.pane:
+        if self.held is not None and self._over(int(self.held.time[0]), time):
             self.flush()
+
+    def _over(self, time: int, later: int) -> bool:
+        """Is the pane of a time over, when none before the later one comes?"""
+        return later // self.pane > time // self.pane
 
     def flush(self) -> None:
         """All bursts are complete."""
         if self.held is not None:
             held, self.held = self.held, None
-            self.process(held, complete=True)
+            self.process(held, END)
 
     def _make_seen(self, slots: int) -> None:
         missing = slots - len(self.seen.count)

@@ -20,6 +20,7 @@ from actors.plan_sharing import PlanSharing
 from actors.plan_state import save_plan
 from actors.prefix_sharing import PrefixSharing
 from actors.query_graph import QueryGraph
+from actors.reorder import END
 from actors.sharing import Shared, SharedCounting, Sharing
 from planner.clock import Clock
 from planner.forest_sets import ForestSet
@@ -30,9 +31,6 @@ from planner.planned_sets import PlannedSet
 from planner.prefix_sets import PrefixSet
 from planner.sharing import LinkedSet, MovingSet, ShareSet
 from planner.syntax import Query
-
-START, END = -(2**63), 2**63 - 1
-"""Before all times, and after them."""
 
 AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
 

@@ -48,7 +48,7 @@ class PlanGraph(SharedGraph):
         """Of the values of each snapshot. Kernels have no clock: how much longer more take says what one costs."""
         self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
 
-    def process(self, events: Events) -> list[list[Cells]]:
+    def process(self, events: Events, later: int) -> list[list[Cells]]:
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
             return ready

@@ -12,7 +12,8 @@ import pyarrow as pa
 from actors.state import pack_batch, unpack_batch
 from planner.errors import Problem, WorkloadError
 
-START = -(2**63)
+START, END = -(2**63), 2**63 - 1
+"""Before all times, and after them."""
 
 
 class Reorder:

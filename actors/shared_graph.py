@@ -101,8 +101,11 @@ class SharedGraph:
             for graph in one.graphs:
                 graph.together = one
 
-    def process(self, events: Events) -> list[list[Cells]]:
-        """Take in events, sorted by time, none older than those before; per member, the results due by them."""
+    def process(self, events: Events, later: int) -> list[list[Cells]]:
+        """Take in events, sorted by time, none older than those before; per member, the results due by them.
+
+        None that come later are older than `later`.
+        """
         raise NotImplementedError
 
     def settle(self, time: int) -> None:

@@ -139,7 +139,7 @@ class Shared:
 
     def process(self, batch: Batch) -> None:
         """Take in a batch; what is due by it waits with each counter."""
-        found = self.graph.process(self._take(batch))
+        found = self.graph.process(self._take(batch), batch.later)
         for counting, cells in zip(self.countings, found, strict=True):
             counting.ready += cells
 

@@ -13,7 +13,7 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from actors.engine import Engine
-from actors.part import START
+from actors.reorder import START
 from planner.changing import changed
 from planner.check import check_text
 from planner.clock import Clock

@@ -42,8 +42,9 @@ class Entrance:
 
 
 class Generator:
-    def __init__(self, template: Template, prices: Prices) -> None:
-        self._template, self._prices = template, prices
+    def __init__(self, template: Template, prices: Prices, only_reuse: bool = False) -> None:
+        """With `only_reuse`, snapshots are created where patterns begin, and nowhere else (Greedy, Section 8.1)."""
+        self._template, self._prices, self._only_reuse = template, prices, only_reuse
 
     def nodes(self, pools: Sequence[Pool], stage: int, entrance: Entrance, most: int) -> list[Node]:
         """The nodes of a pool; of more than so many those that are nearest to the start nodes."""
@@ -90,6 +91,9 @@ class Generator:
             yield from self._cycles(stage, shared, everybody, free, able)
             return
         yield self._reuse(shared, alone, able & ~guarded)
+        if self._only_reuse:
+            yield (), everybody, 0, NOBODY
+            return
         for snapshot in self._template.stages[stage].locals:
             local = sum(one for one, old in shared if self._prices.fewer(snapshot, old)) & free
             if local and local != free:
@@ -110,7 +114,7 @@ class Generator:
         Or with those that all of them have already, as in Example 3.2.
         """
         yield (), everybody, 0, NOBODY
-        for snapshot in self._template.stages[stage].locals if free else ():
+        for snapshot in self._template.stages[stage].locals if free and not self._only_reuse else ():
             yield (), everybody & ~free, free, snapshot
         if len(shared) == 1 and shared[0][0] == free == free & able == self._template.stages[stage].queries:
             yield shared, 0, 0, NOBODY

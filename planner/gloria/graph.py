@@ -19,7 +19,7 @@ class Policy:
     """Nodes in a pool: of more, those are kept that are nearest to the start nodes."""
     prunes: bool = True
     greedy: bool = False
-    """One node a pool: what is shared stays shared, and whoever may join does."""
+    """One node a pool: snapshots are reused, or their queries stop sharing (Section 8.1)."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Graph:
 
 def graph_of(template: Template, prices: Prices, policy: Policy) -> Graph:
     pools: list[Pool] = []
-    generator = Generator(template, prices)
+    generator = Generator(template, prices, only_reuse=policy.greedy)
     entrances = _entrances(template)
     count = 0
     for stage, entrance in enumerate(entrances):

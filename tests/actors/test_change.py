@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from actors.engine import Engine
-from actors.part import START
+from actors.reorder import START
 from actors.rows import Rows
 from planner.changing import changed
 from planner.check import check_text

@@ -68,7 +68,7 @@ def test_a_plan_that_shares_nothing_is_no_set() -> None:
 
 def test_more_sets_of_predicates_than_one_set_tells_apart() -> None:
     texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B+, C, D, E) WHERE A.v > {number} {WINDOW}" for number in range(61)]
-    made = plan(check_text("; ".join(texts)), "gloria-greedy")
+    made = plan(check_text("; ".join(texts)), "gloria")
     assert made.share_sets == ()
     assert {reason for _, reason in made.reasons} == {
         "queries of a plan tell at most 60 sets of predicates on a type apart"

@@ -213,6 +213,16 @@ def test_greedy_shares_whatever_it_can_and_never_stops() -> None:
     assert sharing(best) == {"A-B": "(1) (2) (3)", "B-C": "(1,2,3)^B", "C-D": "(1,2,3)^B"}
 
 
+def test_greedy_makes_snapshots_where_patterns_begin_and_nowhere_else() -> None:
+    """It reuses snapshots, or does not share; it merges nobody behind different beginnings."""
+    made = template(*["SEQ(A, C, D, E)"] * 2, *["SEQ(B, C, D, E)"] * 2, "SEQ(X, C, D, E)")
+    counts = {"A": 50.0, "B": 50.0, "C": 2.0, "D": 50.0}
+    greedy, best = optimized(made, counts, "gloria-greedy"), optimized(made, counts)
+    assert sharing(greedy)["C-D"] == sharing(greedy)["D-E"] == "(1,2)^A (3,4)^B (5)"
+    assert sharing(best)["C-D"] == sharing(best)["D-E"] == "(1,2,3,4,5)^C"
+    assert greedy.cost > best.cost
+
+
 def test_greedy_has_one_node_in_each_pool() -> None:
     assert [len(pool.nodes) for pool in figure_7("gloria-greedy").graph.pools] == [1] * 5
 
