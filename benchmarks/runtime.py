@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -46,8 +49,8 @@ def _parquet_to_parquet(folder: Path, events: int) -> Iterator[Figure]:
         frame = spark.read.parquet(str(path)).select(*COLUMNS).repartition(2, "partition")
         frame.write.format("noop").mode("overwrite").save()
 
-    base, _ = _best(alone)
-    took, spent = _best(lambda: _run(workload, path))
+    # In turn: a machine is not equally fast all the time.
+    (base, _), (took, spent) = _best(alone, lambda: _run(workload, path))
     metrics = _run(workload, path)
     what = f"{events / 1e6:g} M events, Parquet to Parquet, {QUERIES} queries, exact, to Spark's repartition by key"
     yield Figure("parquet-to-parquet", what, took / base, 1.6, "times", f"{took:.2f} s to {base:.2f} s")
@@ -73,7 +76,7 @@ def _more_actors(folder: Path, events: int) -> Iterator[Figure]:
         f"WITHIN {len(table)} ms SLIDE {len(table)} ms"
         for number, compared in enumerate(("<", "<=", ">", ">="))
     )
-    one, two = (_best(lambda actors=actors: _run(workload, path, actors=actors), 3)[0] for actors in (1, 2))
+    (one, _), (two, _) = _best(*(partial(_run, workload, path, actors=actors) for actors in (1, 2)))
     rates = f"{len(table) / one / 1e6:.2f} M to {len(table) / two / 1e6:.2f} M events/s"
     what = f"4 queries that compare neighbours, {len(table) / 1e6:.1f} M events, exact: 1 actor to 2"
     yield Figure("more-actors", what, one / two, 1.7, "times", rates, at_least=True)
@@ -94,12 +97,13 @@ def _run(workload: str, path: Path, **given: Any) -> Metrics:
     return job.run.metrics
 
 
-def _best(action: Any, times: int = TIMES) -> tuple[float, Any]:
-    """Seconds on the wall of the fastest of several runs, and what it cost by process."""
-    found = []
-    for _ in range(times):
-        before, begin = processor_ticks(), perf_counter()
-        action()
-        took = perf_counter() - begin
-        found.append((took, processor_ticks() - before))
-    return min(found, key=lambda one: one[0])
+def _best(*actions: Callable[[], object]) -> list[tuple[float, Counter[str]]]:
+    """Of each action, run in turn, the fastest of several runs: seconds on the wall, and what it cost by process."""
+    found = [[_timed(action) for action in actions] for _ in range(TIMES)]
+    return [min(runs, key=itemgetter(0)) for runs in zip(*found, strict=True)]
+
+
+def _timed(action: Callable[[], object]) -> tuple[float, Counter[str]]:
+    before, begin = processor_ticks(), perf_counter()
+    action()
+    return perf_counter() - begin, processor_ticks() - before
