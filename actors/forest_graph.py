@@ -60,9 +60,7 @@ def count(
     room: int,
 ) -> tuple[Results, int]:
     """All that is due. (results, why it stopped)"""
-    at = np.searchsorted(due.group[due.order], np.arange(int(group_of.max(initial=-1)) + 2))
-    member = np.repeat(np.arange(len(blocks)), np.diff(due.row_at))
-    questions = Questions(at, due.time[due.order], member[due.order], due.order)
+    questions = Questions(due.at, due.when, due.who, due.row)
     found = results(due, blocks)
     answers = Answers(*found[:4], found.found, due.row_at)
     rows = tables.rows(events, runs, blocks[0].shape.words, blocks[0].exact)

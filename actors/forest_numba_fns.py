@@ -61,6 +61,7 @@ class Targets(NamedTuple):
     """What is counted where a sequence ends, or where a piece of it begins."""
 
     connections: Any  # how many of them there are
+    connects: Any  # by kind: is such an event the start of a tree with connections?
     at: Any  # by tree: the connections that its start events make
     bare: Any  # by connection: is a start event all that is before it, and how many there are all that is asked for?
     tree: Any  # by connection: that tree
@@ -368,7 +369,7 @@ def take(events, lo, hi, trees, targets, rows, snapshots, flag):
     begin, end = np.int64(0), np.int64(len(trees.tree))
     if single:
         begin, end = np.int64(trees.act_at[kind]), np.int64(trees.act_at[kind + 1])
-    if targets.connections:
+    if targets.connections and not (single and not targets.connects[kind]):
         for k in range(begin, end):
             node = trees.act[k] if single else k
             tree = trees.tree[node]

@@ -122,6 +122,7 @@ class ForestTables:
         trees = [self.roots.index(root) for _, root in self.connections]
         return Targets(
             connections=len(self.connections),
+            connects=self.trees.takes[:, [root for _, root in self.connections]].any(axis=1),
             at=pointers([[tree for tree in trees if tree == own] for own in range(len(self.roots))]),
             tree=column(trees),
             bare=np.array([self._bare(one) for one in self.connections.values()], np.bool_),

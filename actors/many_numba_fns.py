@@ -135,7 +135,9 @@ def _add_multiples_of_words(dst, d, src, s, factors, a, less, count, w, flag):
     if count <= 0:
         return flag
     total = dst[d]
-    step = max(SMALL // max(factors[a + count - 1] - less, 1), 1)
+    most, step = max(factors[a + count - 1] - less, 1), count
+    if most * count > SMALL:
+        step = max(SMALL // most, 1)
     for begin in range(0, count, step):
         end = min(begin + step, count)
         words, by = src[s + begin : s + end], factors[a + begin : a + end]

@@ -49,54 +49,51 @@ def find_due(time, kind, order, runs, end_at, ender, members):
     """Rows that are due: for each member and group the times at which an event arrives that can end a trend.
 
     Events are given in `order` by group and then by time, and the members that a kind of events concerns by `ender`.
-    Rows stand by member, and there by group and time: (where each member's rows begin, time, group, and the rows in
-    order of group and time). A group's *visits* are the members with rows in it: (where each group's begin, member,
-    first row, end of its rows).
+    Rows stand by member, and there by group and time: (where each member's rows begin, time, group). In order of group
+    and time: (where each group's begin, time, member, row). A group's *visits* are the members with rows in it: (where
+    each group's begin, member, first row, end of its rows).
     """
-    row_at = np.zeros(members + 1, np.int64)
+    most = 0
+    for one in kind:
+        most += end_at[one + 1] - end_at[one]
+    who, when = np.empty((2, most), np.int64)
+    rows_of, last = np.zeros((2, members), np.int64)
     seen = np.full(members, -1, np.int64)
-    last = np.zeros(members, np.int64)
-    visits = 0
+    found_at, visit_at = np.zeros((2, len(runs)), np.int64)
+    member, first, end = np.empty((3, min(most, members * (len(runs) - 1))), np.int64)
+    found, visits = 0, 0
     for group in range(len(runs) - 1):
         for k in range(runs[group], runs[group + 1]):
             i = order[k]
             for e in range(end_at[kind[i]], end_at[kind[i] + 1]):
                 m = ender[e]
                 if seen[m] != group:
+                    member[visits], first[visits] = m, rows_of[m]
                     visits += 1
                 elif last[m] == time[i]:
                     continue
                 seen[m], last[m] = group, time[i]
-                row_at[m + 1] += 1
-    for m in range(members):
-        row_at[m + 1] += row_at[m]
-    times, group_of = np.empty(row_at[members], np.int64), np.empty(row_at[members], np.int32)
-    rows = np.empty(row_at[members], np.int64)
-    visit_at = np.zeros(len(runs), np.int64)
-    member, first, end = np.empty((3, visits), np.int64)
-    row = row_at[:members].copy()
-    visit_of = np.zeros(members, np.int64)
-    seen[:] = -1
-    visits, found = 0, 0
-    for group in range(len(runs) - 1):
-        for k in range(runs[group], runs[group + 1]):
-            i = order[k]
-            for e in range(end_at[kind[i]], end_at[kind[i] + 1]):
-                m = ender[e]
-                if seen[m] != group:
-                    visit_of[m] = visits
-                    member[visits], first[visits] = m, row[m]
-                    visits += 1
-                elif last[m] == time[i]:
-                    continue
-                seen[m], last[m] = group, time[i]
-                times[row[m]], group_of[row[m]] = time[i], group
-                rows[found] = row[m]
+                who[found], when[found] = m, time[i]
                 found += 1
-                row[m] += 1
-                end[visit_of[m]] = row[m]
-        visit_at[group + 1] = visits
-    return row_at, times, group_of, rows, visit_at, member, first, end
+                rows_of[m] += 1
+        found_at[group + 1], visit_at[group + 1] = found, visits
+        for visit in range(visit_at[group], visits):
+            end[visit] = rows_of[member[visit]]
+    row_at = np.zeros(members + 1, np.int64)
+    for m in range(members):
+        row_at[m + 1] = row_at[m] + rows_of[m]
+    member, first, end = member[:visits], first[:visits], end[:visits]
+    for visit in range(visits):
+        first[visit] += row_at[member[visit]]
+        end[visit] += row_at[member[visit]]
+    times, group_of, rows = np.empty(found, np.int64), np.empty(found, np.int32), np.empty(found, np.int64)
+    row = row_at[:members].copy()
+    for group in range(len(runs) - 1):
+        for k in range(found_at[group], found_at[group + 1]):
+            m = who[k]
+            times[row[m]], group_of[row[m]], rows[k] = when[k], group, row[m]
+            row[m] += 1
+    return row_at, times, group_of, found_at, when[:found], who[:found], rows, visit_at, member, first, end
 
 
 @part

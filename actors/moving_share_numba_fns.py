@@ -64,7 +64,10 @@ class Due(NamedTuple):
     row_at: Any
     time: Any
     group: Any
-    order: Any
+    at: Any
+    when: Any
+    who: Any
+    row: Any
     visit_at: Any
     member: Any
     first: Any

@@ -17,13 +17,13 @@ FEW, MANY = 100, 5_000
 QUERIES, COMMON = 6, TYPES[:6]
 OWN = tuple(f"OWN{number}" for number in range(QUERIES))
 RARE = 0.02
-"""How common an event that ends a pattern is, to one of the prefix."""
+"""How common an event that ends a pattern is, to any other."""
 BURST, PANE = 50, 20_000
 """Of streams for windows of panes."""
 
 
 def aseq(events: int) -> Iterator[Figure]:
-    table = stream(max(events // 20, 10 * MANY), dict.fromkeys(TYPES, 1.0))
+    table = stream(max(events // 5, 10 * MANY), dict.fromkeys(TYPES, 1.0))
     yield from _long(table)
     yield from _two_stacks(table)
     yield from _shared(len(table))
@@ -45,17 +45,17 @@ def _two_stacks(table: pa.Table) -> Iterator[Figure]:
 
 
 def _shared(events: int) -> Iterator[Figure]:
-    """Prefixes: rare events end the patterns. Sub-patterns: each type is as common as any other."""
+    """Where windows move, rare events end the patterns: who asks for an answer with each event has other costs."""
     ends = [(*COMMON, own) for own in OWN]
     begins = [(own, *COMMON) for own in OWN]
-    rare = stream(events, dict.fromkeys(COMMON, 1.0) | dict.fromkeys(OWN, RARE))
     alike = dict.fromkeys((*COMMON, *OWN), 1.0)
     moving, panes = f"WITHIN {MANY} ms", f"WITHIN {PANE} ms SLIDE {PANE} ms"
-    bursts = stream(4 * events, alike, BURST)
+    bursts = stream(events, alike, BURST)
+    rare_own, rare_common = (stream(events, alike | dict.fromkeys(rare, RARE)) for rare in (OWN, COMMON[-1:]))
     for name, strategy, limit, patterns, window, table in (
-        ("prefix-moving", "prefix", 5, ends, moving, rare),
+        ("prefix-moving", "prefix", 5, ends, moving, rare_own),
         ("prefix-panes", "prefix", 5, ends, panes, bursts),
-        ("substring-moving", "chop-connect", 2.6, begins, moving, stream(events, alike)),
+        ("substring-moving", "chop-connect", 2.6, begins, moving, rare_common),
         ("substring-panes", "chop-connect", 2.6, begins, panes, bursts),
     ):
         apart, shared = (_seconds(patterns, window, table, one) for one in ("a-seq", strategy))
