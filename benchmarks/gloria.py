@@ -19,9 +19,11 @@ QUERIES = 120
 TYPES = tuple("ABCDEFGHIJKL")
 SHORTEST, LONGEST = 5, 8
 """Types of a sequence."""
-BURST = 50
-RATE = 2_000
+BURST = 120
+"""As the stock data of HAMLET have it."""
+RATE = 20_000
 """Events a minute, all of one partition: those of a window."""
+GRETAS_RATE = 2_000
 WINDOWS = "WITHIN 1 minute SLIDE 1 minute"
 
 
@@ -31,11 +33,13 @@ def gloria(events: int) -> Iterator[Figure]:
 
 
 def _running(events: int) -> Iterator[Figure]:
-    """GRETA runs queries apart, and looks from each event at those before it: it is measured on few windows."""
-    workload, table = mixed(), stream(max(RATE, events // 25))
+    """GRETA runs queries apart, and looks from each event at those before it: it is measured on few windows, and small
+    ones."""
+    workload, table = mixed(), stream(max(RATE, events // 5))
+    few = stream(5 * GRETAS_RATE, rate=GRETAS_RATE)
     for numeric in NUMERICS:
         taken = {name: _seconds(workload, table, name, numeric) for name in ("gloria", "gloria-greedy", "cogra")}
-        taken["greta"] = _seconds(workload, table.slice(0, 5 * RATE), "greta", numeric, 1)
+        taken["greta"] = _seconds(workload, few, "greta", numeric, 1)
         for name, limit in (("greta", 10), ("gloria-greedy", 3), ("cogra", 1)):
             what = f"{QUERIES} mixed queries, {name} to gloria, {numeric}"
             detail = f"{taken[name] * 1e9:,.0f} ns to {taken['gloria'] * 1e9:,.0f} ns an event"
