@@ -17,12 +17,14 @@ from actors.kernel_folder import begin_compiling, end_compiling, home
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False}
+OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
 """Without Numba's runtime: kernels work on memory that they are given, and no reference is counted on the way."""
 
 CONFIG: Any = numba.config
 
-INLINED: Any = {**OPTIONS, "forceinline": True}
+INLINED: Any = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+"""From Python a piece must not be called, it would crash: without a way to do so, kernels are compiled in two thirds of
+the time."""
 
 
 def kernel(function: F) -> F:
