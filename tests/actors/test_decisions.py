@@ -228,3 +228,28 @@ def test_events_in_the_window_are_counted_once_however_many_rows_there_are() -> 
     rows = decided([text.replace("100", "1000") for text in texts], events, Never())
     assert len(rows) == 100
     assert column(rows, "events_in_window") == [row["time"] + row["events"] for row in rows]
+
+
+class Asked(Always):
+    """Remembers of how many events each question was."""
+
+    def __init__(self) -> None:
+        self.events: list[int] = []
+
+    def decide(self, facts: Facts, bursts: Bursts) -> Choices:
+        if len(bursts.size):
+            self.events.append(int(bursts.size.sum()))
+        return super().decide(facts, bursts)
+
+
+def questions(watermark: int, later: pa.RecordBatch) -> list[int]:
+    asked = Asked()
+    one = engine(BOTH, asked)
+    one.take(batch(list("ABBBBXCBBB"), range(10)), watermark)
+    one.take(later, 1000)
+    return asked.events
+
+
+def test_the_last_burst_of_a_batch_waits_only_if_its_pane_is_not_over() -> None:
+    assert questions(99, batch("B", [99, 99])) == [4 + 3, 3 + 2]
+    assert questions(100, batch("A", [100])) == [4 + 3]
