@@ -110,18 +110,28 @@ def nanoseconds(made: Plan, events: pa.RecordBatch, window: int) -> float:
 def calibrated() -> PlanCosts:
     rows: list[npt.NDArray[np.float64]] = []
     wanted: list[float] = []
-    errors: list[tuple[npt.NDArray[np.float64], float, float]] = []
-    for some in measurements():
+    workloads = list(measurements())
+    for some in workloads:
         best_parts, best_known, best = min(some, key=lambda one: one[2])
         for parts, known, took in some:
             # Plans that are far from the quickest matter less.
             rows += [(parts - best_parts) / took, ABSOLUTE * parts / took]
             wanted += [((took - known) - (best - best_known)) / took, ABSOLUTE * (took - known) / took]
-            errors.append((parts, known, took))
     found = nnls(np.array(rows), np.array(wanted))
-    relative = [abs((parts @ found + known) / took - 1) for parts, known, took in errors]
-    print(f"relative error: median {np.median(relative):.2f}, worst {max(relative):.2f}", file=sys.stderr)
+    _judge(workloads, found)
     return PlanCosts(**{name: round(float(cost), 2) for name, cost in zip(NAMES, found, strict=True)})
+
+
+def _judge(workloads: list[Measured], costs: npt.NDArray[np.float64]) -> None:
+    """How far prices are off, and how long what they choose takes."""
+    errors, regrets = [], []
+    for some in workloads:
+        priced = [(parts @ costs + known, took) for parts, known, took in some]
+        errors += [abs(price / took - 1) for price, took in priced]
+        regrets.append(min(priced)[1] / min(took for _, took in priced))
+    print(f"prices are off by {np.median(errors):.2f} (median), {max(errors):.2f} (worst)", file=sys.stderr)
+    told = f"{np.mean(regrets):.2f} (mean), {max(regrets):.2f} (worst)"
+    print(f"the plan of the least price, to the quickest: {told}", file=sys.stderr)
 
 
 def main() -> None:
