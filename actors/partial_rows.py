@@ -19,6 +19,9 @@ from actors.values import added, each, ratio, without_null
 
 LARGEST = 2**63 - 1
 
+WHOLE = "whole"
+"""In place of a function: nothing will be added."""
+
 
 @dataclass(frozen=True)
 class Part:
@@ -64,7 +67,7 @@ class PartialRows:
     @classmethod
     def whole(cls, rows: Rows) -> PartialRows:
         """Rows to which nothing will be added."""
-        parts = {name: Part("COUNT", column) for name, column in rows.values.items()}
+        parts = {name: Part(WHOLE, column) for name, column in rows.values.items()}
         return cls(rows.query, rows.window_start, rows.window_end, rows.groups, parts)
 
     def finished(self) -> Rows:
@@ -131,12 +134,20 @@ def concatenated(columns: Sequence[pa.Array]) -> pa.Array:
 
 def _added(parts: Sequence[Part], order: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Part:
     first = parts[0]
+    if first.function == WHOLE:
+        return Part(WHOLE, _together([part.totals for part in parts])).taken(order)
     if first.function in ("MIN", "MAX"):
         return Part(first.function, _extremes(first.function, [part.totals for part in parts], order, at))
     power = min(part.power for part in parts)
     totals = _joined([_scaled(part.totals, part.power - power) for part in parts])
     over = None if first.over is None else _sums(_joined([_counts(part) for part in parts]), order, at)
     return Part(first.function, _sums(totals, order, at), over, power, any(part.floating for part in parts))
+
+
+def _together(columns: Sequence[Column]) -> Column:
+    if not any(isinstance(column, pa.Array) for column in columns):
+        return _joined(columns)
+    return concatenated([column if isinstance(column, pa.Array) else pa.array(column) for column in columns])
 
 
 def _counts(part: Part) -> npt.NDArray[Any]:

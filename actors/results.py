@@ -51,7 +51,9 @@ class Decoder:
         assert item.variable is not None
 
         def total(numbers: npt.NDArray[Any]) -> Fraction:
-            return sum((Fraction(numbers[row]) * times for row, times in parts), Fraction(0))
+            # As Python's numbers: NumPy's wrap in a fraction, too.
+            plain = numbers[[row for row, _ in parts]].tolist()
+            return sum((Fraction(one) * times for one, (_, times) in zip(plain, parts, strict=True)), Fraction(0))
 
         if item.function == "COUNT":
             return total(self._of(Lane("events", item.variable)))

@@ -131,3 +131,15 @@ def test_nothing_is_lost_where_a_count_crosses_the_words_of_its_number() -> None
         for where in ("", INCREASING):
             (row,) = run(query("900 seconds SLIDE 900 seconds", where), batch("A", range(count), v=list(range(count))))
             alike(row, closed_form(list(range(count))), "exact")
+
+
+@pytest.mark.parametrize("numeric", ["exact", "approximate"])
+@pytest.mark.parametrize("events", [5, 40, 63, 200])
+def test_pairs_of_trends(events: int, numeric: str) -> None:
+    """Each trend A+ is in as many pairs as there are trends B+, however small its own numbers are."""
+    values = list(range(1, events + 1))
+    stream = batch(["A"] * events + ["B"] * events, range(2 * events), v=values * 2)
+    (row,) = run(f"RETURN {ITEMS} PATTERN A+ & B+ WITHIN 1 hour SLIDE 1 hour", stream, numeric=numeric)
+    alone, others = closed_form(values), 2**events - 1
+    pairs = {name: alone[name] * others for name in ("COUNT(*)", "COUNT(A)", "SUM(A.v)")}
+    alike(row, alone | pairs, numeric)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from actors.partial_rows import Part, PartialRows, merged
+from actors.rows import Rows
 
 HUGE = Decimal("1e400")
 
@@ -45,3 +46,24 @@ def test_numbers_of_any_size_are_added(one: Any, other: Any, sums: list[Any]) ->
     for value, wanted in zip(found.tolist(), sums, strict=True):
         assert abs(Decimal(value) - Decimal(wanted)) <= abs(Decimal(wanted)) * Decimal("1e-15")
         assert isinstance(value, type(wanted))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "values"),
+    [
+        (np.array([1, 2]), numbers(None, 2**70), [1, None, 2, 2**70]),
+        (pa.array([5, 6], pa.timestamp("s")), numbers(None, None), [5, None, 6, None]),
+        (pa.array([5, None], pa.timestamp("s")), pa.array([7, 8], pa.timestamp("s")), [5, 7, None, 8]),
+    ],
+)
+def test_whole_rows_are_put_together(one: Any, other: Any, values: list[Any]) -> None:
+    """Nothing is added to them: each is of a window and group of its own."""
+    windows = np.array([[0, 20], [10, 30]])
+    found = [
+        PartialRows.whole(Rows("q", start, start + 10, {}, {"MIN(A.v)": column}))
+        for start, column in zip(windows, (one, other), strict=True)
+    ]
+    rows = merged(found).finished()
+    assert rows.window_start.tolist() == [0, 10, 20, 30]
+    column = rows.values["MIN(A.v)"]
+    assert (column.cast(pa.int64()).to_pylist() if isinstance(column, pa.Array) else column.tolist()) == values
