@@ -6,12 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
@@ -48,9 +49,27 @@ def live_line(live: LiveStream, shown: bool) -> Iterator[None]:
         yield
 
 
-class _Bar(Progress):
-    """On stderr, and gone when the work is done. Stdout is left alone: rows go there."""
+class _OnStderr(Progress):
+    """Gone when the work is done. Stdout is left alone: rows go there."""
 
+    def __init__(self, *columns: ProgressColumn, shown: bool) -> None:
+        # A descriptor of its own: while Spark starts, stderr is lent to it.
+        self._file = os.fdopen(os.dup(2), "w")
+        super().__init__(
+            *columns,
+            console=Console(file=self._file),
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=not shown,
+        )
+
+    def __exit__(self, *raised: Any) -> None:
+        super().__exit__(*raised)
+        self._file.close()
+
+
+class _Bar(_OnStderr):
     def __init__(self, said: str, shown: bool) -> None:
         super().__init__(
             BarColumn(),
@@ -58,12 +77,7 @@ class _Bar(Progress):
             TextColumn(said),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            # A descriptor of its own: while Spark starts, stderr is lent to it.
-            console=Console(file=os.fdopen(os.dup(2), "w")),
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-            disable=not shown,
+            shown=shown,
         )
 
 
@@ -83,21 +97,12 @@ class _RunBar(_Bar):
         yield from super().get_renderables()
 
 
-class _LiveLine(Progress):
+class _LiveLine(_OnStderr):
     def __init__(self, live: LiveStream, shown: bool) -> None:
         self.told = live
         self.rate = 0.0
         self.seen = (monotonic(), 0)
-        super().__init__(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            TimeElapsedColumn(),
-            console=Console(file=os.fdopen(os.dup(2), "w")),
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-            disable=not shown,
-        )
+        super().__init__(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), shown=shown)
         self.line = self.add_task("", total=None)
 
     def get_renderables(self) -> Iterable[RenderableType]:
