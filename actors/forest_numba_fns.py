@@ -369,7 +369,7 @@ def take(events, lo, hi, trees, targets, rows, snapshots, flag):
     begin, end = np.int64(0), np.int64(len(trees.tree))
     if single:
         begin, end = np.int64(trees.act_at[kind]), np.int64(trees.act_at[kind + 1])
-    if targets.connections and not (single and not targets.connects[kind]):
+    if targets.connections and (not single or targets.connects[kind]):
         for k in range(begin, end):
             node = trees.act[k] if single else k
             tree = trees.tree[node]
