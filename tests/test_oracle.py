@@ -20,7 +20,7 @@ from tests.oracle.expressions import Predicates
 from tests.oracle.grow import NEEDED, typed
 from tests.oracle.query import Absent, Aggregate, And, One, Or, Pattern, Query, Repeat, Seq, text_of
 from tests.oracle.read import read
-from tests.oracle.vectors import CASES, name
+from tests.vectors import CASES, name
 
 A, B, C, D, E = (One(letter, letter) for letter in "ABCDE")
 COUNT = (Aggregate("COUNT"),)

@@ -8,7 +8,7 @@ import pytest
 
 import elsinore
 from tests.oracle.compare import Numeric, differences
-from tests.oracle.vectors import CASES, name
+from tests.vectors import CASES, name
 
 
 @pytest.mark.parametrize("numeric", ["exact", "approximate"])

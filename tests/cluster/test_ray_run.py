@@ -27,7 +27,7 @@ from elsinore.result import Result
 from elsinore.tables import answers, columns_of, form_of
 from tests.cluster.streaming import answers_alone, row_of
 from tests.oracle.compare import differences
-from tests.oracle.vectors import CASES, name
+from tests.vectors import CASES, name
 
 pytestmark = pytest.mark.usefixtures("running")
 

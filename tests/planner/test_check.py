@@ -12,7 +12,7 @@ from planner.check import check, check_attributes, check_text
 from planner.errors import Problem, WorkloadError
 from planner.parse import parse
 from planner.syntax import Place
-from tests.planner.vectors import WORKLOAD_TEXTS
+from tests.vectors import WORKLOAD_TEXTS
 
 SLIDING = "WITHIN 10 minutes SLIDE 5 minutes"
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from planner.check import check_text
 from planner.errors import WorkloadError
-from tests.planner.vectors import WORKLOAD_TEXTS
+from tests.vectors import WORKLOAD_TEXTS
 
 FRAGMENTS = [
     "RETURN", "PATTERN", "SEMANTICS", "WHERE", "GROUP-BY", "GROUP", "WITHIN", "SLIDE", "QUERY", ";", "NOT", "AND",

@@ -9,7 +9,7 @@ from planner.check import check
 from planner.parse import parse
 from planner.syntax import Workload
 from tests.planner.strategies import WORKLOADS
-from tests.planner.vectors import WORKLOAD_TEXTS
+from tests.vectors import WORKLOAD_TEXTS
 
 
 @given(WORKLOADS)
