@@ -18,10 +18,19 @@ def saved(result: elsinore.Result) -> str:
     return f"{len(bursts):,} bursts: {taken:,} events of them taken in, {alone:,} if no query shared its work"
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(f"write: python {sys.argv[0]} rides.parquet")
-    result = elsinore.run(WORKLOAD, sys.argv[1], decisions=True, progress=sys.stderr.isatty())
+def show(rides: str) -> None:
+    """Print the rows over a file of rides, and what sharing saved."""
+    result = elsinore.run(WORKLOAD, rides, decisions=True, progress=sys.stderr.isatty())
     print(result)
     print(f"{result.metrics.events:,} events, {len(result):,} rows")
     print(saved(result))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(f"write: python {sys.argv[0]} rides.parquet")
+    try:
+        show(sys.argv[1])
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        sys.exit(130)

@@ -91,6 +91,17 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing, when: st
         driver.until_nothing_is_left()
 
 
+@pytest.mark.parametrize("example", ["ridesharing", pytest.param("board", marks=pytest.mark.long)])
+def test_ctrl_c_in_an_example_is_one_line(tmp_path: Path, growing: Growing, example: str) -> None:
+    growing.more(4)
+    script = Path(__file__).parents[2] / "examples" / example / "run.py"
+    with Driver(script, tmp_path / "in" / "*.parquet") as driver:
+        driver.interrupt(STARTING)
+        assert driver.end() == 130, driver.said()
+        assert driver.said() == "stopped\n"
+        driver.until_nothing_is_left()
+
+
 AGAIN = """
 import sys
 import elsinore

@@ -80,6 +80,13 @@ def test_a_process_that_is_killed_is_not_missed(service: Served, tmp_path: Path,
         kill(service, VICTIMS[victim])
 
 
+def test_several_processes_are_killed_one_after_another(service: Served, client: httpx2.Client, tmp_path: Path) -> None:
+    with sending(service, tmp_path, pieces=60, pause=1) as sender:
+        for victim in ("collector", "proxy of Serve's", "optimizer", "executor"):
+            kill(service, VICTIMS[victim])
+            until_taken(client, sender.job, sender.acknowledged)
+
+
 @pytest.mark.long
 def test_ten_random_kills(service: Served, client: httpx2.Client, tmp_path: Path) -> None:
     random = Random(7)
@@ -103,7 +110,6 @@ def test_a_folder_has_one_service(service: Served) -> None:
     assert f"is at work on {service.data}" in service.log.read_text().splitlines()[-1]
 
 
-@pytest.mark.long
 def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp_path: Path) -> None:
     with sending(service, tmp_path, pause=0.1) as sender:
         checkpoint = Vault(str(folder_of(service, sender.job) / "checkpoint"))
@@ -113,8 +119,7 @@ def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp
         assert int(checkpoint.names("eras")[-1]) > followed
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", [HARMS[0], *(pytest.param(harm, marks=pytest.mark.long) for harm in HARMS[1:])])
 def test_of_damaged_states_the_one_before_is_used(
     service: Served, client: httpx2.Client, sender: Sender, harm: Callable[[Path], None]
 ) -> None:
