@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
+from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import ValidationError
@@ -12,10 +14,17 @@ from connectors.errors import InputError, nearest
 
 
 class Sourced(BaseSettings):
-    """Arguments go before environment variables, and these before the file."""
+    """Arguments go before environment variables, and these before the file.
+
+    The file is the one that the environment names, or that of the current folder. The latter may have come with data
+    or with somebody's repository, so it may not hold the settings that are `trusted`.
+    """
 
     whose: ClassVar[str] = ""
     """Behind the word setting, in messages."""
+
+    trusted: ClassVar[frozenset[str]] = frozenset()
+    """The settings that run code, connect to other machines, or let others in."""
 
     @classmethod
     def settings_customise_sources(
@@ -26,7 +35,7 @@ class Sourced(BaseSettings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _file(cls))
 
 
 S = TypeVar("S", bound=Sourced)
@@ -38,8 +47,43 @@ def sourced(kind: type[S], **given: Any) -> S:
         return kind(**given)
     except ValidationError as error:
         raise InputError("\n".join(_told(kind, problem) for problem in error.errors())) from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{kind.model_config['toml_file']} cannot be read: {error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"{_named(kind) or kind.model_config['toml_file']} cannot be read: {error}") from None
+
+
+def _file(kind: type[Sourced]) -> Path:
+    """Return the file to read, if it may be read."""
+    named = _named(kind)
+    if named is not None:
+        if not named.is_file():
+            raise InputError(f"{_variable(kind)} names {named}, and there is no such file")
+        return named
+    here = Path(str(kind.model_config["toml_file"]))
+    if here.is_file():
+        _check(kind, here)
+    return here
+
+
+def _check(kind: type[Sourced], here: Path) -> None:
+    """Refuse a file of the current folder that holds what only a file that was named may hold."""
+    found = sorted(tomllib.loads(here.read_text()).keys() & kind.trusted)
+    if found:
+        prefix = str(kind.model_config["env_prefix"])
+        raise InputError(
+            f"{here} in the current folder sets {', '.join(found)}. Such settings can run code, connect to other "
+            f"machines or let others in, so they are not taken from whatever folder a process starts in. If you trust "
+            f"the file, name it: {_variable(kind)}={here}. Or take them out of it, and set "
+            f"{', '.join(prefix + name.upper() for name in found)}"
+        )
+
+
+def _variable(kind: type[Sourced]) -> str:
+    return f"{kind.model_config['env_prefix']}FILE"
+
+
+def _named(kind: type[Sourced]) -> Path | None:
+    named = os.environ.get(_variable(kind))
+    return Path(named) if named else None
 
 
 def _told(kind: type[Sourced], problem: Any) -> str:
