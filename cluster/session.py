@@ -53,8 +53,12 @@ class Session:
         logging.getLogger().addFilter(_of_interest)
         self._made_secret = self.started_ray and settings.address is None and make_secret()
         if self.started_ray:
-            with _interrupted_afterwards(), _told_to(self.log):
-                _start_ray(settings, metrics_port, self.scratch.ray)
+            try:
+                with _interrupted_afterwards(), _told_to(self.log):
+                    _start_ray(settings, metrics_port, self.scratch.ray)
+            except BaseException:
+                self._forget()
+                raise
         self.alone = is_alone()
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
         self.pool = Pool(cpus=0 if self.alone else 1)
@@ -118,8 +122,13 @@ class Session:
             ray.shutdown()
         # To close it again must not end what another session began.
         self.started_ray = False
+        self._forget()
+
+    def _forget(self) -> None:
+        """Remove what was made for the Ray of this session."""
         if self._made_secret:
             os.environ.pop(SECRET, None)
+        self._made_secret = False
         self.scratch.close(keep=self.keep_logs)
 
     def _stop_spark(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Set
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -35,7 +36,11 @@ class Sourced(BaseSettings):
         *_: PydanticBaseSettingsSource,
         **__: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, _file(cls))
+        named = _named(cls)
+        found = TomlConfigSettingsSource(settings_cls, named or cls.model_config["toml_file"])
+        if named is None:
+            _check(cls, found().keys() & cls.trusted)
+        return init_settings, env_settings, found
 
 
 S = TypeVar("S", bound=Sourced)
@@ -51,29 +56,15 @@ def sourced(kind: type[S], **given: Any) -> S:
         raise InputError(f"{_named(kind) or kind.model_config['toml_file']} cannot be read: {error}") from None
 
 
-def _file(kind: type[Sourced]) -> Path:
-    """Return the file to read, if it may be read."""
-    named = _named(kind)
-    if named is not None:
-        if not named.is_file():
-            raise InputError(f"{_variable(kind)} names {named}, and there is no such file")
-        return named
-    here = Path(str(kind.model_config["toml_file"]))
-    if here.is_file():
-        _check(kind, here)
-    return here
-
-
-def _check(kind: type[Sourced], here: Path) -> None:
+def _check(kind: type[Sourced], found: Set[str]) -> None:
     """Refuse a file of the current folder that holds what only a file that was named may hold."""
-    found = sorted(tomllib.loads(here.read_text()).keys() & kind.trusted)
     if found:
-        prefix = str(kind.model_config["env_prefix"])
+        here, prefix = kind.model_config["toml_file"], str(kind.model_config["env_prefix"])
         raise InputError(
-            f"{here} in the current folder sets {', '.join(found)}. Such settings can run code, connect to other "
-            f"machines or let others in, so they are not taken from whatever folder a process starts in. If you trust "
-            f"the file, name it: {_variable(kind)}={here}. Or take them out of it, and set "
-            f"{', '.join(prefix + name.upper() for name in found)}"
+            f"{here} in the current folder sets {', '.join(sorted(found))}. Such settings can run code, connect to "
+            "other machines or let others in, so they are not taken from whatever folder a process starts in. If you "
+            f"trust the file, name it: {_variable(kind)}={here}. Or take them out of it, and set "
+            f"{', '.join(prefix + name.upper() for name in sorted(found))}"
         )
 
 
@@ -82,7 +73,10 @@ def _variable(kind: type[Sourced]) -> str:
 
 
 def _named(kind: type[Sourced]) -> Path | None:
+    """Return the file that the environment names."""
     named = os.environ.get(_variable(kind))
+    if named and not Path(named).is_file():
+        raise InputError(f"{_variable(kind)} names {named}, and there is no such file")
     return Path(named) if named else None
 
 

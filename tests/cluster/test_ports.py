@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic, sleep
+from typing import Any
 
 import pytest
 import ray
@@ -143,8 +144,8 @@ def test_secrets_are_on_no_command_line_and_in_no_file_of_others(running: Sessio
     assert running.spark.conf.get("spark.authenticate") == "true"
     secret = os.environ[SECRET]
     assert not [one for one in processes() if secret in command(one)]
-    session = Path(worker._global_node.get_session_dir_path())
-    assert running.scratch.path in session.parents
+    node: Any = worker._global_node
+    assert running.scratch.path in Path(node.get_session_dir_path()).parents
     assert running.scratch.path.stat().st_mode & 0o077 == 0
     token = Path.home() / ".ray" / "auth_token"
     assert not token.exists() or (token.stat().st_mode | token.parent.stat().st_mode) & 0o077 == 0

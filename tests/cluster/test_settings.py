@@ -47,6 +47,7 @@ GUARDED = [
     ("elsinore.toml", 'spark_packages = "org.example:attack:1.0"'),
     ("elsinore.toml", '[spark_options]\n"spark.driver.extraJavaOptions" = "-javaagent:attack.jar"'),
     ("elsinore.toml", 'address = "192.0.2.1:6379"'),
+    ("elsinore.toml", 'Address = "192.0.2.1:6379"'),
     ("elsinore-service.toml", 'host = "0.0.0.0"'),
     ("elsinore-service.toml", 'token = "known to others"'),
 ]
@@ -59,7 +60,7 @@ def test_the_current_folder_decides_on_no_code_and_no_other_machine(
     monkeypatch.chdir(tmp_path)
     Path(file).write_text(text)
     [(variable, made)] = [(variable, made) for name, variable, made in SETTINGS if name == file]
-    name = text.partition("]")[0].strip("[").partition(" ")[0]
+    name = text.partition("]")[0].strip("[").partition(" ")[0].lower()
     with pytest.raises(InputError) as error:
         made()
     assert f"{file} in the current folder sets {name}" in str(error.value)
