@@ -10,7 +10,7 @@ PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench loadtest lock clean
+.PHONY: help demo test test-all check format bench loadtest lock sbom clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,11 +50,23 @@ bench: $(STAMP) ## the benchmarks, as a table and as JSON
 loadtest: $(STAMP) ## users who load a service, and check its rows, for two minutes
 	$(BIN)/python -m loadtest --out $(BUILD)/loadtest
 
-lock: $(STAMP) ## renew requirements.lock
+COMPILE = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
+lock: $(STAMP) ## renew requirements.lock, requirements-runtime.lock and requirements-build.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@{ head -n 1 requirements.lock; $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 \
-		--extra dev --no-emit-index-url --no-annotate --no-header pyproject.toml; } > requirements.new
+	@{ head -n 1 requirements.lock; $(COMPILE) --extra dev pyproject.toml; } > requirements.new
 	@mv requirements.new requirements.lock
+	@{ head -n 1 requirements-runtime.lock; $(COMPILE) --constraint requirements.lock pyproject.toml; } > requirements.new
+	@mv requirements.new requirements-runtime.lock
+	@{ head -n 1 requirements-build.lock; $(COMPILE) --group build; } > requirements.new
+	@mv requirements.new requirements-build.lock
+
+sbom: ## the bill of materials of requirements-runtime.lock, in CycloneDX: .build/sbom.cdx.json
+	@mkdir -p $(BUILD)
+	$(PYTHON) -m venv --clear $(BUILD)/tools
+	$(BUILD)/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
+	$(BUILD)/tools/bin/cyclonedx-py requirements requirements-runtime.lock --pyproject pyproject.toml \
+		--output-reproducible --output-format JSON --output-file $(BUILD)/sbom.cdx.json
 
 clean: ## remove the environment and everything that was made
 	rm -rf $(VENV) $(BUILD) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,6 +24,7 @@ from actors.state import pack, unpack
 from cluster.holding import HeldError, hold, holder
 from cluster.spark_log import SparkLog
 from connectors.errors import FailedError, InputError
+from connectors.safe_files import make_folder
 from connectors.vault import DamagedError, Vault
 
 ERAS, WHOLE, LOCK = "eras", "whole", "lock"
@@ -208,7 +209,7 @@ def _locked(vault: Vault) -> IO[str]:
     """Nobody on this machine begins with what somebody is at work on."""
     path = Path(vault.root)
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         return hold(path / LOCK)
     except OSError as error:
         raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error

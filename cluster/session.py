@@ -7,7 +7,6 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -23,6 +22,8 @@ from ray._private import ray_constants, state
 
 from cluster.java import prepare_java
 from cluster.pool import Pool, check_ray, ray_lives
+from cluster.raydp_gateway import SECRET, authentication, guard_raydp, make_secret, name_driver
+from cluster.scratch import Scratch
 from cluster.settings import Settings
 from connectors.spark.handover import MASTER
 
@@ -45,12 +46,19 @@ class Session:
         self.started_ray = not ray.is_initialized()
         self._watch: Watch | None = None
         self._starting = RLock()
-        self.log = Path(tempfile.gettempdir()) / f"elsinore-{os.getpid()}.log"
         prepare_java()
+        self.scratch = Scratch()
+        self.log = self.scratch.log
+        self.keep_logs = False
         logging.getLogger().addFilter(_of_interest)
+        self._made_secret = self.started_ray and settings.address is None and make_secret()
         if self.started_ray:
-            with _interrupted_afterwards(), _told_to(self.log):
-                _start_ray(settings, metrics_port)
+            try:
+                with _interrupted_afterwards(), _told_to(self.log):
+                    _start_ray(settings, metrics_port, self.scratch.ray)
+            except BaseException:
+                self._forget()
+                raise
         self.alone = is_alone()
         # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
         self.pool = Pool(cpus=0 if self.alone else 1)
@@ -84,6 +92,7 @@ class Session:
         # It would stop before this session does, and say what cannot be stopped any more.
         atexit.unregister(raydp.stop_spark)
         # The name is new each time: RayDP's master may still be on its way out under the old one.
+        guard_raydp()
         with _told_to(self.log):
             spark = raydp.init_spark(
                 f"elsinore-{uuid.uuid4().hex[:8]}",
@@ -92,6 +101,7 @@ class Session:
                 settings.spark_memory,
                 configs=_spark_options(settings, embedded=self.alone),
             )
+            name_driver(spark)
             spark.sparkContext.setLogLevel("ERROR")
         return spark
 
@@ -112,7 +122,14 @@ class Session:
             ray.shutdown()
         # To close it again must not end what another session began.
         self.started_ray = False
-        self.log.unlink(missing_ok=True)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Remove what was made for the Ray of this session."""
+        if self._made_secret:
+            os.environ.pop(SECRET, None)
+        self._made_secret = False
+        self.scratch.close(keep=self.keep_logs)
 
     def _stop_spark(self) -> None:
         if self._watch is not None:
@@ -227,12 +244,13 @@ def session(settings: Settings) -> Session:
     return _session
 
 
-def _start_ray(settings: Settings, metrics_port: int | None) -> None:
+def _start_ray(settings: Settings, metrics_port: int | None, folder: Path) -> None:
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR", "configure_logging": False}
     if settings.address is not None:
         ray.init(settings.address, **options)
         return
     _listen_here_alone()
+    _hide_token()
     ray.init(
         "local",  # not one that somebody else has started on this machine
         num_cpus=settings.spark_executors * settings.spark_cores + 2,
@@ -240,8 +258,20 @@ def _start_ray(settings: Settings, metrics_port: int | None) -> None:
         include_dashboard=False,
         _node_ip_address=LOOPBACK,
         _metrics_export_port=metrics_port,
+        _temp_dir=str(folder),
         **options,
     )
+    _hide_token()
+
+
+def _hide_token() -> None:
+    """Close the folder in which Ray keeps its token, and the token: Ray writes it for all users to read."""
+    folder = Path.home() / ".ray"
+    # Where it cannot be made or changed, Ray says so itself, or the token comes from elsewhere.
+    with suppress(OSError):
+        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.chmod(0o700)
+        (folder / "auth_token").chmod(0o600)
 
 
 def _listen_here_alone() -> None:
@@ -277,4 +307,4 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
     else:
         # With the head node all would end anyway; and the master does next to nothing.
         options |= {f"{MASTER_RESOURCE}.{HEAD_NODE_RESOURCE_NAME}": "0.001", f"{MASTER_RESOURCE}.CPU": "0"}
-    return options | settings.spark_options
+    return options | authentication() | settings.spark_options

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
@@ -16,6 +16,7 @@ FILE = Path("elsinore.toml")
 class Settings(Sourced):
     """Arguments go before environment variables (`ELSINORE_ACTORS=4`), and these before `elsinore.toml`."""
 
+    trusted: ClassVar[frozenset[str]] = frozenset({"address", "spark_packages", "spark_options"})
     model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=FILE, extra="forbid", frozen=True)
 
     engine: Literal["ray", "local"] = Field(default="ray", description="Spark and Ray, or this process alone")

@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, and survive the loss of power."""
+"""Files that are there as a whole or not at all, survive the loss of power, and are this user's alone."""
 
 from __future__ import annotations
 
@@ -21,11 +21,16 @@ def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
 
 
 def write(path: Path, content: bytes, safe: bool = True) -> None:
-    with path.open("wb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
         if safe:
             file.flush()
             os.fsync(file.fileno())
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder that only this user enters; one that is there keeps its mode, which a user may have chosen."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def sync(folder: Path) -> None:

@@ -67,9 +67,9 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
     check_listening(service)
     _wait_for_others(service)
     say(f"The service starts; its jobs are in {service.data}")
-    with serving(service, settings):
+    with serving(service, settings) as session:
         _end_by_signal(over)
-        _until_ready(service, over)
+        _until_ready(service, over, session)
         if not over.is_set():
             say(
                 f"Ready: http://{service.host}:{service.port}/openapi.json. Ctrl-C stops it; jobs go on when it begins."
@@ -98,11 +98,10 @@ def _end_by_signal(over: Event) -> None:
         signal.signal(number, lambda *_: over.set())
 
 
-def _until_ready(service: ServiceSettings, over: Event) -> None:
+def _until_ready(service: ServiceSettings, over: Event, session: Session) -> None:
     jobs = Jobs(service.data)
     for _ in range(int(PATIENCE / LOOK)):
         if over.wait(LOOK) or (jobs.manager() or {}).get("spark"):
             return
-    raise FailedError(
-        f"Spark did not start within {PATIENCE} seconds; Ray's logs say why: /tmp/ray/session_latest/logs"
-    )
+    session.keep_logs = True
+    raise FailedError(f"Spark did not start within {PATIENCE} seconds; the logs say why: {session.scratch.path}")

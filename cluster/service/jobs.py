@@ -30,7 +30,7 @@ from time import time
 from typing import Any
 
 from cluster.service.refusals import RefusedError
-from connectors.safe_files import put_bytes, sync
+from connectors.safe_files import make_folder, put_bytes, sync
 from planner.check import check_text
 from planner.syntax import Workload
 
@@ -129,8 +129,9 @@ class Jobs:
     data: Path
 
     def begin(self) -> None:
+        make_folder(self.data)
         for folder in ("jobs", "gone"):
-            (self.data / folder).mkdir(parents=True, exist_ok=True)
+            make_folder(self.data / folder)
 
     def all(self) -> list[Job]:
         found = (Job(path) for path in (self.data / "jobs").iterdir() if NAME.fullmatch(path.name))

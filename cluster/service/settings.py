@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
@@ -23,6 +23,7 @@ class ServiceSettings(Sourced):
     """Arguments go before environment variables (`ELSINORE_SERVICE_PORT=80`), and these before a file."""
 
     whose = " of the service"
+    trusted: ClassVar[frozenset[str]] = frozenset({"host", "token"})
     model_config = SettingsConfigDict(env_prefix="ELSINORE_SERVICE_", toml_file=FILE, extra="forbid", frozen=True)
 
     data: Path = Field(default=Path("elsinore-data"), description="the folder of all jobs, the same on every node")

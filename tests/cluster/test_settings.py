@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from cluster.service.settings import service_settings
 from cluster.settings import Settings, settings
 from elsinore import InputError
 
@@ -35,3 +36,58 @@ def test_what_is_wrong_is_said_all_at_once() -> None:
         settings(actor=3, ahead=0)
     assert "there is no setting 'actor'; did you mean 'actors'?" in str(error.value)
     assert "the setting ahead (slices or batches that may wait for the actors) is 0" in str(error.value)
+
+
+SETTINGS = [
+    ("elsinore.toml", "ELSINORE_FILE", settings),
+    ("elsinore-service.toml", "ELSINORE_SERVICE_FILE", service_settings),
+]
+
+GUARDED = [
+    ("elsinore.toml", 'spark_packages = "org.example:attack:1.0"'),
+    ("elsinore.toml", '[spark_options]\n"spark.driver.extraJavaOptions" = "-javaagent:attack.jar"'),
+    ("elsinore.toml", 'address = "192.0.2.1:6379"'),
+    ("elsinore.toml", 'Address = "192.0.2.1:6379"'),
+    ("elsinore-service.toml", 'host = "0.0.0.0"'),
+    ("elsinore-service.toml", 'token = "known to others"'),
+]
+
+
+@pytest.mark.parametrize(("file", "text"), GUARDED)
+def test_the_current_folder_decides_on_no_code_and_no_other_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).write_text(text)
+    [(variable, made)] = [(variable, made) for name, variable, made in SETTINGS if name == file]
+    name = text.partition("]")[0].strip("[").partition(" ")[0].lower()
+    with pytest.raises(InputError) as error:
+        made()
+    assert f"{file} in the current folder sets {name}" in str(error.value)
+    assert f"{variable}={file}" in str(error.value)
+    assert f"{variable.removesuffix('FILE')}{name.upper()}" in str(error.value)
+    monkeypatch.setenv(variable, file)
+    assert getattr(made(), name)
+
+
+def test_a_named_file_is_read_and_that_of_the_current_folder_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("elsinore.toml").write_text('actors = 3\naddress = "192.0.2.1:6379"\n')
+    named = tmp_path / "named.toml"
+    named.write_text("ahead = 4\n")
+    monkeypatch.setenv("ELSINORE_FILE", str(named))
+    found = settings()
+    assert (found.actors, found.ahead, found.address) == (2, 4, None)
+    named.unlink()
+    with pytest.raises(InputError, match=r"ELSINORE_FILE names .*named\.toml, and there is no such file"):
+        settings()
+
+
+@pytest.mark.parametrize("content", [b"actors = ", b"\xff\xfe", b'"\xc3\x28" = 1'])
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("elsinore.toml").write_bytes(content)
+    with pytest.raises(InputError, match=r"elsinore\.toml cannot be read"):
+        settings()
