@@ -64,26 +64,25 @@ class Reading:
         Raises FailedError when this batch has failed too often over what may pass.
         """
         files = [path for path in files_of(self.log, batch) if path.suffix.lower() in FORMATS]
-        path, told = named(error, files), error
+        path = named(error, files)
         there = [path] if path else [one for one in files if one.exists()]
         bad = [one for one in there if damaged(one)]
-        if not bad and path is None:
-            path, told = self._culprit(stream, there) or (None, error)
-        if not bad and path is not None and tells_of_damage(told):
-            bad = [path]
+        if not bad and tells_of_damage(error):
+            bad = there if path else self._culprits(stream, there)
         if bad:
             return sum(map(self._moved, bad))
-        self._again(batch, path, causes(told)[-1])
+        self._again(batch, path, causes(error)[-1])
         return 0
 
-    def _culprit(self, stream: Stream, files: list[Path]) -> tuple[Path, Py4JJavaError] | None:
+    def _culprits(self, stream: Stream, files: list[Path]) -> list[Path]:
         """Find the file that Spark cannot read by itself either. Of a damaged footer it does not say whose it is."""
         for path in files:
             try:
                 read_alone(stream.frame.sparkSession, path, stream.frame.schema)
             except Py4JJavaError as error:
-                return path, error
-        return None
+                if tells_of_damage(error):
+                    return [path]
+        return []
 
     def _again(self, batch: int, path: Path | None, cause: str) -> None:
         self.failures = self.failures + 1 if batch == self.batch else 1

@@ -103,10 +103,10 @@ def stream(
     makes one of a SparkSession. The columns of a folder are those of its first file: while there is none, the stream
     waits for it in the background, and what is wrong with its columns is raised by `wait`.
 
-    `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta), `-` for stdout, or a function
-    of rows (an Arrow table) and the number of their batch. Events may be late by `lateness`; those that are later, and
-    those that cannot be read, are counted, and written to the folder `dead_letters`, if there is one, each with the
-    reason.
+    `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta), `-` for stdout, or a
+    function of rows (an Arrow table) and the number of their batch. Events may be late by `lateness`; those that are
+    later, and those that cannot be read, are counted, and written to the folder `dead_letters`, if there is one, each
+    with the reason.
 
     What has to be remembered is kept at `checkpoint`, a folder or any address that fsspec knows. Begun again with it, a
     stream goes on where it was, whatever ended it: no row is missing, and none is written twice (a function may be
