@@ -163,7 +163,7 @@ def test_a_file_is_on_disk_where_it_was_set_aside(
 
     def recorded(descriptor: int) -> None:
         fsync(descriptor)
-        synced.append((Path(os.readlink(f"/proc/self/fd/{descriptor}")), path.exists()))
+        synced.append((Path(f"/proc/self/fd/{descriptor}").readlink(), path.exists()))
 
     monkeypatch.setattr(safe_files.os, "fsync", recorded)
     path.parent.mkdir()
