@@ -111,7 +111,7 @@ def test_a_column_of_another_type_is_set_aside(files: Reading, batch: list[Path]
     assert left(batch) == batch[1:]
 
 
-TRANSIENT = [name for name, one in FAILURES.items() if not one["damage"]]
+TRANSIENT = [name for name, one in FAILURES.items() if not one["damage"] and "/in/" in one["text"]]
 
 
 @pytest.mark.parametrize("name", TRANSIENT)
@@ -119,7 +119,7 @@ def test_what_may_pass_is_tried_again_and_then_told_with_the_file_and_the_cause(
     files: Reading, batch: list[Path], pauses: list[float], name: str
 ) -> None:
     text = FAILURES[name]["text"]
-    named = next(word for word in ("denied", "gonefalse", "rnd10", "json_latin", "big") if f"/in/{word}." in text)
+    named = next(word for word in ("denied", "gonefalse", "rnd10", "json_latin") if f"/in/{word}." in text)
     failure = JavaError(text.replace(f"/in/{named}.{'json' if '.json' in text else 'parquet'}", str(batch[1])))
     for _ in range(TRIES - 1):
         assert files.failed(failure, STREAM, 3) == 0

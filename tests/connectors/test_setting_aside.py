@@ -10,13 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors import safe_files
-from connectors.spark import setting_aside
 from connectors.spark.setting_aside import causes, damaged, named, set_aside, tells_of_damage
 
 FAILURES = json.loads((Path(__file__).parent / "spark_failures.json").read_text())
@@ -56,7 +55,7 @@ def test_an_innermost_cause_that_may_pass_is_not_damage_whatever_parquet_makes_o
 def test_the_file_is_known_by_its_name(tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.parquet", "a b ü%41.parquet", "a.parquet.parquet")]
     for path in files:
-        as_url = f"Encountered error while reading file file://{setting_aside.quote(str(path))}. Details:"
+        as_url = f"Encountered error while reading file file://{quote(str(path))}. Details:"
         for text in (as_url, f"file:{path} is not a Parquet file", f"File file:{path} does not exist"):
             assert named(Exception(text), files) == path
     assert named(Exception("corrupted file: the footer index is not within the file: -5"), files) is None
@@ -115,7 +114,7 @@ def test_a_file_that_cannot_be_opened_is_not_damaged(
 
     (tmp_path / "good.parquet").write_bytes(parquet())
     assert not damaged(tmp_path / "good.parquet")
-    monkeypatch.setattr(setting_aside.pq, "ParquetFile", opened)
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile", opened)
     assert not damaged(tmp_path / "good.parquet")
 
 
@@ -165,7 +164,7 @@ def test_a_file_is_on_disk_where_it_was_set_aside(
         fsync(descriptor)
         synced.append((Path(f"/proc/self/fd/{descriptor}").readlink(), path.exists()))
 
-    monkeypatch.setattr(safe_files.os, "fsync", recorded)
+    monkeypatch.setattr("os.fsync", recorded)
     path.parent.mkdir()
     path.write_text("what came")
     found = set_aside(path, tmp_path / "aside")
