@@ -37,7 +37,7 @@ from connectors.errors import FailedError, InputError
 from connectors.spark.dealing import BEGINNING, Deal
 from connectors.spark.handover import Blocks, Handed
 from connectors.spark.letting_go import let_go
-from connectors.spark.streams import Stream
+from connectors.spark.streams import Stream, UnreadableError
 from planner.check import check_text
 from planner.clock import Clock
 from planner.plan import plan
@@ -78,7 +78,7 @@ class LiveMetrics(Metrics):
     unmatched: int = 0
     """Events of types that no query names. An event is matched, unmatched, late, or dead."""
     set_aside: int = 0
-    """Files that could not be read."""
+    """Files that were damaged, and moved away."""
     batches: int = 0
     replanned: int = 0
     """How often another plan was better for what flowed."""
@@ -295,15 +295,15 @@ class Live:
             self._writers[terms](batch, rows)
         return sum(map(len, rows))
 
-    def _tried(self, job: Callable[[], T], spark_batch: int, let_go: Callable[[], object] = lambda: None) -> T:
-        """Run a job of Spark's that reads the files of a batch. If it cannot, the batch is done again, without files
+    def _tried(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
+        """Run a job of Spark's that reads the files of a batch. If it cannot, the batch is begun anew, without those
         that are damaged."""
         try:
             return job()
         except Py4JJavaError as error:
             if self._lost or self.stream is None:
                 raise
-            let_go()
+            release()
             self.metrics.set_aside += self.files.failed(error, self.stream, spark_batch)
             self._expect_more()
             self._anew = True
@@ -417,7 +417,12 @@ class Live:
     def _begun(self) -> bool:
         """Wait for the columns of the source, and have Spark read it; returns whether the stream was not stopped."""
         while not self._stopping.is_set():
-            stream = self._opened()
+            try:
+                stream = self._opened()
+            except UnreadableError:
+                if self._stopping.is_set():
+                    break
+                raise
             with self._busy:
                 if self._stopping.is_set():
                     break

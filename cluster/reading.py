@@ -88,9 +88,9 @@ class Reading:
         self.failures = self.failures + 1 if batch == self.batch else 1
         self.batch = batch
         if self.failures >= TRIES:
-            what = str(path) if path else "the events of a batch"
+            what = f"{path} cannot be read" if path else "Spark failed over a batch"
             raise FailedError(
-                f"{what} cannot be read: {cause}. It was tried {TRIES} times. Nothing was moved or lost: mend this, "
+                f"{what}: {cause}. It was tried {TRIES} times. Nothing was moved or lost: mend this, "
                 "and begin again with the same checkpoint"
             )
         self.wait(PAUSE_SECONDS * 2 ** (self.failures - 1))

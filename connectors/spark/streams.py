@@ -44,8 +44,6 @@ class DamagedFileError(Exception):
 class UnreadableError(FailedError):
     """A file that could not be read, for a reason that may pass."""
 
-    __module__ = "elsinore"
-
 
 @dataclass(frozen=True)
 class Stream:

@@ -140,7 +140,7 @@ def test_a_failure_that_is_of_no_file_is_told(files: Reading, batch: list[Path])
     failure = JavaError("An error occurred\n: org.apache.spark.SparkException: no executors")
     for _ in range(TRIES - 1):
         assert files.failed(failure, STREAM, 3) == 0
-    with pytest.raises(FailedError, match=r"the events of a batch cannot be read: org\S+SparkException: no executors"):
+    with pytest.raises(FailedError, match=r"Spark failed over a batch: org\S+SparkException: no executors\. It was"):
         files.failed(failure, STREAM, 3)
 
 

@@ -179,7 +179,9 @@ def test_what_does_not_pass_ends_the_stream_and_loses_nothing(
         patched.setattr(reading, "PAUSE_SECONDS", 0.01)
         patched.setattr(live, "Blocks", Unlucky(99))
         stream = begin(tmp_path, WORKLOAD)
-        with pytest.raises(elsinore.FailedError, match=r"cannot be read: java\.io\.FileNotFoundException.*5 times"):
+        with pytest.raises(
+            elsinore.FailedError, match=r"Spark failed over a batch: java\.io\.FileNotFoundException.*5 times"
+        ):
             stream.wait(200)
         assert stream.state == "failed"
     with begin(tmp_path, WORKLOAD) as stream:
