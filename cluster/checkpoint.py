@@ -180,6 +180,7 @@ class Status:
     holder: str | None
     """The process that is at work on it, on this machine."""
     era: int
+    """0 where none has begun: the stream is being begun, or waits for its first file."""
     terms: dict[str, Any]
     done: Done | None
     """The last batch whose rows are safe."""
@@ -196,13 +197,17 @@ def status(url: str) -> Status:
     """Look at a checkpoint; nobody is disturbed."""
     vault, era = Vault(url), latest_of(url)
     if era is None:
-        raise InputError(f"{vault.root} holds no checkpoint of a stream")
+        holder = _holder(vault)
+        if holder is None:
+            raise InputError(f"{vault.root} holds no checkpoint of a stream")
+        return Status(holder, 0, {}, None)
     records = era.done()
     return Status(_holder(vault), era.number, era.duty(), records[-1] if records else None)
 
 
 def _holder(vault: Vault) -> str | None:
-    return holder(Path(vault.root) / LOCK) if vault.local else None
+    lock = Path(vault.root) / LOCK
+    return holder(lock) if vault.local and lock.exists() else None
 
 
 def _locked(vault: Vault) -> IO[str]:

@@ -9,15 +9,15 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from threading import Event, Lock, Thread
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
-from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
 from ray.exceptions import RayError
 
@@ -27,6 +27,7 @@ from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
 from cluster.crew import Batch, Crew
 from cluster.local import Metrics
+from cluster.reading import Reading, UnfinishedError
 from cluster.recovery import Known, Recovery, hand_over
 from cluster.replanning import Replanning, wanted
 from cluster.session import session
@@ -36,8 +37,7 @@ from connectors.errors import FailedError, InputError
 from connectors.spark.dealing import BEGINNING, Deal
 from connectors.spark.handover import Blocks, Handed
 from connectors.spark.letting_go import let_go
-from connectors.spark.setting_aside import set_aside, unreadable_file
-from connectors.spark.streams import Stream
+from connectors.spark.streams import Stream, UnreadableError
 from planner.check import check_text
 from planner.clock import Clock
 from planner.plan import plan
@@ -50,6 +50,12 @@ COUNTED = ("events", "dead", "late", "unmatched", "dropped")
 
 LOOK = 0.05
 """Seconds between two looks whether a micro-batch is still wanted."""
+
+
+POLL_SECONDS = 0.1
+"""Between two looks for the first file of a stream."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class LiveMetrics(Metrics):
     unmatched: int = 0
     """Events of types that no query names. An event is matched, unmatched, late, or dead."""
     set_aside: int = 0
-    """Files that could not be read."""
+    """Files that were damaged, and moved away."""
     batches: int = 0
     replanned: int = 0
     """How often another plan was better for what flowed."""
@@ -85,12 +91,21 @@ Write = Callable[[int, list[Rows]], None]
 
 
 class Live:
-    """Begun, or resumed from its checkpoint, when it is made; it goes on in the background until it is stopped."""
+    """Begun, or resumed from its checkpoint, when it is made; it goes on in the background until it is stopped.
+
+    `opened` returns None while its source has no file yet, of which its columns could be known. Then a stream waits in
+    the background: a resumed one with actors that know what they knew, a new one without.
+    """
+
+    terms: Terms
+    era: Era
+    crew: Crew
+    replanning: Replanning
 
     def __init__(
         self,
         asked: Asked,
-        opened: Callable[[Any], Stream],
+        opened: Callable[[Any], Stream | None],
         writer: Callable[[Terms], Write],
         checkpoint: str,
         settings: Settings,
@@ -108,26 +123,45 @@ class Live:
         self._stopping = Event()
         self._wanted: Asked | None = None
         """What somebody wants from the next batch on."""
+        self._anew = False
+        """Whether the batch at work is to be done again, by another query of Spark's."""
+        self.done = Done()
+        self.query: Any = None
+        self.files = Reading(self.checkpoint.spark_log.folder, self.checkpoint.aside, self._stopping.wait)
+        self._held = ExitStack()
+        self._held.callback(self.checkpoint.close)
         try:
             self.session = session(settings)
             self.stream = self._opened()
             self.collecting = Collecting(self.session.pool, settings.restarts)
-            self._begin()
-            self.query = self._reading()
+            self._held.callback(self.collecting.dismiss)
+            self._held.callback(self._dismiss)
+            if self.stream is not None or self.checkpoint.latest is not None:
+                self._begin()
+            if self.stream is not None:
+                self.query = self._reading(self.stream)
         except BaseException:
-            self.checkpoint.close()
+            self._held.close()
             raise
         self._going = Thread(target=self._go, name="elsinore-live", daemon=True)
         self._going.start()
 
-    def _opened(self) -> Stream:
+    @property
+    def waiting(self) -> bool:
+        """Whether there is no file yet from which its columns could be known."""
+        return self.stream is None
+
+    def _opened(self) -> Stream | None:
         while True:
             self.spark = self.session.spark
             try:
-                return self.opened(self.spark)
+                stream, moved = self.files.first(lambda: self.opened(self.spark))
             except Py4JError:
                 if not self._lost:
                     raise
+            else:
+                self.metrics.set_aside += moved
+                return stream
 
     @property
     def _lost(self) -> bool:
@@ -137,6 +171,7 @@ class Live:
         """From nothing, or from the end of the last era."""
         latest = self.checkpoint.latest
         self._enter(self._recovered(latest) if latest else None)
+        self.metrics.set_aside += self.done.counts.get("set_aside", 0)
 
     def _recovered(self, era: Era) -> Known:
         return Recovery(self.checkpoint, self._hired, self._written).known(era)
@@ -144,7 +179,7 @@ class Live:
     def _enter(self, known: Known | None) -> None:
         """A new era."""
         era = self.checkpoint.next_era()
-        self.terms = self._changed(known.terms) if known else self._first()
+        self.terms = self._changed(known.terms) if known else self._first(self.stream)
         self.done = known.done if known else Done()
         era.begin(self.terms.document())
         self.crew = self._hired(self.terms, era)
@@ -155,10 +190,11 @@ class Live:
         self.replanning = Replanning(self.terms, self.crew.optimizer, self.crew.duty.observed_as, self.settings.replan)
         self._count([])
 
-    def _first(self) -> Terms:
+    def _first(self, stream: Stream | None) -> Terms:
+        assert stream is not None, "a new stream is begun when its columns are known"
         asked, settings = self.asked, self.settings
         planned = plan(check_text(asked.workload), asked.strategy)
-        clock = Clock.of(self.stream.form, self.stream.time_unit, (*planned.spans, asked.lateness))
+        clock = Clock.of(stream.form, stream.time_unit, (*planned.spans, asked.lateness))
         ranges = Ranges.even(settings.key_groups, settings.actors)
         return Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
 
@@ -166,8 +202,8 @@ class Live:
         """From one era to the next queries may change, and the number of actors; not how times and numbers are kept."""
         if self.asked.numeric != terms.numeric:
             raise InputError(f"this stream's numbers are {terms.numeric}; begin another checkpoint to change that")
-        if self.stream.form != terms.clock.form:
-            raise InputError(f"this stream's times are {terms.clock.form}, but those of the source {self.stream.form}")
+        if self.stream is not None:
+            _check_form(terms, self.stream)
         if self.settings.actors > terms.ranges.groups:
             raise InputError(f"this stream has {terms.ranges.groups} key groups, and can have no more actors than that")
         return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
@@ -178,10 +214,10 @@ class Live:
         duty, pool = terms.duty(era, self.asked.remembered, observed_as=name), self.session.pool
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
 
-    def _reading(self) -> Any:
+    def _reading(self, stream: Stream) -> Any:
         """The query of Spark's that calls for every micro-batch."""
         columns = {column for route in self.crew.duty.routes for column in route.columns}
-        events = self.stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
+        events = stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         log = str(self.checkpoint.spark_log.folder)
         writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", log)
         return writer.trigger(processingTime=f"{self.settings.trigger} seconds").start()
@@ -201,6 +237,8 @@ class Live:
                 try:
                     self._do(frame, spark_batch)
                     self._replan()
+                except UnfinishedError:
+                    raise
                 except BaseException as error:
                     self.error = error
                     raise
@@ -210,17 +248,18 @@ class Live:
     def _expect_more(self) -> None:
         if self._stopping.is_set() or self._wanted is not None:
             # Only what raises is not taken for done.
-            raise InterruptedError("the stream was stopped, or is being changed")
+            raise UnfinishedError("the stream was stopped, or is being changed")
 
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
             observed = frame.observe(TOLD, *deal.counts())
             dealt = deal.dealt(observed)
-            events = _Events(self._blocks(dealt), self.era, number)
+            events = _Events(self._tried(lambda: Blocks(dealt), spark_batch), self.era, number)
         done = self._done(number, spark_batch, dealt)
         if self.asked.dead_letters:
-            self._bury(done, deal, frame, self.asked.dead_letters)
+            letters = self.asked.dead_letters
+            self._tried(lambda: self._bury(done, deal, frame, letters), spark_batch, events.blocks.close)
         let_go(frame._jdf, observed._jdf, dealt._jdf)
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
@@ -256,17 +295,19 @@ class Live:
             self._writers[terms](batch, rows)
         return sum(map(len, rows))
 
-    def _blocks(self, dealt: Any) -> Blocks:
-        """Computed by Spark, without the files that it cannot read."""
-        while True:
-            try:
-                return Blocks(dealt)
-            except Py4JJavaError as error:
-                path = unreadable_file(error)
-                if path is None or not path.exists():
-                    raise
-                set_aside(path, self.checkpoint.aside(path))
-                self.metrics.set_aside += 1
+    def _tried(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
+        """Run a job of Spark's that reads the files of a batch. If it cannot, the batch is begun anew, without those
+        that are damaged."""
+        try:
+            return job()
+        except Py4JJavaError as error:
+            if self._lost or self.stream is None:
+                raise
+            release()
+            self.metrics.set_aside += self.files.failed(error, self.stream, spark_batch)
+            self._expect_more()
+            self._anew = True
+            raise UnfinishedError("files of this batch could not be read") from None
 
     def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
         """What will be known when this batch is done."""
@@ -309,7 +350,8 @@ class Live:
 
     def _count(self, receipts: Sequence[Receipt]) -> None:
         for name, count in self.done.counts.items():
-            setattr(self.metrics, name, count)
+            if name != "set_aside":
+                setattr(self.metrics, name, count)
         self.metrics.batches = self.done.number
         self.metrics.note(receipt.counts for receipt in receipts)
 
@@ -335,8 +377,15 @@ class Live:
 
     def _halt(self) -> None:
         with self._busy:
-            if not self._lost:
-                self.query.stop()
+            query = self.query
+            if query is not None and not self._lost:
+                # Where Java has ended meanwhile, so has the query.
+                with suppress(Py4JNetworkError, OSError):
+                    query.stop()
+
+    @property
+    def ended(self) -> bool:
+        return not self._going.is_alive()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until the stream ends, or so long; whether it has ended. Raises what it failed over."""
@@ -350,27 +399,60 @@ class Live:
     def _go(self) -> None:
         """Until it is stopped, or fails over something else than the loss of Spark."""
         try:
-            while not self._ended():
+            while (self.query is not None or self._begun()) and not self._ended():
                 if self._lost:
                     self.left -= 1
                     self.error = None
                     self.crew.withdraw(self.done.number + 1)
                 with self._busy:
+                    self.query = None
                     if self._wanted is not None:
                         self._turn(self._wanted)
-                self.stream = self._opened()
-                with self._busy:
-                    if self._stopping.is_set():
-                        return
-                    self._wanted = None
-                    self.query = self._reading()
         except BaseException as error:  # noqa: BLE001 - who waits for this thread raises it
             self.error = error
         finally:
+            self.query = None
+            self._held.close()
+
+    def _begun(self) -> bool:
+        """Wait for the columns of the source, and have Spark read it; returns whether the stream was not stopped."""
+        while not self._stopping.is_set():
+            try:
+                stream = self._opened()
+            except UnreadableError:
+                if self._stopping.is_set():
+                    break
+                raise
+            with self._busy:
+                if self._stopping.is_set():
+                    break
+                self.stream = stream
+                if stream is not None:
+                    if self._entered:
+                        _check_form(self.terms, stream)
+                    else:
+                        self.asked = self._wanted or self.asked
+                        self._begin()
+                    self._wanted = None
+                    self.query = self._reading(stream)
+                    return True
+                if self._wanted is not None:
+                    if self._entered:
+                        self._turn(self._wanted)
+                    self.asked, self._wanted = self._wanted, None
+            self._stopping.wait(POLL_SECONDS)
+        return False
+
+    @property
+    def _entered(self) -> bool:
+        """Whether an era has begun, with actors."""
+        return hasattr(self, "replanning")
+
+    def _dismiss(self) -> None:
+        """Let go of the actors of the last era, where one has begun."""
+        if self._entered:
             self.crew.dismiss()
             self.replanning.close()
-            self.collecting.dismiss()
-            self.checkpoint.close()
 
     def _turn(self, asked: Asked, better: Terms | None = None) -> None:
         """An era with other queries or plans. Where a batch was cut short, actors may know more than was done: others
@@ -393,10 +475,16 @@ class Live:
             failed = FailedError(f"Spark gave up on the stream: {error}")
         if self._stopping.is_set():
             return True
-        if (self._lost and self.left) or (self._wanted is not None and self.error is None):
+        anew, self._anew = self._anew and not self._lost, False
+        if (self._lost and self.left) or ((self._wanted is not None or anew) and self.error is None):
             return False
         self.error = self.error or failed
         return True
+
+
+def _check_form(terms: Terms, stream: Stream) -> None:
+    if stream.form != terms.clock.form:
+        raise InputError(f"this stream's times are {terms.clock.form}, but those of the source {stream.form}")
 
 
 class _Events:

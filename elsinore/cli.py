@@ -197,6 +197,8 @@ def stream(
         dead_letters=dead_letters,
         **given,
     )
+    if live.state == "waiting":
+        typer.echo(f"waits for the first file in {source}", err=True)
     typer.echo(go_on(live), err=True)
 
 

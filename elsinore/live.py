@@ -30,6 +30,11 @@ PAUSE = 0.2
 """Seconds after the first time; each pause is twice as long as the one before."""
 
 
+State = Literal["waiting", "running", "stopped", "failed"]
+
+_STATES = {"waiting": "waits for the first file, ", "running": "", "stopped": "stopped, ", "failed": "failed, "}
+
+
 class LiveStream:
     """A workload at work over a stream, in the background, until it is stopped.
 
@@ -45,6 +50,16 @@ class LiveStream:
     def metrics(self) -> LiveMetrics:
         """What it has counted so far."""
         return self._live.metrics
+
+    @property
+    def state(self) -> State:
+        """Return "waiting" while its folder has no file yet, then "running", and in the end "stopped" or "failed".
+
+        `wait` raises what it failed over.
+        """
+        if self._live.ended:
+            return "stopped" if self._live.error is None else "failed"
+        return "waiting" if self._live.waiting else "running"
 
     def wait(self, seconds: float | None = None) -> bool:
         """Until it ends, or so long; whether it has ended. Raises what it failed over."""
@@ -63,8 +78,8 @@ class LiveStream:
             self.wait()
 
     def __repr__(self) -> str:
-        metrics = self.metrics
-        return f"<LiveStream: {metrics.events:,} events, {metrics.rows:,} rows, {metrics.batches:,} batches>"
+        metrics, state = self.metrics, _STATES[self.state]
+        return f"<LiveStream: {state}{metrics.events:,} events, {metrics.rows:,} rows, {metrics.batches:,} batches>"
 
 
 def stream(
@@ -85,10 +100,13 @@ def stream(
     """Run a workload over events that keep coming, on Spark and Ray; rows come as windows close.
 
     `source` is a folder in which Parquet, JSON lines or CSV files appear, a streaming DataFrame, or a function that
-    makes one of a SparkSession. `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta),
-    `-` for stdout, or a function of rows (an Arrow table) and the number of their batch. Events may be late by
-    `lateness`; those that are later, and those that cannot be read, are counted, and written to the folder
-    `dead_letters`, if there is one, each with the reason.
+    makes one of a SparkSession. The columns of a folder are those of its first file: while there is none, the stream
+    waits for it in the background, and what is wrong with its columns is raised by `wait`.
+
+    `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta), `-` for stdout, or a
+    function of rows (an Arrow table) and the number of their batch. Events may be late by `lateness`; those that are
+    later, and those that cannot be read, are counted, and written to the folder `dead_letters`, if there is one, each
+    with the reason.
 
     What has to be remembered is kept at `checkpoint`, a folder or any address that fsspec knows. Begun again with it, a
     stream goes on where it was, whatever ended it: no row is missing, and none is written twice (a function may be
@@ -96,7 +114,7 @@ def stream(
     latest event, and with another number of `actors`.
     """
     from cluster.live import Asked, Live
-    from connectors.spark.streams import open_stream
+    from connectors.spark.streams import check_folder, open_stream
     from planner.check import check_attributes
     from planner.plan import STRATEGIES, plan
 
@@ -108,6 +126,8 @@ def stream(
     queries = checked(workload)
     open_live_sink(sink, columns_of(queries), "")
     types = plan(queries, strategy).types
+    if isinstance(source, str | Path):
+        check_folder(Path(source))
 
     def opened(spark: Any) -> Any:
         found = open_stream(
@@ -118,7 +138,8 @@ def stream(
             time_unit=time_unit,
             files_at_once=chosen.files_at_once,
         )
-        check_attributes(queries, dict.fromkeys(types, found.attributes))
+        if found is not None:
+            check_attributes(queries, dict.fromkeys(types, found.attributes))
         return found
 
     def writer(terms: Terms) -> Write:

@@ -29,6 +29,9 @@ def shown(checkpoint: str) -> Table:
     told = status(checkpoint)
     table = Table(show_header=False, box=None)
     table.add_row("at work", told.holder or "nobody on this machine")
+    if not told.era:
+        table.add_row("state", "has read nothing yet: it is being begun, or waits for the first file in its folder")
+        return table
     table.add_row("queries", ", ".join(query.name for query in check_text(told.terms["workload"]).queries))
     table.add_row("strategy, numbers", f"{told.terms['strategy']}, {told.terms['numeric']}")
     table.add_row("begun, resumed or changed", f"{told.era:,} times")

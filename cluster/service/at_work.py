@@ -24,7 +24,7 @@ from cluster.settings import Settings
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.feed import Names
-from connectors.spark.streams import Stream
+from connectors.spark.streams import Stream, file_options
 from connectors.spark.taken import log_bytes, seen, shorten, taken
 from elsinore.tables import answers, columns_of, form_of, table
 from planner.check import check_text
@@ -244,8 +244,7 @@ class AtWork:
         """A folder in which events appear, and are deleted when they are taken."""
         fields = [T.StructField(name, SPARK[kind]) for name, kind in self.job.columns().items()]
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
-        options = {"maxFilesPerTrigger": self.settings.files_at_once, "ignoreMissingFiles": "true"}
-        options["parquet.page.verify-checksum.enabled"] = "true"
+        options = file_options(self.settings.files_at_once) | {"parquet.page.verify-checksum.enabled": "true"}
         reader = reader.options(**options, cleanSource="delete", pathGlobFilter="*.parquet")
         names = Names(self.spec.type_column, self.spec.time_column)
         return Stream(reader.load(str(self.job.incoming)), names, self.spec.time_unit)

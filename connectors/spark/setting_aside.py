@@ -1,24 +1,129 @@
-"""Files that Spark cannot read are set aside, and the stream goes on without them."""
+"""Files that Spark fails over: which of them are damaged, and where those go.
+
+A stream goes on without a damaged file. It must not go on without any other: permissions, descriptors, memory and
+network file systems may be all right again a moment later, and the events are still there.
+"""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import shutil
+import uuid
+from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import quote
 
-READING = re.compile(
-    r"(?:while reading file|FAILED_READ_FILE|Could not read footer for file:?)\s+(file:\S+?)[\s.]*(?:$|\s)"
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from connectors.safe_files import sync
+
+DAMAGE = re.compile(
+    r"""
+      is\ not\ a\ Parquet\ file | corrupted\ file:
+    | SchemaColumnConvertNotSupportedException | Invalid\ Spark\ read\ type
+    | ParquetDecodingException | TProtocolException | TTransportException:\ Socket\ is\ closed\ by\ peer
+    | hadoop\.fs\.ChecksumException | univocity\.\S*TextParsingException | StreamConstraintsException
+    | ZstdIOException | FAILED_TO_UNCOMPRESS | Snappy(?:IOException|Error) | gzip\ stream\ CRC\ failure
+    | zip\.(?:ZipException|DataFormatException)
+    | IOException:\ (?:invalid|incorrect|unknown)\ .*(?:code|distance|literal|length|block|check|method|window|header)
+    | java\.lang\.(?:NullPointer|ClassCast|NegativeArraySize|Arithmetic|(?:Array|String|)IndexOutOfBounds)Exception
+    | BufferUnderflowException | CharConversionException
+    | MalformedInputException
+    """,
+    re.VERBOSE,
 )
+"""Innermost causes that lie in the bytes of a file, and would come again at every try. Any other may pass."""
+
+BATCH_ROWS = 1 << 14
 
 
-def unreadable_file(error: Exception) -> Path | None:
-    """The file of this machine that a job of Spark's failed over, if that is what it failed over."""
-    found = READING.search(str(error))
-    return Path(unquote(urlparse(found[1]).path)) if found else None
+def causes(error: Exception) -> list[str]:
+    """Return the exceptions that a Java error tells of, the outermost first: its class and message each."""
+    # Spark says all of it twice: as the executor had it, and again as the driver has it.
+    text = str(error).split("\nDriver stacktrace:")[0]
+    found = re.search(r"\(TID \d+\) \([^)]*\): (.+)", text) or re.search(r"^: (.+)", text, re.MULTILINE)
+    head = found[1] if found else text.split("\n")[0]
+    return [head, *re.findall(r"^Caused by: (.+)$", text, re.MULTILINE)]
 
 
-def set_aside(path: Path, folder: Path) -> None:
-    """It is kept, for somebody to look at."""
+def tells_of_damage(error: Exception) -> bool:
+    """Return whether the innermost cause is one that lies in the bytes of a file."""
+    return DAMAGE.search(causes(error)[-1]) is not None
+
+
+def named(error: Exception, files: Iterable[Path]) -> Path | None:
+    """Return the file that a Java error names: Spark writes paths as URLs, Parquet and Hadoop as they are."""
+    text = str(error)
+    found = [path for path in files if str(path) in text or quote(str(path)) in text]
+    # The name of one file may be the beginning of another one's.
+    return max(found, key=lambda path: len(str(path)), default=None)
+
+
+def damaged(path: Path) -> bool:
+    """Read a file here, to its end, and return whether its bytes are no Parquet. Any bytes are lines of text."""
+    if path.suffix.lower() != ".parquet":
+        return False
+    try:
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for _ in file.iter_batches(BATCH_ROWS):
+                pass
+    except MemoryError:
+        return False
+    except OSError as error:
+        # Arrow has this class for damaged pages, too; the kernel's errors have a number.
+        return error.errno is None
+    except (pa.ArrowException, ValueError, OverflowError):
+        return True
+    return False
+
+
+def set_aside(path: Path, folder: Path) -> Path:
+    """Move a file into a folder, whatever file system that is on, and return its new path. None is overwritten."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.move(path, folder / path.name)
+    sync(folder.parent)
+    target = _claimed(folder, path)
+    try:
+        try:
+            path.replace(target)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+            _move_across(path, target)
+    except OSError:
+        target.unlink(missing_ok=True)
+        raise
+    with target.open("rb") as file:
+        os.fsync(file.fileno())
+    sync(folder)
+    sync(path.parent)
+    return target
+
+
+def _claimed(folder: Path, path: Path) -> Path:
+    """Make an empty file of the same name, or, where there is one, with a number in it."""
+    number, target = 1, folder / path.name
+    while True:
+        try:
+            target.open("x").close()
+        except FileExistsError:
+            number += 1
+            target = folder / f"{path.stem}.{number}{path.suffix}"
+        else:
+            return target
+
+
+def _move_across(path: Path, target: Path) -> None:
+    """Copy a file to another file system, and delete it when the copy is on disk."""
+    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
+    try:
+        shutil.copy2(path, draft)
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.replace(target)
+        sync(target.parent)
+    finally:
+        draft.unlink(missing_ok=True)
+    path.unlink()

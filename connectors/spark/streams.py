@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pyspark.sql.types as T  # noqa: N812
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from connectors.errors import InputError, names_there_are
+from connectors.errors import FailedError, InputError, names_there_are
 from connectors.feed import Names
 from connectors.spark.cleaning import CORRUPT, FLOATING, WHOLE, cleaned, readable
+from connectors.spark.setting_aside import causes, tells_of_damage
 from planner.clock import Clock
 
 if TYPE_CHECKING:
@@ -21,8 +24,25 @@ if TYPE_CHECKING:
 
 FORMATS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv"}
 
-POLL = 0.1
-"""Seconds between two looks into a folder that is still empty."""
+FOR_EVER = f"{2**63 - 1}ms"
+"""Spark's file source passes over a file in silence whose time is older than the newest time that it has seen by more
+than `maxFileAge`, and forgets names of that age, so that it reads a file again when it is touched. This is the greatest
+age that there is: no time of a file, wherever a clock was set, is so far behind another one."""
+
+LONGEST_LINE_BYTES = 1 << 20
+"""Bytes of a line of text that are looked at to see whether there is one."""
+
+
+class DamagedFileError(Exception):
+    """The columns of a stream cannot be known from this file, and never will be."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(str(path))
+        self.path = path
+
+
+class UnreadableError(FailedError):
+    """A file that could not be read, for a reason that may pass."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +77,21 @@ class Stream:
         return cleaned(self.frame, self.names, clock, asked, whole)
 
 
+def file_options(files_at_once: int) -> dict[str, Any]:
+    """Return the options with which Spark reads every folder of events.
+
+    A file that cannot be opened fails its batch. With `ignoreMissingFiles` Spark would take a file that it may not
+    read, or for which there is no descriptor left, for a missing one, and go on as if it had read it: Java has one
+    exception for all of these.
+    """
+    return {"maxFilesPerTrigger": files_at_once, "maxFileAge": FOR_EVER}
+
+
+def check_folder(folder: Path) -> None:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is no folder; a live stream is read from a folder in which files appear")
+
+
 def open_stream(
     spark: SparkSession,
     source: Any,
@@ -65,13 +100,17 @@ def open_stream(
     time_column: str = "time",
     time_unit: str = "s",
     files_at_once: int = 64,
-    waiting: Callable[[], bool] = lambda: True,
-) -> Stream:
-    """`source`: a folder, a streaming DataFrame, or what makes one of a SparkSession (a Kafka topic, for instance)."""
+) -> Stream | None:
+    """Open a folder, a streaming DataFrame, or what makes one of a SparkSession (a Kafka topic, for instance).
+
+    The columns of a folder are those of its first file. While there is none this returns None.
+    """
     if callable(source):
         source = source(spark)
     if isinstance(source, str | Path):
-        source = _folder(spark, Path(source), files_at_once, waiting)
+        source = _folder(spark, Path(source), files_at_once)
+        if source is None:
+            return None
     if not getattr(source, "isStreaming", False):
         raise InputError(
             f"a stream is read from {type(source).__name__}, which cannot be; give a folder that grows, a streaming "
@@ -92,29 +131,70 @@ def open_stream(
     return Stream(source, Names(type_column, time_column), time_unit)
 
 
-def _folder(spark: SparkSession, folder: Path, files_at_once: int, waiting: Callable[[], bool]) -> DataFrame:
-    """Files that appear in a folder, as a whole each: written under another name, and renamed when complete."""
-    if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; a live stream is read from a folder in which files appear")
-    first = _first(folder)
-    while first is None and waiting():
-        sleep(POLL)
-        first = _first(folder)
-    if first is None:
-        raise InputError(f"{folder} holds no Parquet, JSON lines or CSV file yet, so its columns are not known")
+def read_alone(spark: SparkSession, path: Path, schema: T.StructType) -> None:
+    """Read a file as a stream with these columns reads it, to its end; raises what Spark raises."""
+    kind = FORMATS[path.suffix.lower()]
+    read = spark.read.format(kind).schema(schema).options(**_known_by(kind)).load(str(path))
+    read.write.format("noop").mode("overwrite").save()
+
+
+def _folder(spark: SparkSession, folder: Path, files_at_once: int) -> DataFrame | None:
+    """Read files that appear in a folder, as a whole each: written under another name, and renamed when complete."""
+    check_folder(folder)
+    for first in _with_events(folder):
+        schema = _columns(spark, first)
+        if schema is not None:
+            break
+    else:
+        return None
     kind = FORMATS[first.suffix.lower()]
-    options = {"inferSchema": "true", "header": "true"} if kind == "csv" else {}
-    schema = spark.read.format(kind).options(**options).load(str(first)).schema
-    if kind != "parquet":
-        schema = T.StructType([*(field for field in schema.fields if field.name != CORRUPT)]).add(CORRUPT, "string")
-        options |= {"columnNameOfCorruptRecord": CORRUPT}
-    reader = spark.readStream.format(kind).schema(schema).options(**options)
-    # A file that is set aside while it is being read is missing from then on, and that is as it should be.
-    reader = reader.option("maxFilesPerTrigger", files_at_once).option("ignoreMissingFiles", "true")
+    reader = spark.readStream.format(kind).schema(schema).options(**_known_by(kind), **file_options(files_at_once))
     return reader.option("pathGlobFilter", f"*{first.suffix}").load(str(folder.resolve()))
 
 
-def _first(folder: Path) -> Path | None:
-    """Hidden files are drafts, here and to Spark."""
+def _known_by(kind: str) -> dict[str, str]:
+    """Return the options with which Spark knows columns, and lines that it cannot read."""
+    if kind == "parquet":
+        return {}
+    return {"columnNameOfCorruptRecord": CORRUPT} | ({"inferSchema": "true", "header": "true"} if kind == "csv" else {})
+
+
+def _columns(spark: SparkSession, path: Path) -> T.StructType | None:
+    """Return the columns of a file; none where no line of it can be read."""
+    kind = FORMATS[path.suffix.lower()]
+    try:
+        schema = spark.read.format(kind).options(**_known_by(kind)).load(str(path)).schema
+    except Py4JJavaError as error:
+        if tells_of_damage(error):
+            raise DamagedFileError(path) from error
+        raise UnreadableError(f"{path} cannot be read: {causes(error)[-1]}") from error
+    if kind == "parquet":
+        return schema
+    read = [field for field in schema.fields if field.name != CORRUPT]
+    return T.StructType(read).add(CORRUPT, "string") if read else None
+
+
+def _with_events(folder: Path) -> Iterator[Path]:
+    """Yield the files that hold events, in order of name. Hidden files are drafts, here and to Spark."""
     found = (path for path in folder.iterdir() if path.suffix.lower() in FORMATS and path.name[0] not in "._")
-    return min(found, default=None)
+    return filter(_holds_events, sorted(found))
+
+
+def _holds_events(path: Path) -> bool:
+    """Return whether there is a row in a file. Columns without rows have no types, in CSV, or are not known at all."""
+    try:
+        if path.suffix.lower() == ".parquet":
+            return pq.read_metadata(path).num_rows > 0
+        with path.open("rb") as file:
+            lines = iter(lambda: file.readline(LONGEST_LINE_BYTES), b"")
+            needed = 2 if path.suffix.lower() == ".csv" else 1
+            return len(list(islice(filter(bytes.strip, lines), needed))) == needed
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        # Arrow has this class for damage, too; the kernel's errors have a number.
+        if error.errno is None:
+            raise DamagedFileError(path) from error
+        raise UnreadableError(f"{path} cannot be read: {error.strerror}") from error
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DamagedFileError(path) from error

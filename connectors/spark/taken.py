@@ -31,6 +31,17 @@ def seen(checkpoint: Path) -> Iterator[Path]:
         yield from (_path(json.loads(line)) for line in _lines(log))
 
 
+def files_of(checkpoint: Path, batch: int) -> list[Path]:
+    """Return the files of a batch of Spark's; none where its source is not of files."""
+    try:
+        first, last = _offset(checkpoint, batch - 1), _offset(checkpoint, batch)
+        logs = [log for log in _logs(checkpoint) if first < int(log.name.removesuffix(WHOLE)) <= last]
+        entries = [json.loads(line) for log in logs for line in _lines(log)]
+        return list(dict.fromkeys(_path(entry) for entry in entries if first < entry["batchId"] <= last))
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
 def log_bytes(checkpoint: Path) -> int:
     """What Spark reads and writes every few batches."""
     log = _whole(checkpoint)
@@ -63,7 +74,14 @@ def _done(checkpoint: Path) -> int | None:
     done = max((int(path.name) for path in commits.glob("[0-9]*") if path.name.isdigit()), default=None)
     if done is None:
         return None
-    last: int = json.loads((checkpoint / "offsets" / str(done)).read_text().splitlines()[-1])["logOffset"]
+    return _offset(checkpoint, done)
+
+
+def _offset(checkpoint: Path, batch: int) -> int:
+    """Return how far the log of files was when a batch was begun; -1 before the first one."""
+    if batch < 0:
+        return -1
+    last: int = json.loads((checkpoint / "offsets" / str(batch)).read_text().splitlines()[-1])["logOffset"]
     return last
 
 

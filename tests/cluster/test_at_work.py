@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
-from time import monotonic, sleep
+from time import monotonic, sleep, time
 
 import pytest
 
@@ -60,6 +61,20 @@ def until(working: AtWork, what: Callable[[AtWork], bool]) -> None:
 
 def has_begun_anew(working: AtWork) -> bool:
     return working.live is not None and working.live.era.number > 1
+
+
+def test_no_append_is_passed_over_for_the_time_of_its_file(
+    job: Job, settings: ServiceSettings, request: pytest.FixtureRequest
+) -> None:
+    append(job, settings, 0, keyed=False)
+    [path] = job.incoming.glob("*.parquet")
+    ahead = time() + 8 * 86400
+    os.utime(path, (ahead, ahead))
+    working: AtWork = request.getfixturevalue("working")
+    for number in range(1, 4):
+        until(working, lambda found, number=number: found.last.get("events") == number)  # type: ignore[misc]
+        append(job, settings, number, keyed=False)
+    until(working, lambda found: found.last["events"] == 4)
 
 
 def test_what_spark_remembers_is_bounded(
