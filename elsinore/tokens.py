@@ -116,11 +116,13 @@ def _read(path: Path) -> str | None:
         raise
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
             return None
-        token = file.read(FILE_BYTES).decode("ascii", "replace").strip()
+        token = os.read(descriptor, FILE_BYTES).decode("ascii", "replace").strip()
+    finally:
+        os.close(descriptor)
     return token if token.isascii() and token.isprintable() and token else None
 
 
