@@ -98,15 +98,15 @@ def authority(value: bytes) -> Authority | None:
 def _authority(found: re.Match[str] | None, group: int) -> Authority | None:
     if found is None:
         return None
-    host, port = found[group + 1].lower(), found[group + 2]
-    if port is not None and int(port) > 65535:
+    host, port = found[group + 1].lower(), int(found[group + 2]) if found[group + 2] else None
+    if port is not None and port > 65535:
         return None
     if host.startswith("["):
         try:
-            return Authority(IPv6Address(host[1:-1]).compressed, port and int(port))
+            return Authority(IPv6Address(host[1:-1]).compressed, port)
         except ValueError:
             return None
-    return Authority(host.removesuffix("."), port and int(port))
+    return Authority(host.removesuffix("."), port)
 
 
 def _is_own(origin: bytes, asked: Authority) -> bool:

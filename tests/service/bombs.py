@@ -8,7 +8,9 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import struct
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -59,9 +61,9 @@ def runs(value: pa.Array, rows: int = ROWS) -> pa.Array:
 
 
 def views(kind: pa.DataType, rows: int = ROWS) -> pa.Array:
-    """Many texts that are one in memory."""
-    text = pa.array(["x" * 1000], kind)
-    return text.take(pa.array([0] * rows, pa.int32()))
+    """Many texts that are one in memory: a view is a length, a beginning, a buffer and a place there."""
+    view = struct.pack("<i4sii", 1000, b"xxxx", 0, 0)
+    return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(view * rows), pa.py_buffer(b"x" * 1000)])
 
 
 def many_batches() -> bytes:
@@ -179,11 +181,15 @@ def main(folder: Path, names: Sequence[str]) -> None:
         place.mkdir(parents=True)
         child = os.fork()
         if not child:
+            status = 1
             try:
                 run(name, place)
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
+                status = 0
+            except BaseException:  # noqa: BLE001 - this process ends here
+                traceback.print_exc()
+            os._exit(status)
+        if os.waitpid(child, 0)[1]:
+            raise SystemExit(f"{name} could not be tried")
 
 
 def peak() -> int:
