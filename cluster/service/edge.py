@@ -94,13 +94,13 @@ class BoundedProtocol(HttpToolsProtocol):
         was_in_message = self._in_message
         if was_in_message:
             self._framing += len(data)
-        elif self._timer is None:
-            self._watch(HEAD_SECONDS, self._head_is_late)
+        else:
+            self._head += len(data)  # until the head has an end
+            if self._timer is None:
+                self._watch(HEAD_SECONDS, self._head_is_late)
         super().data_received(data)
-        if not (was_in_message or self._in_message):
-            self._head += len(data)
-            if self._head > 2 * HEADERS:
-                self._refuse(431, f"the headers are more than {HEADERS:,} bytes")
+        if self._head > 2 * HEADERS:
+            self._refuse(431, f"the headers are more than {HEADERS:,} bytes")
         if was_in_message and self._in_message and self._framing > FRAMING:
             self._refuse(431, f"trailers and extensions of chunks are more than {FRAMING:,} bytes")
 

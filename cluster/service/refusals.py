@@ -39,6 +39,12 @@ LOG_HINT = "the log of the service says more"
 FOLDERS = re.compile(r"(?<![\w.~-])(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/{1,3}(?:[^\s/'\"`:;,()\[\]<>]+/)+")
 """The folders in front of the name of a file, with the scheme of an address."""
 
+CAUSED = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
+"""What Java says of a cause; the last one is where it began."""
+
+CALLING = "An error occurred while calling"
+"""How Py4J begins, which tells nobody anything."""
+
 STACK = re.compile(r"\s(?:at [\w.$<>]+\(|File \"|Traceback \(|Caused by: |JVM stacktrace|Driver stacktrace)")
 """What a stack begins with, of Java's or of Python's."""
 
@@ -108,6 +114,8 @@ def cause(error: BaseException) -> str:
     """Return what went wrong in one short line: without stacks, and without the folders of this machine."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+    if found := CAUSED.findall(text):
+        line = f"{line.split(CALLING)[0].strip(' :')}: {found[-1].strip()}"
     line = STACK.split(FOLDERS.sub("", line), maxsplit=1)[0].strip(" ;:,")
     return line if len(line) <= CAUSE_LENGTH else f"{line[: CAUSE_LENGTH - 1].rstrip()}…"
 

@@ -312,12 +312,15 @@ def test_bodies_in_chunks_are_read_as_they_are() -> None:
     run(test)
 
 
-def test_requests_behind_each_other_on_one_connection() -> None:
+@pytest.mark.parametrize("size", [100, 100_000, 200_000, 1_000_000])
+def test_requests_behind_each_other_on_one_connection(size: int) -> None:
+    """However many of their bytes come at once: what is behind the end of a head is no part of it."""
+
     async def test(here: Served) -> None:
         reader, writer = await here.connect()
-        body = b"x" * 100_000
+        body = b"x" * size
         writer.write((SIGNED + b"Content-Length: %d\r\n\r\n" % len(body) + body) * 5 + GET + b"\r\n")
-        for length in [b"100000"] * 5 + [b"0"]:
+        for length in [b"%d" % size] * 5 + [b"0"]:
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
             assert await reader.readexactly(len(length)) == length
 

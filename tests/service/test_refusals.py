@@ -13,13 +13,16 @@ JAVA = """Spark gave up on the stream: An error occurred while calling o57.await
 : org.apache.spark.sql.streaming.StreamingQueryException: Job aborted
 === Streaming Query ===
 \tat org.apache.spark.sql.execution.streaming.StreamExecution.run(StreamExecution.scala:332)
-Caused by: java.io.FileNotFoundException: /srv/data/jobs/a/checkpoint/spark/offsets/7"""
+Caused by: org.apache.spark.SparkException: Exception thrown in awaitResult
+\tat org.apache.spark.util.ThreadUtils.run(ThreadUtils.scala:1)
+Caused by: java.io.IOException: /srv/data/jobs/a/checkpoint/spark/offsets/No space left
+\tat java.base/java.io.FileOutputStream.open(FileOutputStream.java:1)"""
 ONE_LINE = (
     "Spark gave up: Task 0 in stage 5.0 failed, while reading file:///srv/data/jobs/a/incoming/once-1.parquet "
     "at org.apache.spark.Task.run(Task.scala:141)"
 )
 SAID = {
-    "a stack of Java's": (FailedError(JAVA), "Spark gave up on the stream: An error occurred while calling"),
+    "a stack of Java's": (FailedError(JAVA), "Spark gave up on the stream: No space left; the log"),
     "a stack in one line": (FailedError(ONE_LINE), "while reading once-1.parquet; the log"),
     "a file": (
         PermissionError(errno.EACCES, "Permission denied", "/srv/data/jobs/a/rows"),
