@@ -215,7 +215,7 @@ def serve(
     port: Annotated[int | None, typer.Option(metavar="N", help="The port to listen at.", show_default="8000")] = None,
     actors: Annotated[int | None, typer.Option(help="Graph actors of a job.", show_default="2")] = None,
 ) -> None:
-    """Answer workloads over HTTP, on this machine, until it is stopped; ELSINORE_SERVICE_TOKEN is what clients show."""
+    """Answer workloads over HTTP, on this machine, until stopped; without ELSINORE_SERVICE_TOKEN it makes a token."""
     from cluster.service.embedded import serve_until_stopped
     from cluster.service.settings import service_settings
     from elsinore.api import chosen_settings

@@ -24,7 +24,9 @@ Url = Annotated[
     str,
     typer.Option(envvar="ELSINORE_URL", help="Of the service, as http://localhost:8000.", show_default=False),
 ]
-Token = Annotated[str | None, typer.Option(envvar="ELSINORE_TOKEN", help="The service's token.", show_default=False)]
+Token = Annotated[
+    str | None, typer.Option(envvar="ELSINORE_TOKEN", help="The service's token.", show_default="found, if it is here")
+]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.", show_default=False)]
 Queries = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
 

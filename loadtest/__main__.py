@@ -32,6 +32,7 @@ def main() -> None:
     if asked.seconds <= 0 or asked.events <= 0:
         parser.error("--seconds and --events are more than 0")
     out = _emptied(asked.out.absolute(), parser.error)
+    os.environ["XDG_STATE_HOME"] = str(out / "state")  # where the service keeps its token, and users find it
     with service(out) as url:
         load(url, out, asked.shape, asked.seconds)
     summary = summarized(out, embedded(asked.events, out))

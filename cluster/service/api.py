@@ -24,7 +24,7 @@ from elsinore import __version__
 
 LOG = logging.getLogger("elsinore.service")
 
-REFUSALS = (400, 401, 404, 405, 409, 413, 415, 422, 429, 431, 503)
+REFUSALS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 431, 503)
 PROBLEM = "application/problem+json"
 
 

@@ -11,7 +11,8 @@ from cluster.service.control import Control
 from cluster.service.edge import listen_here_alone
 from cluster.service.jobs import Jobs
 from cluster.service.logs import log_as_json
-from cluster.service.settings import ServiceSettings, service_settings
+from cluster.service.settings import ServiceSettings, service_settings, token_of
+from cluster.service.sites import ANY
 from cluster.session import is_alone
 from cluster.settings import Settings, settings
 from connectors.errors import InputError
@@ -52,6 +53,7 @@ def application(service: ServiceSettings, run: Settings) -> Any:
 def app(_: dict[str, str]) -> Any:
     """With the settings of the environment; Serve calls it when it deploys, and listens where it was told to."""
     service = service_settings()
-    if service.token is None:
+    if token_of(service) is None:
         raise InputError("a service that is deployed on a cluster has a token: set ELSINORE_SERVICE_TOKEN on its nodes")
-    return application(service, settings(engine="ray"))
+    # Serve listens where its own options say, and clients ask for whatever stands in front of it.
+    return application(service.model_copy(update={"hosts": service.hosts or ANY}), settings(engine="ray"))

@@ -28,6 +28,8 @@ Answer = TypeVar("Answer")
 BODIES = 8
 """So many of the largest bodies may be in memory at a time."""
 
+JSON = "application/json"
+
 KEY = re.compile(r"[ -~]{1,128}")
 
 
@@ -135,7 +137,20 @@ def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name} is no number of JSON's; write null")
 
 
+def media_type(request: Request) -> str | None:
+    """Return the type of a body; none where the request has no one type."""
+    found = request.headers.getlist("content-type")
+    return found[0].split(";")[0].strip().lower() if len(found) == 1 else None
+
+
 def check_json(request: Request) -> None:
-    kind = request.headers.get("content-type", "application/json").split(";")[0].strip().lower()
-    if kind != "application/json":
-        raise RefusedError(415, "this is read as application/json")
+    """Refuse what is not said to be JSON: a form of another site, which a browser sends unasked, never is."""
+    if media_type(request) != JSON:
+        raise RefusedError(415, f"this is read as {JSON}: say so with Content-Type")
+
+
+def check_no_form(request: Request) -> None:
+    """Refuse a request that needs no body and has one that is not JSON, as the forms of other sites have."""
+    has_body = "transfer-encoding" in request.headers or request.headers.get("content-length", "0").strip("0") != ""
+    if has_body or "content-type" in request.headers:
+        check_json(request)

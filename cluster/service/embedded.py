@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event
@@ -11,18 +12,20 @@ from time import monotonic, sleep
 from typing import Any
 
 import ray
+from pydantic import SecretStr
 from ray import serve
 from ray.exceptions import RayError
 
 from cluster.holding import holder
 from cluster.service.app import application
-from cluster.service.edge import CALLBACK, IMPORT_PATH
+from cluster.service.edge import ASKED_AS, CALLBACK, IMPORT_PATH, LISTENS_AT
 from cluster.service.jobs import Jobs
 from cluster.service.manager import NAME, NAMESPACE
 from cluster.service.settings import ServiceSettings, check_listening
 from cluster.session import Session
 from cluster.settings import Settings
 from connectors.errors import FailedError, InputError
+from elsinore.tokens import make
 
 LOOK = 0.2
 
@@ -36,7 +39,7 @@ PATIENCE = 180
 @contextmanager
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """The service, ready; all processes end with the block."""
-    os.environ[CALLBACK] = IMPORT_PATH
+    os.environ |= {CALLBACK: IMPORT_PATH, LISTENS_AT: service.host, ASKED_AS: service.hosts or ""}
     session = Session(settings, service.metrics_port)
     try:
         with session.quiet():
@@ -66,6 +69,7 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
     _end_by_signal(over)
     check_listening(service)
     _wait_for_others(service)
+    service = with_token(service, say, sys.stderr.isatty())
     say(f"The service starts; its jobs are in {service.data}")
     with serving(service, settings) as session:
         _end_by_signal(over)
@@ -78,6 +82,20 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
             if not ray.is_initialized():
                 raise FailedError("Ray has ended; start the service again: nothing is lost")
     say("Stopped; jobs go on when it is begun again with the same folder.")
+
+
+def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool) -> ServiceSettings:
+    """Return the settings with a token: the one that is set, or the one that the service keeps for its user.
+
+    A new one is shown on a terminal, and nowhere else: what is written to a log is read by others.
+    """
+    if service.token is not None:
+        return service
+    found = make(service.host, service.port)
+    if found.made and shown:
+        say(f"The token of the service: {found.token}")
+    say(f"Clients of this user find its token by themselves; for all others it is in {found.path}")
+    return service.model_copy(update={"token": SecretStr(found.token)})
 
 
 def _wait_for_others(service: ServiceSettings) -> None:

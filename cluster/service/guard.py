@@ -8,13 +8,20 @@ from time import monotonic
 from typing import Any
 
 from cluster.service.refusals import RefusedError
-from cluster.service.settings import ServiceSettings
+from cluster.service.settings import ServiceSettings, token_of
+from cluster.service.sites import check_site, hosts_of
 
 OPEN = ("/v1/health", "/v1/ready")
 """For whoever looks whether the service is well; they need no token."""
 
 HEADERS = 1 << 16
 """Bytes of all headers."""
+
+FAILURES = 20
+"""Requests a second, with a wrong token or none, that a replica tells so."""
+
+POLICY_VIOLATION = 1008
+"""What a web socket is closed with (RFC 6455): the service has none."""
 
 SLACK = 1 << 16
 """Bytes that a body may have beside what is counted: whoever reads it looks closer."""
@@ -43,18 +50,29 @@ class Guard:
     def __init__(self, app: Any, settings: ServiceSettings) -> None:
         self.app = app
         self.settings = settings
-        self.token = settings.token.get_secret_value().encode() if settings.token else None
+        token = token_of(settings)
+        self.token = None if token is None else token.encode()
+        self.hosts = hosts_of(settings.host, settings.hosts)
         self.rate = Rate(settings.rate, left=settings.rate, looked=monotonic())
+        self.failures = Rate(FAILURES, left=FAILURES, looked=monotonic())
         self.open = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN:
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
         try:
-            self._check(scope)
+            check_site(scope["headers"], self.hosts)
+            if scope["path"] not in OPEN:
+                self._check(scope)
         except RefusedError as error:
             await refuse(error, send)
+            return
+        if scope["path"] in OPEN:
+            await self.app(scope, receive, send)
             return
         self.open += 1
         try:
@@ -79,10 +97,19 @@ class Guard:
         if self.token is None:
             return
         if not shown:
-            raise RefusedError(401, "this service wants a token: Authorization: Bearer TOKEN")
+            raise self._failed("this service wants a token: Authorization: Bearer TOKEN")
         kind, _, token = shown[0].partition(b" ")
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
-            raise RefusedError(401, "that is not the token of this service")
+            raise self._failed("that is not the token of this service")
+
+    def _failed(self, detail: str) -> RefusedError:
+        """Return the refusal of a request without the token.
+
+        The rate of these is bounded apart from that of other requests, so guessing keeps no client out.
+        """
+        if not self.failures.allows(monotonic()):
+            return RefusedError(429, f"more than {FAILURES} requests a second without the token; try again in a moment")
+        return RefusedError(401, detail)
 
 
 def too_large(settings: ServiceSettings) -> RefusedError:

@@ -39,6 +39,9 @@ MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
 ONCE = "once-"
 """How the name of a file begins that has no key, and so never comes again."""
 
+NAME_LENGTH = 256
+"""Characters of a column's name."""
+
 ABANDONED = 3600
 """Seconds after which nobody writes at a draft any more."""
 
@@ -79,10 +82,10 @@ def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
 
 def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> Raw:
     if append.media_type == ARROW:
-        return read_arrow(append.body, settings.events, settings.unpacked)
+        return read_arrow(append.body, settings.events, settings.unpacked, settings.columns)
     if append.media_type == NDJSON:
-        return read_json(append.body, settings.events, known)
-    return read_msgpack(append.body, settings.events)
+        return read_json(append.body, settings.events, known, settings.unpacked)
+    return read_msgpack(append.body, settings.events, settings.unpacked)
 
 
 def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceSettings) -> Fitted:
@@ -103,6 +106,8 @@ def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceS
 def _check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
     if len(columns) > settings.columns:
         raise InputError(f"a job has {settings.columns} columns at most, and with these events it would have more")
+    if any(len(name) > NAME_LENGTH for name in columns):
+        raise InputError(f"a column has a name of more than {NAME_LENGTH} characters")
     for name in (spec.type_column, spec.time_column):
         if name not in columns:
             raise InputError(

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from cluster.service.context import Context, beside, body_of, check_json, context, key_of, read_document
+from cluster.service.context import Context, beside, body_of, check_json, check_no_form, context, key_of, read_document
 from cluster.service.documents import JobDocument, JobList, Queries, Submission, job_document
 from cluster.service.intake import check_readable
 from cluster.service.jobs import Job, Spec, workload_of
@@ -70,6 +70,7 @@ async def get_workload(request: Request, name: str) -> Response:
 async def remove_workload(request: Request, name: str) -> Response:
     """The job ends, and everything of it is forgotten."""
     here = context(request)
+    check_no_form(request)
     await here.control.ask("remove", here.jobs.get(name).name)
     here.readers.pop(name, None)
     return Response(status_code=204)
@@ -79,6 +80,7 @@ async def remove_workload(request: Request, name: str) -> Response:
 async def pause_workload(request: Request, name: str) -> Response:
     """Events are taken to disk, and nothing is computed."""
     here = context(request)
+    check_no_form(request)
     await here.control.ask("pause", here.jobs.get(name).name)
     return await _shown(request, name)
 
@@ -87,6 +89,7 @@ async def pause_workload(request: Request, name: str) -> Response:
 async def resume_workload(request: Request, name: str) -> Response:
     """It goes on where it was; a job that has failed is tried again."""
     here = context(request)
+    check_no_form(request)
     await here.control.ask("resume", here.jobs.get(name).name)
     return await _shown(request, name)
 
@@ -110,6 +113,7 @@ async def add_queries(request: Request, name: str) -> Response:
 async def remove_query(request: Request, name: str, query: str) -> Response:
     """It answers no more; the other queries notice nothing."""
     here = context(request)
+    check_no_form(request)
     job = here.jobs.get(name)
     async with here.planning:
         spec = await beside(without_query, job, query, here.settings)

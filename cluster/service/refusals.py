@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from errno import EDQUOT, ENOSPC
 from typing import Any
 
@@ -12,12 +13,15 @@ from planner.errors import Problem, WorkloadError
 TITLES = {
     400: "The body cannot be read",
     401: "A token is wanted",
+    403: "Another site asks",
     404: "There is no such thing here",
     405: "That cannot be done with it",
+    408: "The request did not come as a whole",
     409: "It is not as the request takes it to be",
     411: "The length of the body is not told",
     413: "The body is too large",
     415: "Bodies of this type are not read",
+    421: "Another host is asked for",
     422: "It cannot be done as it was asked for",
     429: "Too much at a time",
     431: "The headers are too large",
@@ -26,6 +30,23 @@ TITLES = {
 }
 
 FULL = (ENOSPC, EDQUOT)
+
+CAUSE_LENGTH = 240
+"""Characters of a cause, at most."""
+
+LOG_HINT = "the log of the service says more"
+
+FOLDERS = re.compile(r"(?<![\w.~-])(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/{1,3}(?:[^\s/'\"`:;,()\[\]<>]+/)+")
+"""The folders in front of the name of a file, with the scheme of an address."""
+
+CAUSED = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
+"""What Java says of a cause; the last one is where it began."""
+
+CALLING = "An error occurred while calling"
+"""How Py4J begins, which tells nobody anything."""
+
+STACK = re.compile(r"\s(?:at [\w.$<>]+\(|File \"|Traceback \(|Caused by: |JVM stacktrace|Driver stacktrace)")
+"""What a stack begins with, of Java's or of Python's."""
 
 RETRY = 2
 """Seconds after which something that cannot be done right now is worth another try."""
@@ -85,8 +106,18 @@ def refusal(error: BaseException) -> RefusedError:
     if isinstance(error, OSError) and error.errno in FULL:
         return RefusedError(503, "the disk of the service is full; try again when there is room", kind="full")
     if isinstance(error, FailedError | OSError):
-        return RefusedError(503, str(error), kind="failed")
+        return RefusedError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
     return RefusedError(500, f"{type(error).__name__}; its log says more", kind="mistake")
+
+
+def cause(error: BaseException) -> str:
+    """Return what went wrong in one short line: without stacks, and without the folders of this machine."""
+    text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
+    if found := CAUSED.findall(text):
+        line = f"{line.split(CALLING)[0].strip(' :')}: {found[-1].strip()}"
+    line = STACK.split(FOLDERS.sub("", line), maxsplit=1)[0].strip(" ;:,")
+    return line if len(line) <= CAUSE_LENGTH else f"{line[: CAUSE_LENGTH - 1].rstrip()}…"
 
 
 def _problem(problem: Problem, error: WorkloadError) -> dict[str, Any]:

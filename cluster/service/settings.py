@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from pydantic_settings import SettingsConfigDict
 
 from cluster.sourced import Sourced, sourced
 from connectors.errors import InputError
+from elsinore.tokens import loopback
 
 FILE = Path("elsinore-service.toml")
 
@@ -28,6 +28,9 @@ class ServiceSettings(Sourced):
 
     data: Path = Field(default=Path("elsinore-data"), description="the folder of all jobs, the same on every node")
     host: str = Field(default=LOOPBACK, min_length=1, description="the address to listen at")
+    hosts: str | None = Field(
+        default=None, description="names that requests may have as Host, with commas between them; * for any"
+    )
     port: int = Field(default=8000, ge=1, le=65535, description="the port to listen at")
     metrics_port: int | None = Field(default=None, ge=1, le=65535, description="for Prometheus; else Ray chooses one")
     token: SecretStr | None = Field(default=None, description="what clients have to show")
@@ -59,21 +62,30 @@ def service_settings(**given: Any) -> ServiceSettings:
     return found.model_copy(update={"data": found.data.absolute()})
 
 
+def token_of(settings: ServiceSettings) -> str | None:
+    """Return the token without the blanks and line ends that files of secrets have around it."""
+    if settings.token is None:
+        return None
+    token = settings.token.get_secret_value().strip()
+    if not token:
+        raise InputError("the token of the service is empty; give it one, or none")
+    if not token.isascii() or not token.isprintable():
+        raise InputError(
+            "the token of the service has a character in it that no header carries; "
+            "make it of printable ASCII characters, in one line"
+        )
+    return token
+
+
 def check_listening(settings: ServiceSettings) -> None:
     """Whoever reaches a service beyond this machine has to show a token."""
-    if settings.token is None and not _is_loopback(settings.host):
+    if token_of(settings) is None and not is_loopback(settings.host):
         raise InputError(
             f"the service would listen at {settings.host} without a token, for everybody who reaches this machine; "
             f"set ELSINORE_SERVICE_TOKEN, or listen at {LOOPBACK} alone"
         )
-    if settings.token is not None and not settings.token.get_secret_value().strip():
-        raise InputError("the token of the service is empty; give it one, or none")
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def is_loopback(host: str) -> bool:
+    """Whether only processes of this machine reach what listens there."""
+    return bool(loopback(host))

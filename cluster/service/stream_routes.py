@@ -12,7 +12,7 @@ import pyarrow as pa
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from cluster.service.context import Context, beside, body_of, context, key_of
+from cluster.service.context import Context, beside, body_of, context, key_of, media_type
 from cluster.service.documents import NOTHING, Decisions, Rows, Statistics, Taken
 from cluster.service.intake import ARROW, MEDIA_TYPES, Append, take
 from cluster.service.job_routes import KEY_HEADER
@@ -48,12 +48,12 @@ async def append_events(request: Request, name: str) -> Response:
     """Acknowledged when they are safe on disk. A retry with the same Idempotency-Key changes nothing."""
     here = context(request)
     job = here.jobs.get(name)
-    media_type, coding, key = _media_type(request), _coding(request), key_of(request)
+    kind, coding, key = _media_type(request), _coding(request), key_of(request)
     here.backlog.check(job)
     with here.room.some() as more:
         body = await body_of(request, here.settings.body, here.settings, more)
         async with here.appends:
-            taken = await beside(_taken, here, name, body, coding, media_type, key)
+            taken = await beside(_taken, here, name, body, coding, kind, key)
     return JSONResponse({"events": taken.events, "repeated": taken.repeated}, status_code=202)
 
 
@@ -70,8 +70,8 @@ def _taken(here: Context, name: str, body: bytes, coding: str | None, media_type
 
 
 def _media_type(request: Request) -> str:
-    found = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if found not in MEDIA_TYPES:
+    found = media_type(request)
+    if found is None or found not in MEDIA_TYPES:
         raise RefusedError(415, f"events are sent as {', '.join(MEDIA_TYPES)}")
     return found
 

@@ -4,36 +4,48 @@ from __future__ import annotations
 
 import struct
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.columns import is_coded_text, is_text
 from connectors.errors import InputError
-from connectors.wire.raw import Raw, TooManyError, UnreadableError, too_many
+from connectors.wire.raw import Raw, TooManyError, UnreadableError, check_room, too_many
 
 RECORD_BATCH, DICTIONARY_BATCH = 3, 2
 """Kinds of messages, as Arrow's Message.fbs numbers them."""
 
+MESSAGES = 20_000
+"""Of a stream, batches and dictionaries; each takes some kilobytes, however empty it is."""
 
-def read_arrow(body: bytes, limit: int, bytes_: int) -> Raw:
-    """The events of a body, no more than `limit`, with no more than so many bytes of text."""
+MESSAGE_BYTES = 4 << 20
+"""Of what describes columns or a batch, without the values."""
+
+
+def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) -> Raw:
+    """The events of a body, no more than `limit`, in no more than `most` columns.
+
+    Their texts, and their values at eight bytes each, take no more than so many bytes, however little of them there is
+    in the body: one text or number may stand for any number of rows.
+    """
     try:
         _check_messages(body)
-        batches = []
+        batches, events = [], 0
         with pa.ipc.open_stream(body) as stream:
+            schema = stream.schema
+            _check_schema(schema, most)
             for batch in stream:
                 batches.append(batch)
-                if sum(one.num_rows for one in batches) > limit:
+                events += batch.num_rows
+                if events > limit:
                     raise too_many(limit)
-            schema = stream.schema
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error, IndexError) as error:
         raise UnreadableError(f"the body is no Arrow IPC stream: {str(error).splitlines()[0][:200]}") from None
-    if len(set(table.column_names)) < table.num_columns:
-        raise UnreadableError("the Arrow stream has two columns of one name")
+    check_room(events, sum(not has_nulls_alone(column) for column in table.columns), bytes_)
     columns, left = {}, bytes_
     for name, column in zip(table.column_names, table.columns, strict=True):
         found, used = _plain(name, column, left)
@@ -41,29 +53,102 @@ def read_arrow(body: bytes, limit: int, bytes_: int) -> Raw:
     return Raw(table.num_rows, columns)
 
 
+def _check_schema(schema: pa.Schema, most: int | None) -> None:
+    """Columns of the types that there are; what else a few bytes may stand for is not even looked at."""
+    if most is not None and len(schema) > most:
+        raise InputError(f"a job has {most} columns at most, and with these events it would have {len(schema):,}")
+    if len(set(schema.names)) < len(schema):
+        raise UnreadableError("the Arrow stream has two columns of one name")
+    for field in schema:
+        kind = _stored(field.type)
+        if not _is_flat(kind):
+            raise InputError(
+                f"column {field.name[:64]!r} holds {str(kind)[:200]}, which no query can use; attributes are numbers, "
+                "texts, truth values or times."
+            )
+
+
+def _stored(kind: pa.DataType) -> pa.DataType:
+    """The type of single values, without what says how they lie in memory."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _stored(kind.storage_type)
+    if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
+        return _stored(kind.value_type)
+    if pa.types.is_string_view(kind):
+        raise InputError("the Arrow stream has a column of string views; cast it to string")
+    return kind
+
+
+def _is_flat(kind: pa.DataType) -> bool:
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    return (
+        number
+        or is_text(kind)
+        or any(is_(kind) for is_ in (pa.types.is_temporal, pa.types.is_boolean, pa.types.is_null))
+    )
+
+
 def _plain(name: str, column: pa.ChunkedArray, left: int) -> tuple[pa.Array, int]:
     """One array, texts as texts, and how many bytes these are: a text may be pointed at any number of times."""
+    column = pa.chunked_array([_without_runs(chunk) for chunk in column.chunks], _type_without_runs(column.type))
     kind = column.type
     if not (is_text(kind) or is_coded_text(kind)):
         return _one(column), 0
     used = sum(_length(chunk) for chunk in column.chunks)
     if used > left:
-        raise TooManyError(f"the texts of column {name!r} are more than {left:,} bytes when they are written out")
+        raise TooManyError(
+            f"the texts of column {name!r} are more than {left:,} bytes when they are written out; "
+            "send the events in several bodies"
+        )
     return _one(column).cast(pa.string()), used
+
+
+def _type_without_runs(kind: pa.DataType) -> pa.DataType:
+    if isinstance(kind, pa.BaseExtensionType):
+        return _type_without_runs(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind):
+        inner = _type_without_runs(kind.value_type)
+        return inner if pa.types.is_dictionary(inner) else pa.dictionary(pa.int32(), inner)
+    return kind
+
+
+def _without_runs(values: pa.Array) -> pa.Array:
+    """Runs as codes into their values, so that what they stand for can be counted before it is made."""
+    if isinstance(values, pa.ExtensionArray):
+        return _without_runs(values.storage)
+    if not pa.types.is_run_end_encoded(values.type):
+        return values
+    inner = _without_runs(values.values)
+    numbers = pa.array(np.arange(len(inner), dtype=np.int32))
+    runs = pa.RunEndEncodedArray.from_arrays(values.run_ends, numbers).slice(values.offset, len(values))
+    codes = pc.run_end_decode(runs)
+    if pa.types.is_dictionary(inner.type):
+        return inner.take(codes)
+    return pa.DictionaryArray.from_arrays(codes, inner)
+
+
+def has_nulls_alone(column: pa.ChunkedArray) -> bool:
+    """Whether a column has no value; one that is neither read nor made costs nothing."""
+    return all(is_null_alone(chunk) for chunk in column.chunks)
+
+
+def is_null_alone(values: pa.Array) -> bool:
+    """Whether an array has no value, as far as that can be seen without making any."""
+    if pa.types.is_null(values.type) or values.null_count == len(values):
+        return True
+    if isinstance(values, pa.ExtensionArray):
+        return is_null_alone(values.storage)
+    if pa.types.is_run_end_encoded(values.type):
+        return is_null_alone(values.values)
+    return pa.types.is_dictionary(values.type) and is_null_alone(values.dictionary)
 
 
 def _length(chunk: pa.Array) -> int:
     if pa.types.is_dictionary(chunk.type):
-        lengths = pc.binary_length(_viewless(chunk.dictionary)).take(chunk.indices)
+        lengths = pc.binary_length(chunk.dictionary).take(chunk.indices)
     else:
-        lengths = pc.binary_length(_viewless(chunk))
+        lengths = pc.binary_length(chunk)
     return pc.sum(lengths.cast(pa.int64())).as_py() or 0
-
-
-def _viewless(texts: pa.Array) -> pa.Array:
-    if pa.types.is_string_view(texts.type):
-        raise InputError("the Arrow stream has a column of string views; cast it to string")
-    return texts
 
 
 def _one(column: pa.ChunkedArray) -> pa.Array:
@@ -74,9 +159,12 @@ def _one(column: pa.ChunkedArray) -> pa.Array:
 
 
 def _check_messages(body: bytes) -> None:
-    """No batch is compressed inside: what is not there yet when it is read cannot be bounded."""
-    at = 0
+    """There are not too many messages, and none is compressed inside: what is not there yet cannot be bounded."""
+    at = messages = 0
     while at + 4 <= len(body):
+        messages += 1
+        if messages > MESSAGES:
+            raise TooManyError(f"the Arrow stream has more than {MESSAGES:,} batches; send fewer and larger ones")
         (length,) = struct.unpack_from("<i", body, at)
         at += 4
         if length == -1:
@@ -86,6 +174,8 @@ def _check_messages(body: bytes) -> None:
             return
         if length < 0 or at + length > len(body):
             raise UnreadableError("the Arrow stream ends in the middle of a message")
+        if length > MESSAGE_BYTES:
+            raise TooManyError(f"a schema or the head of a batch of the Arrow stream is over {MESSAGE_BYTES:,} bytes")
         size, compressed = _message(body[at : at + length])
         if compressed:
             raise InputError(

@@ -13,6 +13,7 @@ from connectors.columns import attribute_type, cast_or_null, finite, read_attrib
 from connectors.errors import InputError
 from connectors.feed import Names
 from connectors.values import fit, is_null, type_of, usual_kind
+from connectors.wire.arrow_events import is_null_alone
 from connectors.wire.raw import Raw
 
 TYPES: dict[str, pa.DataType] = {
@@ -45,6 +46,8 @@ def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
             continue
         if name not in known:
             new[name] = kind
+        if name not in (names.type, names.time) and isinstance(values, pa.Array) and is_null_alone(values):
+            continue  # what is not there is null, and takes no memory
         arrays[name] = _column(name, values, kind, names)
     if not arrays:
         return Fitted(pa.table({names.type: pa.nulls(raw.events, pa.string())}), new)

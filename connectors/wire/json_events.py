@@ -3,23 +3,101 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any, NoReturn
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
-from connectors.wire.raw import Cells, Raw, UnreadableError, raw_of, too_many
+from connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, check_room, raw_of, too_many
 
 PLAIN = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 
-def read_json(body: bytes, limit: int, known: dict[str, str]) -> Raw:
+LINE = re.compile(rb"[^\s][^\r\n]*")
+"""What of a line there is to read."""
+
+NAME = re.compile(rb'"([^"\\]*+)"\s*+:')
+"""A name of JSON's without escapes; Arrow does not find the others, and Python reads them."""
+
+LINE_PARTS = 500_000
+"""Commas and opening brackets of one line: each may be a value, which is made before anybody sees that it is nested."""
+
+PIECE_VALUES = 1 << 20
+"""Values, nulls among them, that Arrow makes at a time."""
+
+
+def read_json(body: bytes, limit: int, known: dict[str, str], room: int = ROOM) -> Raw:
     """The events of a body, no more than `limit`; `known`: the columns that they should have."""
     lines = body.count(b"\n") + (not body.endswith(b"\n"))
-    if lines > limit and sum(1 for line in body.splitlines() if line.strip()) > limit:
-        raise too_many(limit)
-    quick = _quickly(body, lines, known) if known else None
-    return quick if quick is not None else raw_of(_one_by_one(body))
+    if lines > limit:
+        if next(islice(numbered_lines(body), limit, None), None) is not None:
+            raise too_many(limit)
+        return raw_of(_one_by_one(body), room)
+    quick = _in_pieces(body, lines, known, room) if known else None
+    return quick if quick is not None else raw_of(_one_by_one(body), room)
+
+
+def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw | None:
+    """By Arrow, which makes all known columns: of so few lines at a time that those of nulls alone can be left out."""
+    size = max(1, PIECE_VALUES // len(known))
+    if lines <= size:
+        found = _quickly(body, lines, known)
+        return None if found is None else Raw(found.events, _with_values(found))
+    if body.count(b"{") != lines:
+        return None
+    pieces: list[Raw] = []
+    names: dict[str, pa.DataType] = {}
+    for piece in _pieces(body, size):
+        found = _quickly(piece, piece.count(b"\n") + (not piece.endswith(b"\n")), _named(piece, known))
+        if found is None:
+            return None
+        pieces.append(Raw(found.events, _with_values(found)))
+        names |= {name: values.type for name, values in pieces[-1].columns.items() if isinstance(values, pa.Array)}
+        check_room(lines, len(names), room)
+    columns: dict[str, pa.Array] = {}
+    for name, kind in names.items():
+        parts = [piece.columns[name] if name in piece.columns else pa.nulls(piece.events, kind) for piece in pieces]
+        columns[name] = pa.concat_arrays(parts)
+    return Raw(lines, columns)
+
+
+def _pieces(body: bytes, lines: int) -> Iterator[bytes]:
+    """The body in pieces of so many lines."""
+    ends = np.flatnonzero(np.frombuffer(body, np.uint8) == ord("\n")) + 1
+    begin = 0
+    for end in [*ends[lines - 1 :: lines].tolist(), len(body)]:
+        if begin < end:
+            yield body[begin:end]
+        begin = end
+
+
+def _named(piece: bytes, known: dict[str, str]) -> dict[str, str]:
+    """The known columns that a piece may have; one of them at least, because Arrow counts no events without columns."""
+    names = set(NAME.findall(piece))
+    found = {name: kind for name, kind in known.items() if name.encode() in names}
+    return found or dict(islice(known.items(), 1))
+
+
+def _with_values(raw: Raw) -> dict[str, pa.Array]:
+    return {
+        name: values
+        for name, values in raw.columns.items()
+        if isinstance(values, pa.Array) and values.null_count < len(values)
+    }
+
+
+def numbered_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank, with their numbers, one at a time: a body may be nothing but line ends."""
+    number = at = 0
+    for found in LINE.finditer(body):
+        between = body[at : found.start()]
+        number += between.count(b"\n") + between.count(b"\r") - between.count(b"\r\n")
+        at = found.end()
+        yield number + 1, found[0]
 
 
 def _quickly(body: bytes, lines: int, known: dict[str, str]) -> Raw | None:
@@ -39,14 +117,15 @@ def _quickly(body: bytes, lines: int, known: dict[str, str]) -> Raw | None:
 
 def _one_by_one(body: bytes) -> list[dict[str, Any]]:
     events, cells = [], Cells()
-    for number, line in enumerate(body.splitlines(), start=1):
-        if line.strip():
-            events.append(_event(line, number))
-            cells.more(events[-1])
+    for number, line in numbered_lines(body):
+        events.append(_event(line, number))
+        cells.more(events[-1])
     return events
 
 
 def _event(line: bytes, number: int) -> dict[str, Any]:
+    if len(line) > LINE_PARTS and sum(map(line.count, (b",", b"[", b"{"))) > LINE_PARTS:
+        raise TooManyError(f"line {number} may have more than {LINE_PARTS:,} values; an event has some hundreds")
     try:
         found = json.loads(line, parse_constant=_no_number)
     except RecursionError:

@@ -7,16 +7,22 @@ from typing import Any
 import msgpack
 
 from connectors.errors import InputError
-from connectors.wire.raw import Cells, Raw, UnreadableError, raw_of, too_many
+from connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, raw_of, too_many
 
 FLAT = "events are flat: numbers, texts, truths, times, nulls"
 
 
-def read_msgpack(body: bytes, limit: int) -> Raw:
+EVENT_VALUES = 100_000
+"""Values of one event, which is made before anybody sees what is in it."""
+
+
+def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
     """The events of a body, no more than `limit`."""
     nested = _Nested()
     unpacker = msgpack.Unpacker(
         max_buffer_size=max(len(body), 1),
+        max_map_len=EVENT_VALUES,
+        max_array_len=0,
         object_hook=nested.map,
         list_hook=nested.array,
         ext_hook=nested.extension,
@@ -35,10 +41,14 @@ def read_msgpack(body: bytes, limit: int) -> Raw:
         raise
     except (msgpack.UnpackException, ValueError, OverflowError, RecursionError) as error:
         said = str(error) or type(error).__name__
+        if "max_array_len" in said:
+            raise UnreadableError(f"an event of the msgpack has an array as a value; {FLAT}") from None
+        if "max_map_len" in said:
+            raise TooManyError(f"an event of the msgpack has more than {EVENT_VALUES:,} values") from None
         raise UnreadableError(f"the body is not msgpack: one array of maps with texts as keys ({said})") from None
     if unpacker.tell() != len(body):
         raise UnreadableError("the body goes on behind its msgpack; send one array of maps")
-    return raw_of(events)
+    return raw_of(events, room)
 
 
 class _Nested:

@@ -23,6 +23,13 @@ CELLS = 2_000_000
 """Values of a body that is read as objects of Python's: each needs a hundred bytes."""
 
 
+ROOM = 64 << 20
+"""Bytes that the values of a body may take as columns, if nothing else is said."""
+
+VALUE_BYTES = 8
+"""Of a value in a column, whether it is null or not."""
+
+
 @dataclass(frozen=True)
 class Raw:
     events: int
@@ -30,8 +37,9 @@ class Raw:
     """As Python has them, or as Arrow."""
 
 
-def raw_of(events: Sequence[Mapping[str, Any]]) -> Raw:
+def raw_of(events: Sequence[Mapping[str, Any]], room: int = ROOM) -> Raw:
     names = dict.fromkeys(name for event in events for name in event)
+    check_room(len(events), len(names), room)
     return Raw(len(events), {name: [event.get(name) for event in events] for name in names})
 
 
@@ -45,6 +53,16 @@ class Cells:
         self.found += len(event) + 1
         if self.found > CELLS:
             raise TooManyError(f"the events of one body have more than {CELLS:,} values; send them in several")
+
+
+def check_room(events: int, columns: int, room: int) -> None:
+    """Refuse a table that would take more memory than the body that it is made of: a column has all events."""
+    if events * columns * VALUE_BYTES > room:
+        raise TooManyError(
+            f"{events:,} events with {columns:,} columns are {events * columns:,} values, nulls among them, and one "
+            f"body may have {room // VALUE_BYTES:,}; send them in bodies of at most "
+            f"{max(1, room // VALUE_BYTES // columns):,} events"
+        )
 
 
 def too_many(limit: int) -> TooManyError:

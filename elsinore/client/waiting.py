@@ -29,6 +29,7 @@ T = TypeVar("T")
 def connect(url: str, *, token: str | None = None, patience: float = 60) -> Client:
     """A client of the service at this URL; nothing is asked yet.
 
+    Without a token it shows the one that a service of this user on this machine made at just this address, if any.
     A request that gets no answer, or is asked to come later, is repeated for up to `patience` seconds, without harm:
     no event is counted twice.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from time import monotonic
 from typing import Any
 
@@ -10,6 +11,10 @@ import httpx2
 from elsinore._version import __version__
 from elsinore.client.exchange import Request, Response, Silence
 from elsinore.errors import InputError
+from elsinore.tokens import find, loopback
+
+HOST = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._-]*|[0-9A-Fa-f:.]+")
+DEFAULT_PORTS = {"http": 80, "https": 443}
 
 CONNECT = 5.0
 ANSWER = 30.0
@@ -17,25 +22,60 @@ ANSWER = 30.0
 
 
 def options(url: str, token: str | None) -> dict[str, Any]:
-    """Of an HTTP client."""
+    """Return the options of an HTTP client; without a token, with the one that a service on this machine has made.
+
+    Everything follows from one parsed URL: a scheme that was compared in another spelling than it is used in would turn
+    verification off. Redirects are not followed, so no other origin is ever shown the token.
+    """
+    base = address(url)
+    if token is None:
+        base, token = _with_token(base)
     headers = {"User-Agent": f"elsinore/{__version__}"}
     if token is not None:
         if not token.strip() or not token.isascii() or not token.isprintable():
             raise InputError("a token is made of printable ASCII characters")
-        headers["Authorization"] = f"Bearer {token}"
-    # Without TLS nothing is verified, and reading certificates takes a third of a second.
-    return {"base_url": address(url), "headers": headers, "verify": url.startswith("https")}
+        headers["Authorization"] = f"Bearer {token.strip()}"
+    return {
+        "base_url": base,
+        "headers": headers,
+        # Without TLS nothing is verified, and reading certificates takes a third of a second.
+        "verify": base.scheme == "https",
+        "follow_redirects": False,
+        # What is on this machine is not asked through a proxy, which would be shown the token.
+        "trust_env": not loopback(base.host),
+    }
 
 
-def address(url: str) -> str:
-    """The service's URL, if it can be one."""
+def address(url: str) -> httpx2.URL:
+    """Return the service's URL in its normal form, if it can be one."""
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise InputError(f"{url!r} is no URL: {error}") from None
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise InputError(f"{url!r} is no URL of a service; it looks like http://localhost:8000")
-    return url.rstrip("/")
+        raise InputError(f"{_shown(url)} is no URL: {error}") from None
+    if parsed.scheme not in ("http", "https") or not HOST.fullmatch(parsed.raw_host):
+        raise InputError(f"{_shown(url)} is no URL of a service; it looks like http://localhost:8000")
+    if parsed.userinfo or parsed.query or parsed.fragment:
+        raise InputError(
+            f"{_shown(url)} is no URL of a service: leave out user, password, query and fragment; "
+            "give the token with token=…, --token or ELSINORE_TOKEN"
+        )
+    return parsed.copy_with(path=parsed.path.rstrip("/"))
+
+
+def _with_token(base: httpx2.URL) -> tuple[httpx2.URL, str | None]:
+    """Return the token of this user's service at a loopback address, and the URL of just that address.
+
+    The name localhost stands for two addresses, and at the other one there may be a stranger.
+    """
+    found = find(base.host, base.port or DEFAULT_PORTS[base.scheme])
+    if found is None:
+        return base, None
+    return (base.copy_with(host=found.address) if base.scheme == "http" else base), found.token
+
+
+def _shown(url: str) -> str:
+    """Return a URL for a message, without a password."""
+    return repr(re.sub(r"//.*@", "//…@", url))
 
 
 def asked(request: Request) -> dict[str, Any]:

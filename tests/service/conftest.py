@@ -16,7 +16,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     begun = session.current()
     if begun is not None:  # two Rays at a time are too much for a small machine
         begun.close()
-    with served(tmp_path_factory.mktemp("service"), unpacked=str(4 << 20), body=str(2 << 20), planning="5") as found:
+    with served(tmp_path_factory.mktemp("service"), planning="5") as found:
         yield found
 
 

@@ -8,7 +8,7 @@ import os
 import pickle
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,17 @@ BAD = {
     "a pickle": events(415, "events are sent as", pickle.dumps([{"type": "A"}]), "application/x-pickle"),
     "a pickle in disguise": events(400, "msgpack", pickle.dumps([{"type": "A"}]), MSGPACK),
     "no media type": Bad(415, "events are sent as", body=LINE),
+    "a submission of no type": Bad(415, "application/json", "/v1/workloads", body=b'{"workload": "A"}'),
+    "a form": Bad(
+        415, "application/json", "/v1/workloads/JOB/pause", body=b"a=b",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    ),
+    "another host": Bad(421, "name", "/v1/workloads", "GET", headers={"Host": "rebound.example:8000"}),
+    "another host's health": Bad(421, "name", "/v1/health", "GET", headers={"Host": "rebound.example"}),
+    "another host's routes": Bad(421, "name", "/-/routes", "GET", headers={"Host": "rebound.example"}),
+    "another site": Bad(403, "another site", "/v1/workloads/JOB/pause", headers={"Origin": "https://evil.example"}),
+    "another site's look": Bad(403, "another site", "/openapi.json", "GET", headers={"Sec-Fetch-Site": "cross-site"}),
+    "another site's question": Bad(403, "another site", "/v1/workloads", "OPTIONS", headers={"Origin": "null"}),
     "a key that is none": events(422, "Idempotency-Key", LINE, LINES, **{"Idempotency-Key": "x" * 200}),
     "ten thousand queries": workload(MANY, "queries at most"),
     "a pattern that is deep": workload(DEEP, "nested more than 100 deep"),
@@ -204,7 +215,7 @@ def test_the_texts_are_those_of_the_command_line(client: httpx2.Client) -> None:
 def test_a_body_without_an_end(service: Served, jobs: tuple[str, str]) -> None:
     """As much of it is read as it takes to see that it is too much."""
     path = f"/v1/workloads/{jobs[0]}/events"
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {LINES}\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {LINES}\r\n"
     for length in ("Content-Length: 1073741824", "Transfer-Encoding: chunked"):
         chunk = b"10000\r\n" + b"x" * (1 << 16) + b"\r\n" if "chunked" in length else b"x" * (1 << 16)
         assert b" 413 " in flooded(service, f"{head}{length}\r\n\r\n".encode(), chunk).splitlines()[0]
@@ -212,7 +223,7 @@ def test_a_body_without_an_end(service: Served, jobs: tuple[str, str]) -> None:
 
 def test_who_sends_slowly_is_in_nobodys_way(service: Served, client: httpx2.Client, jobs: tuple[str, str]) -> None:
     path = f"/v1/workloads/{jobs[0]}/events"
-    head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {LINES}\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {LINES}\r\n"
     with ExitStack() as slow:
         for _ in range(12):
             connection = slow.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=30))
@@ -223,6 +234,31 @@ def test_who_sends_slowly_is_in_nobodys_way(service: Served, client: httpx2.Clie
 def test_headers_without_an_end(service: Served) -> None:
     assert b" 431 " in flooded(service, b"GET / HTTP/1.1\r\n", b"X-Flood: " + b"x" * 4096 + b"\r\n").splitlines()[0]
     assert b" 431 " in flooded(service, b"GET / HTTP/1.1\r\nX-Flood: ", b"x" * 4096).splitlines()[0]
+
+
+def test_trailers_without_an_end(service: Served) -> None:
+    """Before anybody has asked for a token; the proxy keeps none of them."""
+    head = b"POST /v1/workloads HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+    sent, most = 0, 64 << 20
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(head)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            while sent < most:
+                sent += connection.send(b"X-Flood: " + b"x" * 4096 + b"\r\n")
+    assert sent < most
+
+
+def test_a_small_body_for_many_values(service: Served, client: httpx2.Client) -> None:
+    """At the limits that a service has by itself; `test_bombs` has more of them."""
+    columns = {"type": "string", "time": "int64", **{f"c{number}": "int64" for number in range(510)}}
+    with submitted(client, SIMPLE, columns=columns) as job:
+        before = memory(service)
+        full = json.dumps(dict.fromkeys(columns, 1) | {"type": "A"}).encode()
+        for body, status in ((b"{}\n" * 500_000, 202), (full + b"\n" + b"{}\n" * 499_999, 413)):
+            headers = {"Content-Type": LINES, "Content-Encoding": "gzip"}
+            answer = client.post(f"/v1/workloads/{job}/events", content=gzip.compress(body), headers=headers)
+            assert answer.status_code == status, answer.text
+        assert memory(service) - before < 256 << 20
 
 
 def flooded(service: Served, head: bytes, piece: bytes) -> bytes:

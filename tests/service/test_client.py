@@ -200,6 +200,27 @@ def test_a_wrong_token(service: Served) -> None:
     client.close()
 
 
+@pytest.mark.long
+def test_a_service_that_was_given_no_token_makes_one(
+    stopped: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is shown to its own user alone; that it has died changes nothing; and clients show it without being told."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        stopped.start(ELSINORE_SERVICE_TOKEN=None)
+        [path] = (tmp_path / "elsinore").iterdir()
+        with stopped.client(token=None) as stranger:
+            assert stranger.get("/v1/workloads").status_code == 401
+        with elsinore.connect(stopped.url.replace("127.0.0.1", "localhost")) as client, submitted(client) as job:
+            assert job.send(END).events == 1
+        done = CliRunner(env={"ELSINORE_URL": stopped.url}).invoke(app, ["jobs"])
+        assert done.exit_code == 0, done.output
+        assert path.read_text().strip() not in stopped.log.read_text()
+        assert str(path) in stopped.log.read_text()
+        stopped.kill()
+
+
 def test_the_commands(service: Served, tmp_path: Any) -> None:
     workload, events, end = tmp_path / "w.elsinore", tmp_path / "rides.parquet", tmp_path / "end.jsonl"
     workload.write_text(WORKLOAD)

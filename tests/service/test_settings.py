@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from cluster.service.embedded import with_token
 from cluster.service.guard import Rate
-from cluster.service.settings import check_listening, service_settings
+from cluster.service.settings import check_listening, service_settings, token_of
 from connectors.errors import InputError
 from elsinore.cli import app
 
@@ -41,6 +42,38 @@ def test_others_are_served_with_a_token_alone(host: str) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
 def test_this_machine_needs_none(host: str) -> None:
     check_listening(service_settings(host=host))
+
+
+@pytest.mark.parametrize("token", ["secret\n", " secret", "secret\r\n\t "])
+def test_a_token_out_of_a_file_has_no_line_end(token: str) -> None:
+    settings = service_settings(host="0.0.0.0", token=token)
+    check_listening(settings)
+    assert token_of(settings) == "secret"
+
+
+@pytest.mark.parametrize("token", ["one\ntwo", "a\x00b", "schlüssel", "a\tb", "\ufeffsecret"])
+def test_a_token_that_no_header_carries_is_refused(token: str) -> None:
+    """At the start, and without showing it."""
+    with pytest.raises(InputError, match="printable ASCII") as raised:
+        check_listening(service_settings(token=token))
+    assert token not in str(raised.value)
+
+
+def test_a_service_of_this_machine_has_a_token_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Made when it begins for the first time, and shown on a terminal then; a token that is set goes before it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv("ELSINORE_SERVICE_TOKEN", raising=False)
+    said: list[str] = []
+    first = token_of(with_token(service_settings(port=7001), said.append, True))
+    assert first is not None
+    assert said[0] == f"The token of the service: {first}"
+    again, log = list[str](), list[str]()
+    assert token_of(with_token(service_settings(port=7001), again.append, True)) == first
+    assert token_of(with_token(service_settings(port=7002), log.append, False)) not in (None, first)
+    assert all(str(tmp_path) in line for line in [*again, *log])
+    assert len(again) == len(log) == 1
+    given = service_settings(port=7001, token="mine")
+    assert with_token(given, said.append, True) == given
 
 
 def test_an_empty_token_is_none() -> None:

@@ -28,7 +28,8 @@ class Small:
     url: str = ""
     rows: pa.Table = field(default_factory=lambda: pa.table({"query": pa.array([], pa.string())}))
     faults: list[str] = field(default_factory=list)
-    """One for each request to come: "" for none, "drop" before anything is done, "forget" after it, or a status."""
+    """One for each request to come: "" for none, "drop" before anything is done, "forget" after it, a status, or
+    "to" another URL."""
     taken: dict[str, int] = field(default_factory=dict)
     """Events by key."""
     requests: int = 0
@@ -101,6 +102,9 @@ def _handler(service: Small) -> Callable[..., BaseHTTPRequestHandler]:
                 return
             if fault.isdigit():
                 self.told(*_problem(int(fault), "come again", {"Retry-After": "0"}))
+                return
+            if fault.startswith("to "):
+                self.told(307, "text/plain", b"elsewhere", {"Location": fault.removeprefix("to ")})
                 return
             answer = service.answer(self.command, self.path, self.headers, body)
             if fault == "forget":

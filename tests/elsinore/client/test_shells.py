@@ -5,15 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socketserver
+import ssl
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 from random import Random
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 import elsinore
 from tests.elsinore.client.small import TOKEN, small
@@ -139,6 +148,69 @@ def test_nobody_there() -> None:
 def test_what_is_no_url(url: str) -> None:
     with pytest.raises(elsinore.InputError, match="is no URL"):
         elsinore.connect(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://me:secret@localhost:8000", "https://secret@example.org", "http://h/?a=b", "http://h/#x", "http://a b"],
+)
+def test_what_is_more_than_a_url(url: str) -> None:
+    """A user and a password would be sent in place of the token."""
+    with pytest.raises(elsinore.InputError, match="is no URL of a service") as raised:
+        elsinore.connect(url, token=TOKEN)
+    assert "secret" not in str(raised.value)
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
+    """The port of a server that has signed its certificate itself, and what it was asked."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    begun = datetime.now(UTC) - timedelta(days=1)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, begun, begun + timedelta(days=2))
+    certificate = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (tmp_path / "both.pem").write_bytes(certificate + key.private_bytes(*form))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "both.pem")
+    asked: list[bytes] = []
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError), context.wrap_socket(self.request, server_side=True) as connection:
+                if told := connection.recv(4096):
+                    asked.append(told)
+
+    with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server.server_address[1], asked
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("url", ["https", "HTTPS", "Https", "hTTpS"])
+@pytest.mark.parametrize("shell", ["waiting", "awaiting"])
+def test_a_stranger_is_not_shown_the_token_however_https_is_written(url: str, shell: str, stranger: Any) -> None:
+    """A server whose certificate nobody has signed: it gets no request."""
+    port, asked = stranger
+
+    async def ask() -> Any:
+        async with elsinore.connect_async(f"{url}://127.0.0.1:{port}", token=TOKEN, patience=0) as client:
+            return await client.jobs()
+
+    client = elsinore.connect(f"{url}://127.0.0.1:{port}", token=TOKEN, patience=0)
+    with pytest.raises(elsinore.UnreachableError, match=r"(?i)certificate"):
+        asyncio.run(ask()) if shell == "awaiting" else client.jobs()
+    client.close()
+    assert asked == []
+
+
+def test_a_redirect_is_not_followed() -> None:
+    with small() as there, small(faults=[f"to {there.url}/v1/workloads"]) as service:
+        with pytest.raises(elsinore.InputError, match="the service answered 307"):
+            elsinore.connect(service.url, token=TOKEN).jobs()
+        assert there.requests == 0
 
 
 @pytest.mark.parametrize("token", ["", " ", "é", "a\nb"])

@@ -1,0 +1,147 @@
+"""Tokens of services on this machine: a file each, which only its owner reads, found by the address of the service.
+
+A service makes its token when it starts for the first time; clients and commands of the same user find it there. It
+stands by itself, because a client loads nothing of what a service is made of.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv6Address, ip_address
+from pathlib import Path
+
+from elsinore.errors import InputError
+
+TOKEN_BYTES = 32
+
+FILE_BYTES = 4096
+"""More than a token is long."""
+
+LOCALHOST = ("127.0.0.1", "::1")
+"""Addresses that the name localhost stands for."""
+
+WAY_OUT = "or give the service a token of your own: ELSINORE_SERVICE_TOKEN"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A token, and the address of the service that made it."""
+
+    token: str
+    address: str
+    path: Path
+    made: bool = False
+    """Whether it was made just now."""
+
+
+def loopback(host: str) -> tuple[str, ...]:
+    """Return the loopback addresses that a host stands for; none where it is another machine, or may be one."""
+    name = host.lower().removesuffix(".")
+    if name == "localhost":
+        return LOCALHOST
+    try:
+        address = ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return ()
+    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return (address.compressed,) if address.is_loopback else ()
+
+
+def find(host: str, port: int) -> Found | None:
+    """Return the token of this user's service at a loopback address, if it has made one."""
+    for address in loopback(host):
+        path = path_of(address, port)
+        try:
+            token = _read(path)
+        except FileNotFoundError:
+            continue
+        if token is None:
+            raise InputError(
+                f"{path} does not hold a token that only you can read: start the service again, which replaces it, "
+                "or give the token yourself"
+            )
+        return Found(token, address, path)
+    return None
+
+
+def make(host: str, port: int) -> Found:
+    """Return the token of the service at a loopback address: the one it had before, if nobody else could read it."""
+    address = loopback(host)[0]
+    path = path_of(address, port)
+    try:
+        _make_folder(path.parent)
+        with suppress(FileNotFoundError):
+            token = _read(path)
+            if token is not None:
+                return Found(token, address, path)
+            path.unlink()
+        return _made(path, address)
+    except OSError as error:
+        raise InputError(f"the service cannot keep its token in {path.parent}: {error}; mend that, {WAY_OUT}") from None
+
+
+def path_of(address: str, port: int) -> Path:
+    return folder() / f"{address}-{port}.token"
+
+
+def folder() -> Path:
+    """Return the folder of this user's tokens, as the XDG Base Directory Specification places state."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        state = Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise InputError(f"this user has no home folder to keep tokens in: set XDG_STATE_HOME, {WAY_OUT}") from None
+    return state / "elsinore"
+
+
+def _make_folder(path: Path) -> None:
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise InputError(f"{path} is not a folder of this user's: remove it, {WAY_OUT}")
+    if found.st_mode & 0o077:
+        path.chmod(0o700)
+
+
+def _read(path: Path) -> str | None:
+    """Return the token of a file; none where others could read or write it, or where it holds no token."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+            return None
+        token = os.read(descriptor, FILE_BYTES).decode("ascii", "replace").strip()
+    finally:
+        os.close(descriptor)
+    return token if token.isascii() and token.isprintable() and token else None
+
+
+def _made(path: Path, address: str) -> Found:
+    """Make a file that is there with its whole content, or not at all; of two services that try, one does."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(f"{token}\n".encode())
+            file.flush()
+            os.fsync(descriptor)
+        os.link(draft, path)
+    except FileExistsError:
+        other = _read(path)
+        if other is None:
+            raise
+        return Found(other, address, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return Found(token, address, path, made=True)

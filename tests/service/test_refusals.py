@@ -1,0 +1,58 @@
+"""What a failure of the machine tells those who ask: a short cause, and nothing of the machine."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from cluster.service.refusals import CAUSE_LENGTH, refusal
+from connectors.errors import FailedError
+
+JAVA = """Spark gave up on the stream: An error occurred while calling o57.awaitTermination.
+: org.apache.spark.sql.streaming.StreamingQueryException: Job aborted
+=== Streaming Query ===
+\tat org.apache.spark.sql.execution.streaming.StreamExecution.run(StreamExecution.scala:332)
+Caused by: org.apache.spark.SparkException: Exception thrown in awaitResult
+\tat org.apache.spark.util.ThreadUtils.run(ThreadUtils.scala:1)
+Caused by: java.io.IOException: /srv/data/jobs/a/checkpoint/spark/offsets/No space left
+\tat java.base/java.io.FileOutputStream.open(FileOutputStream.java:1)"""
+ONE_LINE = (
+    "Spark gave up: Task 0 in stage 5.0 failed, while reading file:///srv/data/jobs/a/incoming/once-1.parquet "
+    "at org.apache.spark.Task.run(Task.scala:141)"
+)
+SAID = {
+    "a stack of Java's": (FailedError(JAVA), "Spark gave up on the stream: No space left; the log"),
+    "a stack in one line": (FailedError(ONE_LINE), "while reading once-1.parquet; the log"),
+    "a file": (
+        PermissionError(errno.EACCES, "Permission denied", "/srv/data/jobs/a/rows"),
+        "Permission denied; the log",
+    ),
+    "a file in a text": (
+        OSError("cannot read /srv/data/jobs/a/rows/part-1.arrow"),
+        "cannot read part-1.arrow; the log",
+    ),
+    "an address": (FailedError("s3://bucket/jobs/a/done/7 is cut short"), "7 is cut short; the log"),
+    "a stack of Python's": (
+        FailedError('it failed\nTraceback (most recent call last):\n  File "/srv/a.py"'),
+        "it failed; the log",
+    ),
+    "nothing": (OSError(), "OSError; the log"),
+    "much": (FailedError("x" * 10_000), "x…; the log"),
+    "our own": (
+        FailedError("events/7/0 is not there: later batches follow from it, so this stream cannot go on"),
+        "events/7/0 is not there: later batches follow from it, so this stream cannot go on; the log",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", SAID)
+def test_a_failure_tells_its_cause_alone(kind: str) -> None:
+    error, says = SAID[kind]
+    found = refusal(error)
+    assert (found.status, found.kind) == (503, "failed")
+    assert says in found.detail
+    assert found.detail.endswith("the log of the service says more")
+    assert len(found.detail) < CAUSE_LENGTH + 50
+    for secret in ("/srv", "org.apache", ".scala", "Traceback", "\n", "bucket"):
+        assert secret not in found.detail
