@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
-from actors.state import UnreadableError, made
+from actors.state import made, unreadable
 from elsinore.problems import Place
 from planner import forest, forest_sets, plan_costs, planned_sets, prefix_sets, prefix_tree, sharing, syntax
 from planner.gloria import plan as sharing_plan
@@ -145,7 +145,7 @@ def _decoded(state: Any) -> Any:
         case "fraction":
             return Fraction(*map(_decoded, content))
     if name not in TAGS:
-        raise UnreadableError(f"this state has a plan with a part called {name!r}, which this version does not know")
+        raise unreadable(f"this state has a plan with a part called {name!r}, which this version does not know")
     if not isinstance(content, dict):
-        raise UnreadableError(f"this state has a plan with a {name} whose fields have no names")
+        raise unreadable(f"this state has a plan with a {name} whose fields have no names")
     return made(TAGS[name], {field: _decoded(value) for field, value in content.items()}, name)

@@ -31,11 +31,13 @@ T = TypeVar("T")
 class UnreadableError(InputError):
     """A state of another version of Elsinore, or of none."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(
-            f"{what}; this is Elsinore {__version__}, which reads format {FORMAT}: begin a new checkpoint, "
-            "or go on with the version that wrote this one"
-        )
+
+def unreadable(what: str) -> UnreadableError:
+    """Return the error that says what is wrong with a state, and what to do."""
+    return UnreadableError(
+        f"{what}; this is Elsinore {__version__}, which reads format {FORMAT}: begin a new checkpoint, "
+        "or go on with the version that wrote this one"
+    )
 
 
 def signed(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,12 +48,12 @@ def signed(document: Mapping[str, Any]) -> dict[str, Any]:
 def checked(document: Any) -> dict[str, Any]:
     """Return a signed document without its signature, or raise UnreadableError where its format is another one."""
     if not isinstance(document, dict):
-        raise UnreadableError("this is not a state of Elsinore")
+        raise unreadable("this is not a state of Elsinore")
     written, version = document.get("format"), document.get("elsinore")
     if written != FORMAT:
         by = f"Elsinore {version}" if version else "an earlier version of Elsinore"
         format_ = f" in format {written}" if written else ""
-        raise UnreadableError(f"this state was written by {by}{format_}")
+        raise unreadable(f"this state was written by {by}{format_}")
     return {name: value for name, value in document.items() if name not in ("format", "elsinore")}
 
 
@@ -60,7 +62,7 @@ def made(kind: type[T], document: Any, name: str) -> T:
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if not isinstance(document, dict) or set(document) != known:
         there = ", ".join(sorted(map(str, document))) if isinstance(document, dict) else type(document).__name__
-        raise UnreadableError(
+        raise unreadable(
             f"this state has a {name} of other fields ({there}) than this version knows ({', '.join(sorted(known))})"
         )
     return kind(**document)
@@ -75,7 +77,7 @@ def reading() -> Iterator[None]:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         found = f"{type(error).__name__}: {error}"
-        raise UnreadableError(f"this state holds other things than this version knows ({found})") from error
+        raise unreadable(f"this state holds other things than this version knows ({found})") from error
 
 
 def pack(state: Any) -> bytes:
@@ -89,7 +91,7 @@ def unpack(data: bytes) -> Any:
     try:
         return msgpack.unpackb(data, ext_hook=_decode, strict_map_key=False, use_list=True)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
-        raise UnreadableError("this is not a state of Elsinore") from error
+        raise unreadable("this is not a state of Elsinore") from error
 
 
 def pack_batch(batch: pa.RecordBatch) -> bytes:
