@@ -30,7 +30,7 @@ from actors.prefix_sharing import PrefixSharing
 from actors.reorder import END, START, Reorder
 from actors.rows import Rows
 from actors.sharing import Sharing
-from actors.state import pack, unpack
+from actors.state import checked, pack, reading, signed, unpack
 from actors.stream_statistics import StreamStatistics
 from planner.changing import speaking
 from planner.clock import Clock
@@ -44,8 +44,6 @@ from planner.spans import show_length
 
 SLICE = 1 << 22
 """Events whose derived columns are in memory at once."""
-
-FORMAT = 2
 
 S = TypeVar("S")
 
@@ -332,16 +330,17 @@ class Engine:
     def save(self) -> bytes:
         """Everything that the rows to come depend on."""
         return pack(
-            {
-                "format": FORMAT,
-                "numeric": self.numeric,
-                "clock": self.clock.save(),
-                "lateness": self.reorder.lateness,
-                "reorder": self.reorder.save(),
-                "dropped": self.dropped,
-                "partitions": [[*key, partitions.save()] for key, partitions in self._partitions.items()],
-                "parts": [part.save() for part in self._parts],
-            }
+            signed(
+                {
+                    "numeric": self.numeric,
+                    "clock": self.clock.save(),
+                    "lateness": self.reorder.lateness,
+                    "reorder": self.reorder.save(),
+                    "dropped": self.dropped,
+                    "partitions": [[*key, partitions.save()] for key, partitions in self._partitions.items()],
+                    "parts": [part.save() for part in self._parts],
+                }
+            )
         )
 
     @classmethod
@@ -358,23 +357,26 @@ class Engine:
         What its parts are is part of the state. If `plan` is another one than it was saved with, it is changed to it,
         from `since` on.
         """
-        state: dict[str, Any] = unpack(data)
-        if state.get("format") != FORMAT:
-            raise ValueError(f"this state has format {state.get('format')}; this version reads format {FORMAT}")
-        nothing, clock = Plan(plan.strategy, ()), Clock.load(state["clock"])
-        engine = cls(nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions)
-        engine.reorder.load(state["reorder"])
-        engine.dropped = state["dropped"]
+        state = checked(unpack(data))
+        nothing = Plan(plan.strategy, ())
+        with reading():
+            clock = Clock.load(state["clock"])
+            engine = cls(nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions)
+            engine._load(state)
+        engine.change(plan, since)
+        return engine
+
+    def _load(self, state: dict[str, Any]) -> None:
+        self.reorder.load(state["reorder"])
+        self.dropped = state["dropped"]
         for attributes, groups, saved in state["partitions"]:
             partitions = Partitions(tuple(attributes), groups)
             partitions.load(saved)
-            engine._partitions[tuple(attributes), groups] = partitions
+            self._partitions[tuple(attributes), groups] = partitions
         for saved in state["parts"]:
-            part = engine._begun(load_plan(saved["plan"]), saved["since"], {})
+            part = self._begun(load_plan(saved["plan"]), saved["since"], {})
             part.load(saved)
-            engine._parts.append(part)
-        engine.change(plan, since)
-        return engine
+            self._parts.append(part)
 
 
 def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch, int]]:

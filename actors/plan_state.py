@@ -5,11 +5,12 @@ A plan that is restored is the one that was saved, even where the planner would 
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, replace
 from fractions import Fraction
-from types import ModuleType
 from typing import Any
 
+from actors.state import made, unreadable
+from elsinore.problems import Place
 from planner import forest, forest_sets, plan_costs, planned_sets, prefix_sets, prefix_tree, sharing, syntax
 from planner.gloria import plan as sharing_plan
 from planner.gloria import record, template
@@ -17,26 +18,68 @@ from planner.plan import Plan, plan_query
 from planner.planned_sets import PlannedSet
 from planner.sharing import ShareSet
 
+TAGS: dict[str, type] = {
+    # Queries
+    "query": syntax.Query,
+    "place": Place,
+    "type": syntax.EventType,
+    "kleene": syntax.Kleene,
+    "seq": syntax.Seq,
+    "or": syntax.Or,
+    "and": syntax.And,
+    "not": syntax.Not,
+    "value": syntax.LiteralValue,
+    "attribute": syntax.Attribute,
+    "arithmetic": syntax.Arithmetic,
+    "minus": syntax.Minus,
+    "comparison": syntax.Comparison,
+    "in": syntax.In,
+    "between": syntax.Between,
+    "is_null": syntax.IsNull,
+    "all_of": syntax.All,
+    "any_of": syntax.Any,
+    "negation": syntax.Negation,
+    "equivalence": syntax.Equivalence,
+    "grouping": syntax.Grouping,
+    "aggregate": syntax.Aggregate,
+    "matches": syntax.Matches,
+    "span": syntax.Span,
+    # HAMLET
+    "share_set": sharing.ShareSet,
+    "moving_set": sharing.MovingSet,
+    "linked_set": sharing.LinkedSet,
+    "member": sharing.Member,
+    "shared_kleene": sharing.Kleene,
+    "sharer": sharing.Sharer,
+    "compared": sharing.Compared,
+    "link_lane": sharing.LinkLane,
+    # GLORIA
+    "planned_set": planned_sets.PlannedSet,
+    "plan_costs": plan_costs.PlanCosts,
+    "sharing_plan": sharing_plan.SharingPlan,
+    "q_set": sharing_plan.QSet,
+    "graph_record": record.GraphRecord,
+    "template": template.Template,
+    "type_node": template.TypeNode,
+    "transition": template.Transition,
+    "stage": template.Stage,
+    "stage_route": template.Route,
+    # A-Seq
+    "forest_set": forest_sets.ForestSet,
+    "forest": forest.Forest,
+    "forest_node": forest.Node,
+    "forest_step": forest.Step,
+    "forest_route": forest.Route,
+    # SHARON
+    "prefix_set": prefix_sets.PrefixSet,
+    "prefix_tree": prefix_tree.PrefixTree,
+    "prefix_branch": prefix_tree.Branch,
+    "prefix_taken": prefix_tree.Taken,
+}
+"""What a plan may be made of, by the names that saved states have for it. Classes and modules may be renamed and moved
+as one likes; a tag is never changed, nor given to another class. Other fields of a class are another FORMAT."""
 
-def _classes(*modules: ModuleType) -> dict[str, type]:
-    found = [one for module in modules for one in vars(module).values() if isinstance(one, type) and is_dataclass(one)]
-    return {f"{one.__module__}.{one.__name__}": one for one in found}
-
-
-CLASSES = _classes(
-    syntax,
-    sharing,
-    plan_costs,
-    planned_sets,
-    prefix_sets,
-    prefix_tree,
-    forest,
-    forest_sets,
-    sharing_plan,
-    template,
-    record,
-)
-"""What a plan may be made of."""
+NAMES = {kind: tag for tag, kind in TAGS.items()}
 
 WORD = range(-(2**63), 2**64)
 
@@ -81,10 +124,9 @@ def _encoded(value: Any) -> Any:
             return {"mapping": [[_encoded(key), _encoded(one)] for key, one in value.items()]}
         case Fraction():
             return {"fraction": [_encoded(value.numerator), _encoded(value.denominator)]}
-    name = f"{type(value).__module__}.{type(value).__name__}"
-    if name not in CLASSES:
-        raise TypeError(f"{name} is no part of a plan; add its module to CLASSES")
-    return {name: [_encoded(getattr(value, field.name)) for field in fields(value)]}
+    if type(value) not in NAMES:
+        raise TypeError(f"{type(value)} is no part of a plan; add it to TAGS")
+    return {NAMES[type(value)]: {field.name: _encoded(getattr(value, field.name)) for field in fields(value)}}
 
 
 def _decoded(state: Any) -> Any:
@@ -102,6 +144,8 @@ def _decoded(state: Any) -> Any:
             return dict(map(_decoded, content))
         case "fraction":
             return Fraction(*map(_decoded, content))
-    made = CLASSES[name]
-    names = [field.name for field in fields(made)]
-    return made(**dict(zip(names, map(_decoded, content), strict=True)))
+    if name not in TAGS:
+        raise unreadable(f"this state has a plan with a part called {name!r}, which this version does not know")
+    if not isinstance(content, dict):
+        raise unreadable(f"this state has a plan with a {name} whose fields have no names")
+    return made(TAGS[name], {field: _decoded(value) for field, value in content.items()}, name)

@@ -1,14 +1,83 @@
-"""State as bytes: msgpack of numbers, texts, arrays and batches; nothing that could run code when it is read."""
+"""State as bytes: msgpack of numbers, texts, arrays and batches; nothing that could run code when it is read.
+
+What outlives a process says its format and which version of Elsinore wrote it. A state of another format is refused.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import msgpack
 import numpy as np
 import pyarrow as pa
 
+from elsinore._version import __version__
+from elsinore.errors import InputError
+
 ARRAY = 1
+
+FORMAT = 3
+"""Of everything that is kept of a stream; raise it with every change that an earlier state cannot be read after.
+
+Format 2 named the classes of a plan by their modules and their fields by position. No release wrote it.
+"""
+
+T = TypeVar("T")
+
+
+class UnreadableError(InputError):
+    """A state of another version of Elsinore, or of none."""
+
+
+def unreadable(what: str) -> UnreadableError:
+    """Return the error that says what is wrong with a state, and what to do."""
+    return UnreadableError(
+        f"{what}; this is Elsinore {__version__}, which reads format {FORMAT}: begin a new checkpoint, "
+        "or go on with the version that wrote this one"
+    )
+
+
+def signed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Add to a document its format and the version that writes it."""
+    return {"format": FORMAT, "elsinore": __version__, **document}
+
+
+def checked(document: Any) -> dict[str, Any]:
+    """Return a signed document without its signature, or raise UnreadableError where its format is another one."""
+    if not isinstance(document, dict):
+        raise unreadable("this is not a state of Elsinore")
+    written, version = document.get("format"), document.get("elsinore")
+    if written != FORMAT:
+        by = f"Elsinore {version}" if version else "an earlier version of Elsinore"
+        format_ = f" in format {written}" if written else ""
+        raise unreadable(f"this state was written by {by}{format_}")
+    return {name: value for name, value in document.items() if name not in ("format", "elsinore")}
+
+
+def made(kind: type[T], document: Any, name: str) -> T:
+    """Make a dataclass of a document that has exactly its fields, by name; else raise UnreadableError."""
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    if not isinstance(document, dict) or set(document) != known:
+        there = ", ".join(sorted(map(str, document))) if isinstance(document, dict) else type(document).__name__
+        raise unreadable(
+            f"this state has a {name} of other fields ({there}) than this version knows ({', '.join(sorted(known))})"
+        )
+    return kind(**document)
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Turn what goes wrong with the content of a state into an UnreadableError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise unreadable(f"this state holds other things than this version knows ({found})") from error
 
 
 def pack(state: Any) -> bytes:
@@ -18,7 +87,11 @@ def pack(state: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    return msgpack.unpackb(data, ext_hook=_decode, strict_map_key=False, use_list=True)
+    """Read what `pack` wrote."""
+    try:
+        return msgpack.unpackb(data, ext_hook=_decode, strict_map_key=False, use_list=True)
+    except (ValueError, TypeError, msgpack.UnpackException) as error:
+        raise unreadable("this is not a state of Elsinore") from error
 
 
 def pack_batch(batch: pa.RecordBatch) -> bytes:
@@ -46,7 +119,7 @@ def _encode(value: Any) -> Any:
 
 def _decode(code: int, data: bytes) -> Any:
     if code != ARRAY:
-        raise ValueError("this is not a state of Elsinore's")
+        raise ValueError(f"extension {code} is no part of a state")
     unpacker = msgpack.Unpacker()
     unpacker.feed(data)
     kind, shape = unpacker.unpack()

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from actors.state import pack, unpack
+from actors.state import checked, made, pack, signed, unpack
 from cluster.holding import HeldError, hold, holder
 from cluster.spark_log import SparkLog
 from connectors.errors import FailedError, InputError
@@ -58,11 +58,11 @@ class Era:
         return f"{ERAS}/{self.number:08}"
 
     def duty(self) -> dict[str, Any]:
-        found: dict[str, Any] = unpack(self.vault.get(f"{self.name}/duty"))
-        return found
+        """Return how it was begun; raise UnreadableError where another format was written, before any state is read."""
+        return checked(unpack(self.vault.get(f"{self.name}/duty")))
 
     def begin(self, duty: dict[str, Any]) -> None:
-        self.vault.put(f"{self.name}/duty", pack(duty))
+        self.vault.put(f"{self.name}/duty", pack(signed(duty)))
 
     @property
     def begun(self) -> bool:
@@ -87,7 +87,7 @@ class Era:
 
     def whole(self, batch: int) -> Done | None:
         try:
-            return Done(**unpack(self.vault.get(f"{self.name}/events/{batch:012}/{WHOLE}")))
+            return made(Done, unpack(self.vault.get(f"{self.name}/events/{batch:012}/{WHOLE}")), "record of a batch")
         except DamagedError:
             return None
 
@@ -100,7 +100,8 @@ class Era:
         names = self._numbers("done")
         for number in names:
             try:
-                found.append(Done(**unpack(self.vault.get(f"{self.name}/done/{number:012}"))))
+                document = unpack(self.vault.get(f"{self.name}/done/{number:012}"))
+                found.append(made(Done, document, "record of a batch"))
             except DamagedError as error:
                 if number != names[-1]:
                     raise FailedError(f"{error}: later batches follow from it, so this stream cannot go on") from None

@@ -8,6 +8,7 @@ from typing import Any
 
 from actors.graph_actor import Duty, Keeper, Legacy, engines_of
 from actors.replanner import plan_along
+from actors.state import reading
 from cluster.costs import cost_model
 from connectors.errors import InputError
 from planner.check import check_text
@@ -93,13 +94,14 @@ class Terms:
 
     @classmethod
     def read(cls, document: dict[str, Any]) -> Terms:
-        groups, starts, firsts = document["ranges"]
-        clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
-        statistics = {
-            (tuple(partition), tuple(keys)): Observed.read(seen)
-            for partition, keys, seen in document.get("statistics", [])
-        }
-        return cls(**{**document, "clock": clock, "ranges": ranges, "statistics": statistics})
+        with reading():
+            groups, starts, firsts = document["ranges"]
+            clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
+            statistics = {
+                (tuple(partition), tuple(keys)): Observed.read(seen)
+                for partition, keys, seen in document.get("statistics", [])
+            }
+            return cls(**{**document, "clock": clock, "ranges": ranges, "statistics": statistics})
 
 
 def _within(types: frozenset[str] | None, others: frozenset[str] | None) -> bool:

@@ -26,8 +26,8 @@ from planner.plan_costs import PlanCosts
 from planner.planned_sets import PlannedSet, planned_sets
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
-from tests.oracle.plans import Drawn, cases, shares
 from tests.oracle.query import Query, text_of
+from tests.planner.gloria.plans import Drawn, cases, shares
 from tests.test_batches import cut, fed, shown
 from tests.test_enumerator import LONG, NUMERIC, QUICK
 from tests.test_sharing import ALL, Tally

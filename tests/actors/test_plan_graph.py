@@ -21,7 +21,7 @@ from planner.gloria.template import Template, bits
 from planner.plan import Plan, plan
 from planner.planned_sets import planned_sets
 from tests.actors.streams import Row, batch, cut, fed
-from tests.oracle.plans import Drawn
+from tests.planner.gloria.plans import Drawn
 
 PATTERNS = (
     *("SEQ(A, B, C, D)", "SEQ(A, B, C, E)", "SEQ(E, B, C, D)", "SEQ(A, B, C)", "SEQ(B, C, D, E, A)", "SEQ(C, D, E)"),
