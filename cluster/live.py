@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -19,13 +19,13 @@ from typing import Any
 
 from py4j.protocol import Py4JError, Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
-from ray.exceptions import RayError
 
 from actors.graph_actor import Receipt
 from actors.rows import Rows
+from cluster.budget import Budget
 from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
-from cluster.crew import Batch, Crew
+from cluster.crew import AheadError, Batch, Crew
 from cluster.local import Metrics
 from cluster.recovery import Known, Recovery, hand_over
 from cluster.replanning import Replanning, wanted
@@ -38,6 +38,7 @@ from connectors.spark.handover import Blocks, Handed
 from connectors.spark.letting_go import let_go
 from connectors.spark.setting_aside import set_aside, unreadable_file
 from connectors.spark.streams import Stream
+from connectors.vault import DamagedError
 from planner.check import check_text
 from planner.clock import Clock
 from planner.plan import plan
@@ -102,7 +103,8 @@ class Live:
         self._writers: dict[Terms, Write] = {}
         self.metrics = LiveMetrics()
         self.error: BaseException | None = None
-        self.left = settings.restarts
+        self.losses = Budget(settings.restarts)
+        """Of Spark."""
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
@@ -152,6 +154,10 @@ class Live:
             hand_over(known, self.crew, self.terms)
         era.put_done(self.done)
         self.era = era
+        self.snapshots: list[int] = []
+        """The last snapshots of the era that were read back whole, at most two."""
+        if known:
+            self._forget()
         self.replanning = Replanning(self.terms, self.crew.optimizer, self.crew.duty.observed_as, self.settings.replan)
         self._count([])
 
@@ -236,8 +242,8 @@ class Live:
             self.era.put_done(done)
             self.done = done
             events.kept()
-            self.crew.commit(number)
-            self._forget()
+            if self.crew.commit(number):
+                self._forget()
         self._count(receipts)
 
     def _replan(self) -> None:
@@ -301,10 +307,15 @@ class Live:
             let_go(lost._jdf, in_one._jdf, writer)
 
     def _forget(self) -> None:
-        """Two snapshots are kept, and what came after the first of them."""
-        snapshots = [number for number in self.era.snapshots() if number <= self.done.number]
-        if len(snapshots) > 2:
-            self.era.forget(snapshots[1])
+        """Read back the snapshot after the last batch; of whole ones two are kept, and what came after the first."""
+        try:
+            self.era.verify(self.done.number, self.terms.ranges.places)
+        except (DamagedError, OSError) as error:
+            self.crew.save_again(error)
+            return
+        self.snapshots = [*self.snapshots[-1:], self.done.number]
+        if len(self.snapshots) == 2:
+            self.era.forget(self.snapshots[0])
             self.checkpoint.forget_before(self.era)
 
     def _count(self, receipts: Sequence[Receipt]) -> None:
@@ -352,7 +363,6 @@ class Live:
         try:
             while not self._ended():
                 if self._lost:
-                    self.left -= 1
                     self.error = None
                     self.crew.withdraw(self.done.number + 1)
                 with self._busy:
@@ -373,16 +383,20 @@ class Live:
             self.checkpoint.close()
 
     def _turn(self, asked: Asked, better: Terms | None = None) -> None:
-        """An era with other queries or plans. Where a batch was cut short, actors may know more than was done: others
-        come."""
-        try:
-            known = Known(self.terms, self.done, self.crew.states(self.done.number))
-        except RayError:
-            known = self._recovered(self.era)
+        """An era with other queries or plans."""
+        known = self._known()
         self.crew.dismiss()
         self.replanning.close()
         self.asked = asked
         self._enter(known.replanned(better) if better is not None else known)
+
+    def _known(self) -> Known:
+        """Return what is known after the last batch. Where the next one was cut short, actors may have taken it, or its
+        rows may have been written: then that is found out as after the death of this process."""
+        if self.era.whole(self.done.number + 1) is None:
+            with suppress(AheadError):
+                return Known(self.terms, self.done, self.crew.states(self.done.number))
+        return self._recovered(self.era)
 
     def _ended(self) -> bool:
         """Wait for the end of the query of Spark's, and say whether it is that of the stream."""
@@ -393,7 +407,10 @@ class Live:
             failed = FailedError(f"Spark gave up on the stream: {error}")
         if self._stopping.is_set():
             return True
-        if (self._lost and self.left) or (self._wanted is not None and self.error is None):
+        if self._lost:
+            if self.losses.spend(self.done.number):
+                return False
+        elif self._wanted is not None and self.error is None:
             return False
         self.error = self.error or failed
         return True
@@ -408,7 +425,12 @@ class _Events:
         self.safe = False
 
     def __call__(self, place: int) -> Sequence[Any]:
-        return self.era.events(self.number, place) if self.safe else self.handed(place)
+        if not self.safe:
+            return self.handed(place)
+        try:
+            return self.era.events(self.number, place)
+        except DamagedError as error:
+            raise FailedError(f"{error}; a graph actor has died, and the one in its place needs these events") from None
 
     def kept(self) -> None:
         self.safe = True
