@@ -76,7 +76,11 @@ class Era:
     def verify(self, batch: int, places: int) -> None:
         """Read back the states of a snapshot; raise DamagedError where one is missing or not what was saved."""
         for place in range(places):
-            self.vault.get(f"{self.name}/states/{batch:012}/{place}")
+            name = f"{self.name}/states/{batch:012}/{place}"
+            try:
+                self.vault.get(name)
+            except OSError as error:
+                raise DamagedError(f"{self.vault.root}/{name} cannot be read back: {error}") from error
 
     def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
         self.vault.put(f"{self.name}/events/{batch:012}/{place}", pack(list(blocks)))

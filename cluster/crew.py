@@ -248,7 +248,7 @@ class Crew:
         if place.failed:
             sleep(min(PAUSE * 2**place.failed, LONGEST))
         place.failed += 1
-        known = self._reached(place, error)
+        known = self._reached(place)
         if known is None:
             self._replace(number, place)
             known = self._first(number, place, "reached") if place.state is None else self._restored(number, place)
@@ -257,10 +257,8 @@ class Crew:
                 self._send(number, place, batch)
         return known
 
-    def _reached(self, place: Place, error: RayError) -> int | None:
-        """Return the last batch that an actor has taken, or None where it can be relied on no more."""
-        if isinstance(error, RayTaskError) and isinstance(error.cause, MemoryError):
-            return None  # a batch may have been taken by half
+    def _reached(self, place: Place) -> int | None:
+        """Return the last batch that an actor has taken, or None where it is gone or has taken one by half."""
         try:
             known: int = heard(place.actor.reached.remote())
         except RayError:

@@ -31,6 +31,7 @@ from cluster.recovery import Known, Recovery, hand_over
 from cluster.replanning import Replanning, wanted
 from cluster.session import session
 from cluster.settings import Settings
+from cluster.snapshots import Snapshots
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.spark.dealing import BEGINNING, Deal
@@ -154,8 +155,7 @@ class Live:
             hand_over(known, self.crew, self.terms)
         era.put_done(self.done)
         self.era = era
-        self.snapshots: list[int] = []
-        """The last snapshots of the era that were read back whole, at most two."""
+        self.snapshots = Snapshots(self.checkpoint, era, self.terms.ranges.places)
         if known:
             self._forget()
         self.replanning = Replanning(self.terms, self.crew.optimizer, self.crew.duty.observed_as, self.settings.replan)
@@ -307,16 +307,11 @@ class Live:
             let_go(lost._jdf, in_one._jdf, writer)
 
     def _forget(self) -> None:
-        """Read back the snapshot after the last batch; of whole ones two are kept, and what came after the first."""
+        """Keep two snapshots that are whole, and what came after the first of them."""
         try:
-            self.era.verify(self.done.number, self.terms.ranges.places)
-        except (DamagedError, OSError) as error:
+            self.snapshots.add(self.done.number)
+        except DamagedError as error:
             self.crew.save_again(error)
-            return
-        self.snapshots = [*self.snapshots[-1:], self.done.number]
-        if len(self.snapshots) == 2:
-            self.era.forget(self.snapshots[0])
-            self.checkpoint.forget_before(self.era)
 
     def _count(self, receipts: Sequence[Receipt]) -> None:
         for name, count in self.done.counts.items():

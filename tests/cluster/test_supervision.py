@@ -1,0 +1,483 @@
+"""Graph actors die, lose calls or run out of memory, at any call: the rows are the same, or the end says why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from actors.blocks_in import block_of
+from actors.collector import Collector
+from actors.graph_actor import GraphActor
+from cluster.budget import SPAN_SECONDS, Budget
+from cluster.checkpoint import Checkpoint, Done, Era
+from cluster.collecting import Collecting
+from cluster.crew import AheadError, Batch, Crew
+from cluster.live import Live
+from cluster.recovery import Known, Recovery, hand_over
+from cluster.snapshots import Snapshots
+from cluster.terms import Terms
+from connectors.vault import DamagedError, Vault
+from elsinore.errors import FailedError
+from planner.check import check_text
+from planner.clock import Clock
+from planner.plan import plan
+from planner.routes import Ranges
+from tests.cluster.played import FATES, Fate, Handle, Played, Script, all_well, first, play, played
+from tests.cluster.streaming import HARMS, damage
+from tests.cluster.test_budget import Time
+
+__all__ = ["played"]
+
+WORKLOAD = "RETURN g, COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds"
+GROUPS, PLACES, BATCHES, EVERY = 8, 2, 14, 3
+CLOCK = Clock.of(pa.int64(), "s", plan(check_text(WORKLOAD)).spans)
+TERMS = Terms("stream", WORKLOAD, "cogra", "exact", CLOCK, Ranges.even(GROUPS, PLACES))
+
+
+@pytest.fixture(autouse=True)
+def save_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cluster.crew.SAVE_EVERY", EVERY)
+
+
+def events(number: int) -> bytes:
+    """Return the block of a batch: each of two groups of partitions has an A and a B in it."""
+    times = [4 * number + step for step in range(4)]
+    kinds = pa.array([0, 0, 1, 1], pa.int16())
+    groups = pa.array([0, 7, 0, 7], pa.int32())
+    return block_of(pa.table({"kind": kinds, "ticks": times, "a_v": times, "a_g": ["p", "q", "p", "q"], "g_0": groups}))
+
+
+@dataclass
+class Stream:
+    """A stream as `Live` drives it, but for Spark: begun, or begun again, from a checkpoint."""
+
+    ray: Played
+    folder: Path
+    restarts: int = 10
+    rows: dict[int, Counter[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.checkpoint = Checkpoint(str(self.folder))
+        try:
+            self.begin()
+        except BaseException:
+            self.checkpoint.close()
+            raise
+
+    def begin(self) -> None:
+        latest = self.checkpoint.latest
+        known = Recovery(self.checkpoint, self.hired, self.write).known(latest) if latest else None
+        self.done = known.done if known else Done(counts={"rows": 0})
+        self.era = self.checkpoint.next_era()
+        self.era.begin(TERMS.document())
+        self.crew = self.hired(TERMS, self.era)
+        if known:
+            hand_over(known, self.crew, TERMS)
+        self.era.put_done(self.done)
+        self.snapshots = Snapshots(self.checkpoint, self.era, PLACES)
+
+    def hired(self, terms: Terms, era: Era | None = None) -> Crew:
+        pool: Any = self.ray
+        return Crew(terms.duty(era), terms.ranges, pool, None, self.restarts)
+
+    def write(self, _terms: Terms, batch: int, parts: Sequence[Any]) -> int:
+        found = Collector().collect(*(part.value for part in parts))
+        self.rows[batch] = Counter(
+            f"{rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
+            for rows in found
+            for i in range(len(rows))
+        )
+        return len(self.rows[batch])
+
+    def given(self) -> tuple[Done, list[Any]]:
+        number = self.done.number + 1
+        self.crew.send(Batch(number, 4 * number + 3, lambda _: [events(number)]))
+        return Done(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
+
+    def step(self) -> bool:
+        """Take a batch; return whether it ended with a snapshot that every place has saved."""
+        done, parts = self.given()
+        self.era.put_whole(done)
+        self.write(TERMS, done.number, parts)
+        self.era.put_done(done)
+        self.done = done
+        whole = self.crew.commit(done.number)
+        if whole:
+            self.snapshots.add(done.number)
+        return whole
+
+    def until(self, batches: int) -> None:
+        while self.done.number < batches:
+            self.step()
+
+    def stop(self) -> Stream:
+        self.checkpoint.close()
+        return self
+
+    def again(self) -> Stream:
+        """Begin again with the same checkpoint, in another process so to say."""
+        self.stop()
+        return Stream(self.ray, self.folder, self.restarts, self.rows)
+
+    def states(self) -> list[str]:
+        return sorted(f"{int(path.parent.name)}/{path.name}" for path in self.folder.glob("eras/*/states/*/*"))
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
+    with pytest.MonkeyPatch.context() as patched:
+        undisturbed = Stream(play(patched), tmp_path_factory.mktemp("undisturbed"))
+        undisturbed.until(BATCHES)
+    assert sum(rows.total() for rows in undisturbed.rows.values()) > BATCHES
+    return undisturbed.stop().rows
+
+
+def always(fate: Fate) -> Iterator[Fate]:
+    while True:
+        yield fate
+
+
+METHODS = ("begin", "restore", "inherit", "reached", "take", "save")
+
+
+@pytest.mark.parametrize("fate", FATES)
+@pytest.mark.parametrize("method", METHODS)
+def test_three_failures_of_one_call_are_survived_wherever_it_is_made(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]], method: str, fate: Fate
+) -> None:
+    """A stream is begun, loses an actor, is stopped, is begun again; each of these three times a call fails thrice."""
+    played.script = first(method, [fate] * 3)
+    stream = Stream(played, tmp_path / "checkpoint", restarts=20)
+    stream.until(EVERY + 1)
+    played.script = first(method, [fate] * 3)
+    stream.crew.places[1].actor.dead = True
+    stream.until(2 * EVERY + 2)
+    played.script = first(method, [fate] * 3)
+    stream = stream.again()
+    stream.until(BATCHES)
+    assert stream.stop().rows == expected
+
+
+def test_a_begin_that_is_lost_in_front_of_the_first_question_is_survived(played: Played, tmp_path: Path) -> None:
+    stream = Stream(played, tmp_path / "checkpoint")
+    played.script = first("begin", ["lost"])
+    crew = stream.hired(TERMS)
+    assert len(crew.states(0)) == PLACES
+    stream.stop()
+
+
+def test_a_death_counts_once(played: Played, tmp_path: Path, expected: dict[int, Counter[str]]) -> None:
+    stream = Stream(played, tmp_path / "checkpoint", restarts=2)
+    for batches in (5, BATCHES):
+        stream.crew.places[0].actor.dead = True
+        stream.until(batches)
+    assert stream.rows == expected
+    stream.crew.places[0].actor.dead = True
+    with pytest.raises(FailedError, match="once too often: 2 failures in 10 minutes are allowed"):
+        stream.step()
+    stream.stop()
+
+
+def test_a_stream_survives_a_death_now_and_then(played: Played, tmp_path: Path) -> None:
+    stream, clock = Stream(played, tmp_path / "checkpoint", restarts=2), Time()
+    stream.crew.failures = Budget(2, clock)
+    for _ in range(20):
+        stream.crew.places[1].actor.dead = True
+        stream.step()
+        clock.now += SPAN_SECONDS / 2
+    stream.stop()
+
+
+@pytest.mark.parametrize("method", ["begin", "restore", "take"])
+def test_a_call_that_an_actor_never_survives_ends_the_stream_however_long_each_attempt_takes(
+    played: Played, tmp_path: Path, method: str
+) -> None:
+    clock = Time()
+
+    def slowly(name: str, _: Handle) -> Fate | None:
+        clock.now += SPAN_SECONDS
+        return "dies" if name == method else None
+
+    stream = Stream(played, tmp_path / "checkpoint")
+    stream.until(EVERY + 1)
+    hired = len(played.hired)
+    stream.crew.failures = Budget(5, clock)
+    stream.crew.places[0].actor.dead = True
+    played.script = slowly
+    with pytest.raises(FailedError, match="once too often: 5 failures"):
+        stream.step()
+    assert len(played.hired) - hired == 5
+    assert sum(played.slept) < 60
+    stream.stop()
+
+
+@pytest.mark.parametrize("method", ["begin", "restore", "inherit", "save"])
+def test_a_call_that_no_actor_survives_ends_the_beginning(played: Played, tmp_path: Path, method: str) -> None:
+    stream = Stream(played, tmp_path / "checkpoint", restarts=3)
+    stream.until(EVERY)
+    hired = len(played.hired)
+    played.script = first(method, always("dies"))
+    with pytest.raises(FailedError, match="once too often: 3 failures"):
+        stream.again()
+    assert len(played.hired) - hired <= 2 * PLACES + 3
+
+
+def test_a_save_that_no_actor_survives_ends_the_stream(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]]
+) -> None:
+    stream = Stream(played, tmp_path / "checkpoint", restarts=3)
+    played.script = first("save", always("dies"))
+    with pytest.raises(FailedError, match="once too often: 3 failures"):
+        stream.until(BATCHES)
+    played.script = all_well
+    stream = stream.again()
+    stream.until(BATCHES)
+    assert stream.stop().rows == expected
+
+
+def test_a_save_that_failed_is_asked_for_again(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]]
+) -> None:
+    stream = Stream(played, tmp_path / "checkpoint")
+    fates: list[Fate] = ["lost", "unanswered", "dies", "out of memory"]
+    for number, fate in enumerate(fates, start=1):
+        stream.until(number * EVERY - 1)
+        played.script = first("save", [fate], place=1)
+        assert not stream.step()
+        assert stream.step()
+    assert {"12/0", "13/0", "13/1"} <= set(stream.states())
+    stream.until(BATCHES)
+    assert stream.rows == expected
+    stream.stop()
+
+
+def test_what_is_needed_is_kept_until_two_snapshots_are_whole(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]]
+) -> None:
+    """A save is lost, the next one kills its actor, and then one state is damaged, and the stream is stopped."""
+    stream = Stream(played, tmp_path / "checkpoint")
+    fates = {(6, 1): "lost", (7, 0): "dies", (8, 0): "dies"}
+
+    def script(name: str, handle: Handle) -> Any:
+        return fates.pop((handle.actor.number, handle.actor.place), None) if name == "save" else None
+
+    played.script = script
+    stream.until(8)
+    assert not fates
+    for path in (tmp_path / "checkpoint").glob("eras/*/states/*8/*"):
+        damage(path)
+    stream = stream.again()
+    stream.until(BATCHES)
+    assert stream.rows == expected
+    stream.stop()
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("place", range(PLACES))
+def test_any_one_damaged_state_is_not_missed(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]], harm: Any, place: int
+) -> None:
+    stream = Stream(played, tmp_path / "checkpoint")
+    for batches in range(1, BATCHES, 2):
+        stream.until(batches)
+        found = sorted((tmp_path / "checkpoint").glob(f"eras/*/states/*/{place}"))
+        if found:
+            harm(found[-1])
+        stream = stream.again()
+    stream.until(BATCHES)
+    assert stream.rows == expected
+    stream.stop()
+
+
+class KilledError(BaseException):
+    """Nothing of the driver catches it, as nothing catches its death."""
+
+
+@pytest.mark.parametrize("when", ["before", "behind"])
+def test_the_driver_is_killed_at_every_write_and_delete(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]], monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    """It is begun again, and killed again at another of the writes of its beginning or of its batches."""
+    left = [0]
+
+    def mortal(method: Any) -> Any:
+        def called(vault: Vault, *arguments: Any) -> None:
+            left[0] -= 1
+            if left[0] == 0 and when == "before":
+                raise KilledError
+            method(vault, *arguments)
+            if left[0] == 0:
+                raise KilledError
+
+        return called
+
+    monkeypatch.setattr(Vault, "put", mortal(Vault.put))
+    monkeypatch.setattr(Vault, "remove", mortal(Vault.remove))
+    rows: dict[int, Counter[str]] = {}
+    deaths, done = 0, 0
+    while done < BATCHES:
+        while_it_begins, nth = deaths % 2, 1 + deaths // 2 % 11
+        left[0] = nth if while_it_begins else 0
+        try:
+            stream = Stream(played, tmp_path / "checkpoint", rows=rows)
+            left[0] = nth
+            while done < BATCHES:
+                stream.step()
+                done = stream.done.number
+        except KilledError:
+            deaths += 1
+            assert deaths < 100
+        stream.stop()
+    assert deaths > 10
+    assert rows == expected
+
+
+@pytest.mark.parametrize("harm", [*HARMS, Path.unlink])
+def test_a_snapshot_that_cannot_be_read_back_does_not_count(tmp_path: Path, harm: Any) -> None:
+    checkpoint = Checkpoint(str(tmp_path / "checkpoint"))
+    before, era = checkpoint.next_era(), checkpoint.next_era()
+    before.begin({})
+    era.begin({})
+    snapshots = Snapshots(checkpoint, era, PLACES)
+    for batch in range(1, 10):
+        for place in range(PLACES):
+            era.put_events(batch, place, [])
+            if batch % EVERY == 0:
+                era.put_state(batch, place, b"state")
+    snapshots.add(3)
+    harm(tmp_path / "checkpoint" / era.name / "states" / f"{6:012}" / "1")
+    with pytest.raises(DamagedError):
+        snapshots.add(6)
+    assert checkpoint.vault.names(f"{era.name}/events") == [f"{batch:012}" for batch in range(1, 10)]
+    assert before.begun
+    snapshots.add(9)
+    assert checkpoint.vault.names(f"{era.name}/events") == [f"{batch:012}" for batch in range(4, 10)]
+    assert snapshots.whole == [3, 9]
+    assert not before.begun
+    checkpoint.close()
+
+
+def test_a_state_that_is_always_damaged_ends_the_stream(played: Played, tmp_path: Path) -> None:
+    stream = Stream(played, tmp_path / "checkpoint", restarts=3)
+    stream.until(EVERY)
+    for _ in range(3):
+        stream.crew.save_again(DamagedError("states/3/1 is damaged"))
+        assert stream.step()
+    with pytest.raises(FailedError, match=r"once too often.*states/3/1 is damaged"):
+        stream.crew.save_again(DamagedError("states/3/1 is damaged"))
+    stream.stop()
+
+
+def no_room(self: Any, batch: int, place: int, state: bytes) -> None:
+    raise FailedError("states cannot be written: No space left on device")
+
+
+def test_a_disk_that_is_full_for_states_ends_the_stream_and_it_goes_on_later(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = Stream(played, tmp_path / "checkpoint")
+    stream.until(EVERY + 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(Era, "put_state", no_room)
+        with pytest.raises(FailedError, match="No space left"):
+            stream.until(BATCHES)
+        with pytest.raises(FailedError, match="No space left"):
+            stream.again()
+    stream = Stream(played, tmp_path / "checkpoint", rows=stream.rows)
+    stream.until(BATCHES)
+    assert stream.stop().rows == expected
+
+
+def test_a_batch_that_was_half_taken_is_not_taken_again_by_the_same_actor(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken, left = GraphActor._taken, iter([5, 8, 8])
+    fails = [next(left)]
+
+    def out_of_memory(self: GraphActor, watermark: int, events: Any) -> Any:
+        rows = taken(self, watermark, events)
+        if self.place == 1 and self.number + 1 == fails[0]:
+            fails[0] = next(left, 0)
+            raise MemoryError("no room")
+        return rows
+
+    monkeypatch.setattr(GraphActor, "_taken", out_of_memory)
+    stream = Stream(played, tmp_path / "checkpoint")
+    stream.until(BATCHES)
+    assert fails == [0]
+    assert stream.stop().rows == expected
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_queries_change_where_a_batch_was_cut_short(
+    played: Played, tmp_path: Path, expected: dict[int, Counter[str]], whole: bool
+) -> None:
+    """What is known then is found out as after the death of the driver; no failure is counted twice."""
+    stream = Stream(played, tmp_path / "checkpoint", restarts=1)
+    stream.until(4)
+    cut, _ = stream.given()
+    if whole:
+        stream.era.put_whole(cut)
+    stream.crew.withdraw(cut.number)
+    recovered: list[Era] = []
+
+    def recover(era: Era) -> Known:
+        recovered.append(era)
+        return Recovery(stream.checkpoint, stream.hired, stream.write).known(era)
+
+    if not whole:
+        with pytest.raises(AheadError):
+            stream.crew.states(stream.done.number)
+        stream.crew.failures = Budget(1)
+    live: Any = SimpleNamespace(
+        era=stream.era, terms=TERMS, done=stream.done, crew=stream.crew, _recovered=recover
+    )  # fmt: skip
+    known = Live._known(live)
+    assert known.done.number == (5 if whole else 4)
+    assert recovered == [stream.era]
+    stream = stream.again()
+    stream.until(BATCHES)
+    assert stream.stop().rows == expected
+
+
+def test_a_change_between_two_batches_needs_no_recovery(played: Played, tmp_path: Path) -> None:
+    stream = Stream(played, tmp_path / "checkpoint", restarts=0)
+    stream.until(4)
+    live: Any = SimpleNamespace(era=stream.era, terms=TERMS, done=stream.done, crew=stream.crew)
+    assert Live._known(live).done == stream.done
+    stream.stop()
+
+
+def test_a_collector_that_always_dies_ends_the_run_and_one_now_and_then_is_survived(played: Played) -> None:
+    pool: Any = played
+    clock, collecting = Time(), Collecting(pool, 2)
+    collecting.failures = Budget(2, clock)
+    for _ in range(10):
+        played.script = first("collect", ["dies"])
+        assert collecting.collect([]) == []
+        clock.now += SPAN_SECONDS / 2
+    script: Script = first("collect", always("dies"))
+    played.script = script
+    with pytest.raises(FailedError, match="once too often"):
+        collecting.collect([])
+
+
+def test_spark_may_be_lost_now_and_then() -> None:
+    clock = Time()
+    live: Any = SimpleNamespace(
+        query=SimpleNamespace(awaitTermination=lambda: None),
+        _stopping=SimpleNamespace(is_set=lambda: False),
+        _lost=True, _wanted=None, error=None, losses=Budget(1, clock), done=Done(0),
+    )  # fmt: skip
+    for batch in range(1, 10):
+        live.done = Done(batch)
+        assert not Live._ended(live)
+        clock.now += SPAN_SECONDS
+    assert Live._ended(live)
