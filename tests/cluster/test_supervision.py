@@ -3,42 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
-from actors.blocks_in import block_of
-from actors.collector import Collector
 from actors.graph_actor import GraphActor
 from cluster.budget import SPAN_SECONDS, Budget
 from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
-from cluster.crew import AheadError, Batch, Crew
+from cluster.crew import AheadError
 from cluster.live import Live
-from cluster.recovery import Known, Recovery, hand_over
+from cluster.recovery import Known, Recovery
 from cluster.snapshots import Snapshots
-from cluster.terms import Terms
 from connectors.vault import DamagedError, Vault
 from elsinore.errors import FailedError
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import plan
-from planner.routes import Ranges
-from tests.cluster.played import FATES, Fate, Handle, Played, Script, all_well, first, play, played
+from tests.cluster.played import FATES, Fate, Handle, Played, Script, all_well, first, played
+from tests.cluster.small_stream import BATCHES, EVERY, PLACES, TERMS, Stream, undisturbed
 from tests.cluster.streaming import HARMS, damage
 from tests.cluster.test_budget import Time
 
 __all__ = ["played"]
-
-WORKLOAD = "RETURN g, COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds"
-GROUPS, PLACES, BATCHES, EVERY = 8, 2, 14, 3
-CLOCK = Clock.of(pa.int64(), "s", plan(check_text(WORKLOAD)).spans)
-TERMS = Terms("stream", WORKLOAD, "cogra", "exact", CLOCK, Ranges.even(GROUPS, PLACES))
 
 
 @pytest.fixture(autouse=True)
@@ -46,97 +33,9 @@ def save_often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cluster.crew.SAVE_EVERY", EVERY)
 
 
-def events(number: int) -> bytes:
-    """Return the block of a batch: each of two groups of partitions has an A and a B in it."""
-    times = [4 * number + step for step in range(4)]
-    kinds = pa.array([0, 0, 1, 1], pa.int16())
-    groups = pa.array([0, 7, 0, 7], pa.int32())
-    return block_of(pa.table({"kind": kinds, "ticks": times, "a_v": times, "a_g": ["p", "q", "p", "q"], "g_0": groups}))
-
-
-@dataclass
-class Stream:
-    """A stream as `Live` drives it, but for Spark: begun, or begun again, from a checkpoint."""
-
-    ray: Played
-    folder: Path
-    restarts: int = 10
-    rows: dict[int, Counter[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.checkpoint = Checkpoint(str(self.folder))
-        try:
-            self.begin()
-        except BaseException:
-            self.checkpoint.close()
-            raise
-
-    def begin(self) -> None:
-        latest = self.checkpoint.latest
-        known = Recovery(self.checkpoint, self.hired, self.write).known(latest) if latest else None
-        self.done = known.done if known else Done(counts={"rows": 0})
-        self.era = self.checkpoint.next_era()
-        self.era.begin(TERMS.document())
-        self.crew = self.hired(TERMS, self.era)
-        if known:
-            hand_over(known, self.crew, TERMS)
-        self.era.put_done(self.done)
-        self.snapshots = Snapshots(self.checkpoint, self.era, PLACES)
-
-    def hired(self, terms: Terms, era: Era | None = None) -> Crew:
-        pool: Any = self.ray
-        return Crew(terms.duty(era), terms.ranges, pool, None, self.restarts)
-
-    def write(self, _terms: Terms, batch: int, parts: Sequence[Any]) -> int:
-        found = Collector().collect(*(part.value for part in parts))
-        self.rows[batch] = Counter(
-            f"{rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
-            for rows in found
-            for i in range(len(rows))
-        )
-        return len(self.rows[batch])
-
-    def given(self) -> tuple[Done, list[Any]]:
-        number = self.done.number + 1
-        self.crew.send(Batch(number, 4 * number + 3, lambda _: [events(number)]))
-        return Done(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
-
-    def step(self) -> bool:
-        """Take a batch; return whether it ended with a snapshot that every place has saved."""
-        done, parts = self.given()
-        self.era.put_whole(done)
-        self.write(TERMS, done.number, parts)
-        self.era.put_done(done)
-        self.done = done
-        whole = self.crew.commit(done.number)
-        if whole:
-            self.snapshots.add(done.number)
-        return whole
-
-    def until(self, batches: int) -> None:
-        while self.done.number < batches:
-            self.step()
-
-    def stop(self) -> Stream:
-        self.checkpoint.close()
-        return self
-
-    def again(self) -> Stream:
-        """Begin again with the same checkpoint, in another process so to say."""
-        self.stop()
-        return Stream(self.ray, self.folder, self.restarts, self.rows)
-
-    def states(self) -> list[str]:
-        return sorted(f"{int(path.parent.name)}/{path.name}" for path in self.folder.glob("eras/*/states/*/*"))
-
-
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Counter[str]]:
-    with pytest.MonkeyPatch.context() as patched:
-        undisturbed = Stream(play(patched), tmp_path_factory.mktemp("undisturbed"))
-        undisturbed.until(BATCHES)
-    assert sum(rows.total() for rows in undisturbed.rows.values()) > BATCHES
-    return undisturbed.stop().rows
+    return undisturbed(tmp_path_factory.mktemp("undisturbed"))
 
 
 def always(fate: Fate) -> Iterator[Fate]:
