@@ -42,5 +42,5 @@ class Budget:
         if not self.spend(batch):
             raise FailedError(
                 f"this run failed once too often: {self.limit} failures in {SPAN_SECONDS / 60:g} minutes are allowed "
-                f"(the setting restarts), and this is one more: {error}"
+                f"(the setting restarts), and this is one more: {str(error) or type(error).__name__}"
             ) from error

@@ -152,9 +152,10 @@ class Crew:
         for place in self.places:
             del place.answers[batch]
         saved = [self._saved(number, place, batch) for number, place in enumerate(self.places) if batch in place.states]
+        whole = len(saved) == len(self.places) and all(saved)
         if saved:
-            self.unsaved = not all(saved)
-        return bool(saved) and not self.unsaved
+            self.unsaved = not whole
+        return whole
 
     def _saved(self, number: int, place: Place, batch: int) -> bool:
         """Fetch the state that a place saved after a batch, so that it does not go with the node of its actor."""
@@ -211,9 +212,10 @@ class Crew:
 
     def _forgive(self, error: RayError) -> None:
         """Count a failure; raise what is wrong with the events or the queries, and a failure that is one too many."""
-        if isinstance(error, RayTaskError) and not isinstance(error.cause, FORGIVEN):
-            raise error.cause from None
-        self.failures.forgive(error, self.committed)
+        cause = error.cause if isinstance(error, RayTaskError) else error
+        if not isinstance(cause, FORGIVEN):
+            raise cause from None
+        self.failures.forgive(cause, self.committed)
 
     def _send(self, number: int, place: Place, batch: Batch) -> None:
         if place.begun is not None:

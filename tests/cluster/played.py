@@ -76,7 +76,7 @@ class Handle:
             if fate == "twice":
                 value = getattr(self.actor, name)(*arguments)
         except Exception as error:  # noqa: BLE001 - Ray hands on whatever a method raises
-            return Reply(error=RayTaskError(name, str(error), error).as_instanceof_cause())  # type: ignore[arg-type]
+            return Reply(error=RayTaskError(name, str(error), error).as_instanceof_cause())  # type: ignore[no-untyped-call]
         self.dead = fate == "dies after"
         if fate in ("unanswered", "dies after"):
             return Reply(error=ActorDiedError() if self.dead else ActorUnavailableError("the reply was lost", None))

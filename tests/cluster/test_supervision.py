@@ -14,14 +14,14 @@ from actors.graph_actor import GraphActor
 from cluster.budget import SPAN_SECONDS, Budget
 from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
-from cluster.crew import AheadError
+from cluster.crew import AheadError, Batch
 from cluster.live import Live
 from cluster.recovery import Known, Recovery
 from cluster.snapshots import Snapshots
 from connectors.vault import DamagedError, Vault
 from elsinore.errors import FailedError
 from tests.cluster.played import FATES, Fate, Handle, Played, Script, all_well, first, played
-from tests.cluster.small_stream import BATCHES, EVERY, PLACES, TERMS, Stream, undisturbed
+from tests.cluster.small_stream import BATCHES, EVERY, PLACES, TERMS, Stream, events, undisturbed
 from tests.cluster.streaming import HARMS, damage
 from tests.cluster.test_budget import Time
 
@@ -139,6 +139,45 @@ def test_a_save_that_no_actor_survives_ends_the_stream(
     stream = stream.again()
     stream.until(BATCHES)
     assert stream.stop().rows == expected
+
+
+def test_a_batch_whose_commit_failed_with_spark_is_sent_again(played: Played, tmp_path: Path) -> None:
+    """An actor dies in its save, and the events that the next one needs are gone, until Spark is there again."""
+    stream = Stream(played, tmp_path / "checkpoint")
+    crew, spark = stream.hired(TERMS), [True]
+
+    def blocks(number: int) -> list[bytes]:
+        if not spark[0]:
+            raise ConnectionError("Spark is lost")
+        return [events(number)]
+
+    def send(number: int) -> Any:
+        crew.send(Batch(number, 4 * number + 3, lambda _: blocks(number)))
+        return crew.receive()[2]
+
+    for number in range(1, EVERY):
+        send(number)
+        crew.commit(number)
+    played.script = first("save", ["dies"], place=1)
+    parts = send(EVERY)
+    spark[0] = False
+    with pytest.raises(ConnectionError):
+        crew.commit(EVERY)
+    spark[0] = True
+    crew.withdraw(EVERY)
+    again = send(EVERY)
+    assert [len(part.value) for part in again] == [len(part.value) for part in parts]
+    assert crew.commit(EVERY)
+    stream.stop()
+
+
+def test_an_actor_without_memory_for_good_ends_the_stream_without_a_traceback(played: Played, tmp_path: Path) -> None:
+    stream = Stream(played, tmp_path / "checkpoint", restarts=2)
+    played.script = first("take", always("out of memory"))
+    with pytest.raises(FailedError, match=r"2 failures in 10 minutes are allowed [^:]*: no room$") as found:
+        stream.step()
+    assert "ray::" not in str(found.value)
+    stream.stop()
 
 
 def test_a_save_that_failed_is_asked_for_again(
@@ -324,6 +363,8 @@ def test_queries_change_where_a_batch_was_cut_short(
     cut, _ = stream.given()
     if whole:
         stream.era.put_whole(cut)
+        for place in stream.crew.places:
+            place.actor.dead = True  # so that none of them can tell that it has taken the batch
     stream.crew.withdraw(cut.number)
     recovered: list[Era] = []
 
