@@ -121,6 +121,8 @@ class GraphActor:
         self.optimizer = RemoteOptimizer(optimizer, duty.policy)
         self.engines = [self._fresh(planned) for _ in ranges for planned in duty.plans]
         self.number = 0
+        self.taking = 0
+        """A batch that is being taken, or of which taking it has failed half way."""
         self.late = 0
         self.seconds = 0.0
         self.answers: dict[int, Answer] = {}
@@ -129,8 +131,14 @@ class GraphActor:
         return os.getpid()
 
     def reached(self) -> int:
-        """The last batch that was taken."""
+        """Return the last batch that was taken."""
+        self._check()
         return self.number
+
+    def _check(self) -> None:
+        """Refuse to go on with engines that have seen a batch by half, because memory ran out for instance."""
+        if self.taking:
+            raise OutOfOrderError(f"batch {self.taking} failed half way, so this actor has to be replaced")
 
     def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
         """A batch, none of whose successors has events older than the watermark: of its blocks what this actor owns.
@@ -139,15 +147,17 @@ class GraphActor:
         """
         if number in self.answers:
             return self.answers[number]
+        self._check()
         if number != self.number + 1:
             raise OutOfOrderError(f"batch {number} came after batch {self.number}")
         begin = perf_counter()
+        self.taking = number
         events = events_of(blocks) if blocks else None
         types = self._counted_types(events)
         events = self._own(number, events)
         rows = self._drained() if watermark is None else self._taken(watermark, events)
         self.seconds += perf_counter() - begin
-        self.number = number
+        self.number, self.taking = number, 0
         self.answers[number] = Receipt(number, *self._counted(), types), rows
         self.answers.pop(number - KEPT, None)
         self._tell()
@@ -206,6 +216,7 @@ class GraphActor:
 
     def save(self, number: int) -> bytes:
         """What this actor knows, if this batch is the last that it has taken."""
+        self._check()
         if number != self.number:
             raise OutOfOrderError(f"batch {number} is not the last; that is batch {self.number}")
         engines = [engine.save() for engine in self.engines]

@@ -74,6 +74,15 @@ class Era:
     def states(self, batch: int, places: int) -> list[bytes]:
         return [self.vault.get(f"{self.name}/states/{batch:012}/{place}") for place in range(places)]
 
+    def verify(self, batch: int, places: int) -> None:
+        """Read back the states of a snapshot; raise DamagedError where one is missing or not what was saved."""
+        for place in range(places):
+            name = f"{self.name}/states/{batch:012}/{place}"
+            try:
+                self.vault.get(name)
+            except OSError as error:
+                raise DamagedError(f"{self.vault.root}/{name} cannot be read back: {error}") from error
+
     def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
         self.vault.put(f"{self.name}/events/{batch:012}/{place}", pack(list(blocks)))
 
@@ -108,7 +117,7 @@ class Era:
         return found
 
     def snapshots(self) -> list[int]:
-        """The batches after which there are states, the latest first."""
+        """The batches after which there are states, the latest first; of some places maybe, and not of others."""
         return self._numbers("states")[::-1]
 
     def forget(self, before: int) -> None:

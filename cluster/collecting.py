@@ -9,13 +9,16 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from actors.collector import Collector
 from actors.rows import Rows
+from cluster.budget import Budget
 from cluster.pool import Pool, heard
 
 
 class Collecting:
     def __init__(self, pool: Pool, restarts: int) -> None:
         self.pool = pool
-        self.left = restarts
+        self.failures = Budget(restarts)
+        self.collected = 0
+        """Batches."""
         self.actor = pool.hire(Collector)
 
     def collect(self, parts: Sequence[Any]) -> list[Rows]:
@@ -25,12 +28,11 @@ class Collecting:
                 rows: list[Rows] = heard(self.actor.collect.remote(*parts))
             except RayTaskError as error:
                 raise error.cause from None
-            except RayActorError:
-                if not self.left:
-                    raise
-                self.left -= 1
+            except RayActorError as error:
+                self.failures.forgive(error, self.collected)
                 self.actor = self.pool.replace(Collector)
             else:
+                self.collected += 1
                 return rows
 
     def dismiss(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import sleep
 from typing import Any
 
@@ -16,12 +16,15 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from actors.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
+from cluster.budget import Budget
 from cluster.pool import Pool, heard
-from connectors.errors import FailedError
 from planner.routes import Ranges
 
 SAVE_EVERY = 16
 """Batches between two states, so that few are taken again."""
+
+FORGIVEN = RayError | OutOfOrderError | MemoryError
+"""What an actor may raise and be asked again; any other error is one of the events, the queries or the disk."""
 
 PAUSE, LONGEST = 0.1, 5.0
 """Seconds before what failed twice is tried again, and always twice as many; it may be Spark that has to come back."""
@@ -36,6 +39,12 @@ class Batch:
     sent again."""
     last: bool = False
     """The stream is over, and there are no blocks."""
+    snapshot: bool = False
+    """Every place saves its state after it; `Crew.send` decides that."""
+
+
+class AheadError(Exception):
+    """An actor has taken a batch that was cut short, so its state is not that after the last batch done."""
 
 
 @dataclass
@@ -62,7 +71,11 @@ class Crew:
         self.ranges = ranges
         self.pool = pool
         self.optimizer = optimizer
-        self.left = restarts
+        self.failures = Budget(restarts)
+        self.committed = 0
+        """The last batch whose rows are safe."""
+        self.unsaved = False
+        """Whether the last snapshot failed at any place, so that the next batch has to end with another one."""
         self.places = [Place(pool.hire(GraphActor)) for _ in range(ranges.places)]
         for number, place in enumerate(self.places):
             self._begin(number, place)
@@ -77,29 +90,38 @@ class Crew:
 
     def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
         """Go on where other actors were after a batch; for each range and route, what is taken over."""
+        self.committed = batch
         routes = len(self.duty.routes)
         for number, place in enumerate(self.places):
             own = self.ranges.of(number)
             legacies = left[own.start * routes : own.stop * routes]
             while place.state is None:
                 self._first(number, place, "inherit", batch, since, legacies)
-                self._kept(place, place.actor.save.remote(batch))
+                try:
+                    place.state = ray.put(heard(place.actor.save.remote(batch)))
+                except RayError as error:
+                    self._another(number, place, error)
 
     def states(self, batch: int) -> list[bytes]:
-        """What the actors know after the last batch."""
+        """Return what the actors know after the last batch; raise AheadError where one has taken a later batch."""
         return [self._state(number, place, batch) for number, place in enumerate(self.places)]
 
     def _state(self, number: int, place: Place, batch: int) -> bytes:
+        if place.begun is not None:
+            self._first(number, place, "reached")
         while True:
             try:
                 found: bytes = heard(place.actor.save.remote(batch))
             except RayError as error:
-                self._recover(number, place, error)
+                if self._recover(number, place, error) > batch:
+                    raise AheadError(f"the actor at place {number} has taken batch {batch + 1}") from None
             else:
+                place.failed = 0
                 return found
 
     def send(self, batch: Batch) -> None:
         """To every place; nobody waits for it."""
+        batch = replace(batch, snapshot=self.unsaved or batch.number % SAVE_EVERY == 0)
         self.waiting.append(batch.number)
         for number, place in enumerate(self.places):
             place.sent.append(batch)
@@ -114,28 +136,42 @@ class Crew:
     def withdraw(self, batch: int) -> None:
         """What was sent last will be sent again; who has taken it will say so."""
         self.waiting.clear()
+        self.committed = min(self.committed, batch - 1)
         for place in self.places:
             place.answers.pop(batch, None)
             place.states.pop(batch, None)
             while place.sent and place.sent[-1].number >= batch:
                 place.sent.pop()
 
-    def commit(self, batch: int) -> None:
-        """The rows of this batch are safe, and will not be asked for again."""
+    def commit(self, batch: int) -> bool:
+        """Let go of a batch whose rows are safe; return whether every place has saved its state after it.
+
+        Where one has not, all are asked again with the next batch: only states of the same batch are a snapshot.
+        """
+        self.committed = batch
         for place in self.places:
             del place.answers[batch]
-            if batch in place.states and self._kept(place, place.states.pop(batch)):
-                while place.sent and place.sent[0].number <= batch:
-                    place.sent.popleft()
+        saved = [self._saved(number, place, batch) for number, place in enumerate(self.places) if batch in place.states]
+        whole = len(saved) == len(self.places) and all(saved)
+        if saved:
+            self.unsaved = not whole
+        return whole
 
-    def _kept(self, place: Place, state: Any) -> bool:
-        """Whether a state was saved; then it is here, and does not go with the node of the actor whose it is."""
+    def _saved(self, number: int, place: Place, batch: int) -> bool:
+        """Fetch the state that a place saved after a batch, so that it does not go with the node of its actor."""
         try:
-            place.state = ray.put(heard(state))
-        except RayError:
-            # That one died before it had saved, which the next batch will show.
+            place.state = ray.put(heard(place.states.pop(batch)))
+        except RayError as error:
+            self._recover(number, place, error)
             return False
+        while place.sent and place.sent[0].number <= batch:
+            place.sent.popleft()
         return True
+
+    def save_again(self, error: Exception) -> None:
+        """Save with the next batch, because what was saved with the last one cannot be read."""
+        self.failures.forgive(error, self.committed)
+        self.unsaved = True
 
     def ask(self, method: str) -> list[Any]:
         """Something of every actor."""
@@ -168,23 +204,28 @@ class Crew:
 
     def _another(self, number: int, place: Place, error: RayError) -> None:
         self._forgive(error)
+        self._replace(number, place)
+
+    def _replace(self, number: int, place: Place) -> None:
         place.actor = self.pool.replace(GraphActor)
         self._begin(number, place)
 
     def _forgive(self, error: RayError) -> None:
-        """Not what is wrong with the events or the queries, nor more than is allowed to go wrong."""
-        if isinstance(error, RayTaskError) and not isinstance(error.cause, RayError | OutOfOrderError):
-            raise error.cause from None
-        if not self.left:
-            raise FailedError(f"a process of this run died once too often: {error}") from error
-        self.left -= 1
+        """Count a failure; raise what is wrong with the events or the queries, and a failure that is one too many."""
+        cause = error.cause if isinstance(error, RayTaskError) else error
+        if not isinstance(cause, FORGIVEN):
+            raise cause from None
+        self.failures.forgive(cause, self.committed)
 
     def _send(self, number: int, place: Place, batch: Batch) -> None:
         if place.begun is not None:
             self._first(number, place, "reached")
         take, watermark = place.actor.take.options(num_returns=2), None if batch.last else batch.watermark
-        place.answers[batch.number] = take.remote(batch.number, watermark, *batch.blocks(number))
-        if batch.number % SAVE_EVERY == 0:
+        answer = take.remote(batch.number, watermark, *batch.blocks(number))
+        if batch.number <= self.committed:
+            return  # taken once more by an actor that replaces another; nothing of it is asked for
+        place.answers[batch.number] = answer
+        if batch.snapshot:
             place.states[batch.number] = place.actor.save.remote(batch.number)
 
     def _receipt(self, number: int, place: Place, batch: int) -> Receipt:
@@ -200,20 +241,31 @@ class Crew:
                 place.failed = 0
                 return receipt
 
-    def _recover(self, number: int, place: Place, error: RayError) -> None:
-        """Find out how far the actor is, or begin another one; and send what it does not know."""
+    def _recover(self, number: int, place: Place, error: RayError) -> int:
+        """Ask the actor which batch it has reached, replace it where it is gone, and send it what it does not know.
+
+        Return the batch that it had reached. What failed counts once, also where it was the death of the actor.
+        """
         self._forgive(error)
         if place.failed:
             sleep(min(PAUSE * 2**place.failed, LONGEST))
         place.failed += 1
-        try:
-            known = heard(place.actor.reached.remote())
-        except RayError as gone:
-            self._another(number, place, gone)
+        known = self._reached(place)
+        if known is None:
+            self._replace(number, place)
             known = self._first(number, place, "reached") if place.state is None else self._restored(number, place)
         for batch in place.sent:
             if batch.number > known or batch.number in place.answers:
                 self._send(number, place, batch)
+        return known
+
+    def _reached(self, place: Place) -> int | None:
+        """Return the last batch that an actor has taken, or None where it is gone or has taken one by half."""
+        try:
+            known: int = heard(place.actor.reached.remote())
+        except RayError:
+            return None
+        return known
 
     def _restored(self, number: int, place: Place) -> int:
         known: int = self._first(number, place, "restore", place.state)

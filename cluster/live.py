@@ -19,25 +19,27 @@ from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
-from ray.exceptions import RayError
 
 from actors.graph_actor import Receipt
 from actors.rows import Rows
+from cluster.budget import Budget
 from cluster.checkpoint import Checkpoint, Done, Era
 from cluster.collecting import Collecting
-from cluster.crew import Batch, Crew
+from cluster.crew import AheadError, Batch, Crew
 from cluster.local import Metrics
 from cluster.reading import Reading, UnfinishedError
 from cluster.recovery import Known, Recovery, hand_over
 from cluster.replanning import Replanning, wanted
 from cluster.session import session
 from cluster.settings import Settings
+from cluster.snapshots import Snapshots
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.spark.dealing import BEGINNING, Deal
 from connectors.spark.handover import Blocks, Handed
 from connectors.spark.letting_go import let_go
 from connectors.spark.streams import Stream, UnreadableError
+from connectors.vault import DamagedError
 from planner.check import check_text
 from planner.clock import Clock
 from planner.plan import plan
@@ -117,7 +119,8 @@ class Live:
         self._writers: dict[Terms, Write] = {}
         self.metrics = LiveMetrics()
         self.error: BaseException | None = None
-        self.left = settings.restarts
+        self.losses = Budget(settings.restarts)
+        """Of Spark."""
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
@@ -187,6 +190,9 @@ class Live:
             hand_over(known, self.crew, self.terms)
         era.put_done(self.done)
         self.era = era
+        self.snapshots = Snapshots(self.checkpoint, era, self.terms.ranges.places)
+        if known:
+            self._forget()
         self.replanning = Replanning(self.terms, self.crew.optimizer, self.crew.duty.observed_as, self.settings.replan)
         self._count([])
 
@@ -275,8 +281,8 @@ class Live:
             self.era.put_done(done)
             self.done = done
             events.kept()
-            self.crew.commit(number)
-            self._forget()
+            if self.crew.commit(number):
+                self._forget()
         self._count(receipts)
 
     def _replan(self) -> None:
@@ -342,11 +348,11 @@ class Live:
             let_go(lost._jdf, in_one._jdf, writer)
 
     def _forget(self) -> None:
-        """Two snapshots are kept, and what came after the first of them."""
-        snapshots = [number for number in self.era.snapshots() if number <= self.done.number]
-        if len(snapshots) > 2:
-            self.era.forget(snapshots[1])
-            self.checkpoint.forget_before(self.era)
+        """Keep two snapshots that are whole, and what came after the first of them."""
+        try:
+            self.snapshots.add(self.done.number)
+        except DamagedError as error:
+            self.crew.save_again(error)
 
     def _count(self, receipts: Sequence[Receipt]) -> None:
         for name, count in self.done.counts.items():
@@ -401,7 +407,6 @@ class Live:
         try:
             while (self.query is not None or self._begun()) and not self._ended():
                 if self._lost:
-                    self.left -= 1
                     self.error = None
                     self.crew.withdraw(self.done.number + 1)
                 with self._busy:
@@ -455,16 +460,20 @@ class Live:
             self.replanning.close()
 
     def _turn(self, asked: Asked, better: Terms | None = None) -> None:
-        """An era with other queries or plans. Where a batch was cut short, actors may know more than was done: others
-        come."""
-        try:
-            known = Known(self.terms, self.done, self.crew.states(self.done.number))
-        except RayError:
-            known = self._recovered(self.era)
+        """An era with other queries or plans."""
+        known = self._known()
         self.crew.dismiss()
         self.replanning.close()
         self.asked = asked
         self._enter(known.replanned(better) if better is not None else known)
+
+    def _known(self) -> Known:
+        """Return what is known after the last batch. Where the next one was cut short, actors may have taken it, or its
+        rows may have been written: then that is found out as after the death of this process."""
+        if self.era.whole(self.done.number + 1) is None:
+            with suppress(AheadError):
+                return Known(self.terms, self.done, self.crew.states(self.done.number))
+        return self._recovered(self.era)
 
     def _ended(self) -> bool:
         """Wait for the end of the query of Spark's, and say whether it is that of the stream."""
@@ -476,7 +485,10 @@ class Live:
         if self._stopping.is_set():
             return True
         anew, self._anew = self._anew and not self._lost, False
-        if (self._lost and self.left) or ((self._wanted is not None or anew) and self.error is None):
+        if self._lost:
+            if self.losses.spend(self.done.number):
+                return False
+        elif (self._wanted is not None or anew) and self.error is None:
             return False
         self.error = self.error or failed
         return True
@@ -496,7 +508,12 @@ class _Events:
         self.safe = False
 
     def __call__(self, place: int) -> Sequence[Any]:
-        return self.era.events(self.number, place) if self.safe else self.handed(place)
+        if not self.safe:
+            return self.handed(place)
+        try:
+            return self.era.events(self.number, place)
+        except DamagedError as error:
+            raise FailedError(f"{error}; a graph actor has died, and the one in its place needs these events") from None
 
     def kept(self) -> None:
         self.safe = True

@@ -89,9 +89,8 @@ class RayRun:
                     try:
                         yield from self._dealt(crew, collecting, events, begun.spark)
                     except (Py4JError, RayError, FailedError):
-                        if not begun.spark_lost or not crew.left:
+                        if not begun.spark_lost or not crew.failures.spend(self.received):
                             raise
-                        crew.left -= 1
                         crew.withdraw(self.received + 1)
             if self.record_decisions:
                 self.decisions = _recorded(crew.ask("decisions"))

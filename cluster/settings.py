@@ -44,7 +44,9 @@ class Settings(Sourced):
     replan: float = Field(
         default=10.0, ge=0, description="seconds between two looks for a better plan of a live stream; 0 is never"
     )
-    restarts: int = Field(default=10, ge=0, description="processes that may die in a run before it is given up")
+    restarts: int = Field(
+        default=10, ge=0, description="failures in ten minutes, or over one batch, that a run or stream survives"
+    )
 
     def same_machine(self, other: Settings) -> bool:
         """Can a run with the other settings have what was started for one with these?"""

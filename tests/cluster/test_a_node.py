@@ -12,14 +12,14 @@ import pytest
 from ray.cluster_utils import Cluster
 
 from cluster.java import prepare_java
+from tests.cluster.drivers import Driver
+from tests.cluster.small_stream import PLACES, told, undisturbed
 from tests.cluster.streaming import Growing
 from tests.cluster.test_live import expected, growing, rides
 from tests.cluster.test_ray_run import WORKLOAD
 from tests.cluster.test_the_driver import alone, stream, until_answered, until_done
 
 __all__ = ["alone", "expected", "growing", "rides"]
-
-pytestmark = pytest.mark.long
 
 ON_ONE_MACHINE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
@@ -47,6 +47,52 @@ def another(cluster: Cluster) -> Any:
     return cluster.add_node(num_cpus=4, object_store_memory=256 << 20)
 
 
+ON_NODES = """
+import sys
+from pathlib import Path
+
+import ray
+from ray.cluster_utils import Cluster
+
+import cluster.checkpoint
+import cluster.crew
+from cluster.pool import Pool, heard
+from tests.cluster.small_stream import BATCHES, EVERY, Stream
+
+folder, found = map(Path, sys.argv[1:])
+cluster.crew.SAVE_EVERY = EVERY
+size = {"object_store_memory": 80 << 20}
+nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **size})
+first = nodes.add_node(num_cpus=2, **size)
+ray.init(nodes.address, log_to_driver=False)
+stream = Stream(Pool(cpus=1), folder, restarts=20, heard=heard)
+put_whole = cluster.checkpoint.Era.put_whole
+
+def lost(era, done):
+    "Between the two records of a batch both actors are lost, with their node."
+    put_whole(era, done)
+    if done.number == EVERY + 1:
+        nodes.add_node(num_cpus=2, **size)
+        nodes.remove_node(first, allow_graceful=False)
+
+cluster.checkpoint.Era.put_whole = lost
+stream.until(BATCHES)
+stream.tell(found)
+ray.shutdown()
+nodes.shutdown()
+"""
+
+
+def test_actors_that_go_with_their_node_are_not_missed(tmp_path: Path) -> None:
+    """Without Spark, whose own patience with lost nodes takes a minute."""
+    with Driver("-c", ON_NODES, tmp_path / "checkpoint", tmp_path / "found") as driver:
+        assert driver.end() == 0, driver.said()
+    rows, failures = told(tmp_path / "found")
+    assert rows == undisturbed(tmp_path / "undisturbed")
+    assert failures == PLACES
+
+
+@pytest.mark.long
 def test_every_node_but_the_head_is_lost(tmp_path: Path, growing: Growing, expected: Any, cluster: Cluster) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
     growing.more(2)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,14 +16,19 @@ import pyarrow as pa
 import pytest
 import ray
 from ray._private import state
-from ray.exceptions import RayError
+from ray.exceptions import ActorUnavailableError, RayError
 
 import elsinore
-from cluster.crew import Crew
+from actors.graph_actor import GraphActor
+from cluster.checkpoint import Done, Era
+from cluster.crew import Batch, Crew, Place
+from cluster.session import Session
 from connectors.spark.handover import Blocks
 from elsinore.api import prepare
 from elsinore.result import Result
 from elsinore.tables import answers, columns_of, form_of
+from tests.cluster.drivers import Driver
+from tests.cluster.small_stream import told, undisturbed
 from tests.cluster.streaming import Growing, answered, row_of
 from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
 from tests.cluster.test_ray_run import WORKLOAD
@@ -139,16 +146,139 @@ def test_calls_that_fail_are_made_again(
     assert len(forgiven) > 10
 
 
+CALL = "CoreWorkerService.grpc_client.PushTask"
+"""How a process asks an actor to do something."""
+
+IN_TURN = {"num_failures": 8, "req_failure_prob": 15, "resp_failure_prob": 15, "in_flight_failure_prob": 15}
+"""Of a hundred calls so many are lost, so many replies are, and so many calls are run twice; eight of them in all."""
+
+ON_REAL_ACTORS = """
+import sys
+from pathlib import Path
+
+import ray
+
+import cluster.crew
+from cluster.pool import Pool, heard
+from tests.cluster.small_stream import BATCHES, EVERY, Stream
+
+address, folder, found = sys.argv[1:]
+cluster.crew.SAVE_EVERY = EVERY
+ray.init(address, log_to_driver=False)
+stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=heard)
+stream.until(BATCHES)
+stream.tell(Path(found))
+"""
+
+
+def test_calls_that_ray_loses_or_runs_twice_are_not_missed(tmp_path: Path, running: Session) -> None:
+    """Another process uses the same Ray. Its own calls fail, not those of Spark: it has none."""
+    address = ray.get_runtime_context().gcs_address
+    command = ["-c", ON_REAL_ACTORS, address, tmp_path / "checkpoint", tmp_path / "found"]
+    with Driver(*command, RAY_testing_rpc_failure=json.dumps({CALL: IN_TURN})) as driver:
+        assert driver.end() == 0, driver.said()
+    rows, failures = told(tmp_path / "found")
+    assert rows == undisturbed(tmp_path / "undisturbed")
+    assert failures > 0
+
+
+class MortalInSave(GraphActor):
+    """The first actor to save after batch 4 dies when its state is on disk, but nobody knows."""
+
+    def save(self, number: int) -> bytes:
+        state = super().save(number)
+        keeper: Any = self.duty.keeper
+        if number == 4 and keeper is not None:
+            with suppress(FileExistsError):
+                (Path(keeper.vault.root) / "killed").mkdir()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return state
+
+
+def test_kills_at_the_worst_moments_are_not_missed(
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before a batch is taken, while another actor is replaced, in a save, between the two records of a batch."""
+    send, replace_, put_whole = Crew.send, Crew._replace, Era.put_whole
+    killed: list[str] = []
+
+    def kill_once(moment: str, crew: Crew, place: int) -> None:
+        if moment not in killed:
+            killed.append(moment)
+            os.kill(ray.get(crew.places[place].actor.pid.remote()), signal.SIGKILL)
+
+    def sent(crew: Crew, batch: Batch) -> None:
+        if batch.number == 2:
+            kill_once("before take", crew, 0)
+        send(crew, batch)
+
+    def replaced(crew: Crew, number: int, place: Place) -> None:
+        replace_(crew, number, place)
+        kill_once("while another is replaced", crew, 1 - number)
+
+    def whole(era: Era, done: Done) -> None:
+        put_whole(era, done)
+        if done.number == 6:
+            kill_once("between whole and done", live._live.crew, 1)
+            os.kill(pid_of("Collector"), signal.SIGKILL)
+
+    monkeypatch.setattr("cluster.crew.GraphActor", MortalInSave)
+    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr(Crew, "send", sent)
+    monkeypatch.setattr(Crew, "_replace", replaced)
+    monkeypatch.setattr(Era, "put_whole", whole)
+    growing.end()
+    with begin(tmp_path, files_at_once=1) as live:
+        until(live, lambda: live.metrics.events >= EVENTS + 1, 100)
+    assert killed == ["before take", "while another is replaced", "between whole and done"]
+    assert (tmp_path / "checkpoint" / "killed").exists()
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+def test_a_stream_whose_saves_were_lost_begins_again(
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cluster.crew.GraphActor", Forgetful)
+    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    growing.more(8)
+    with begin(tmp_path, files_at_once=1) as live:
+        until(live, lambda: live.metrics.batches == 8)
+    monkeypatch.undo()
+    growing.end()
+    with begin(tmp_path) as live:
+        taken(live, EVENTS + 1)
+    assert answered(tmp_path / "rows.jsonl") == expected
+
+
+class Forgetful(GraphActor):
+    """Of the snapshots after batches 4, 6 and 8 each misses the state of a place, the one or the other by turns."""
+
+    def save(self, number: int) -> bytes:
+        if number >= 4 and number % 4 // 2 == self.place:
+            raise ActorUnavailableError("so it seems to the caller", None)
+        return super().save(number)
+
+
+MOMENTS = ("events/*/0", "events/*/whole", "done/*")
+"""Files of an era that appear in the course of a batch."""
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_ten_random_kills(tmp_path: Path, growing: Growing, expected: Any, seed: int) -> None:
     random = Random(seed)
+
+    def there(moment: str) -> set[Path]:
+        return set((tmp_path / "checkpoint" / "eras").glob(f"*/{moment}"))
+
     growing.more()
     with begin(tmp_path, files_at_once=1, restarts=100) as live:
         taken(live, 1)
         for _ in range(10):
+            moment = random.choice(MOMENTS)
+            before = there(moment)
             growing.more()
-            live.wait(random.random())
+            until(live, lambda before=before, moment=moment: there(moment) > before, 100)  # type: ignore[misc]
             kill(live, random.choice(list(VICTIMS.values())[:4]))
             until(live, lambda: live.metrics.events >= growing.put * (EVENTS // PIECES), 100)
         growing.end()

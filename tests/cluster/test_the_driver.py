@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 import pytest
@@ -27,10 +26,10 @@ def alone() -> None:
         begun.close()
 
 
-def stream(tmp_path: Path, **settings: str) -> Driver:
+def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:
     command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
     command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
-    return Driver("-m", "elsinore", *command, **settings)
+    return Driver(*(python or ("-m", "elsinore")), *command, **settings)
 
 
 def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
@@ -42,14 +41,43 @@ def until_answered(tmp_path: Path, driver: Driver, expected: Any) -> None:
     driver.until(lambda: answered(tmp_path / "rows.jsonl") == expected)
 
 
-def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any) -> None:
+KILLED = """
+import os, signal
+from cluster.checkpoint import Checkpoint, Era
+from cluster.crew import Crew
+from elsinore.cli import main
+
+kind, name, nth = {at}
+method, calls = getattr(kind, name), []
+
+def last(*arguments):
+    calls.append(arguments)
+    if len(calls) == nth:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return method(*arguments)
+
+setattr(kind, name, last)
+main()
+"""
+
+MOMENTS = {
+    "before a batch is taken": "Crew, 'send', 2",
+    "before it is known to be whole": "Era, 'put_whole', 2",
+    # That of the beginning of the era is the first one.
+    "when its rows are written": "Era, 'put_done', 3",
+    "when all is done but to tell Spark": "Crew, 'commit', 2",
+}
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [pytest.param(one, marks=() if one == "when its rows are written" else pytest.mark.long) for one in MOMENTS],
+)
+def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any, moment: str) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
     growing.more(4)
-    with stream(tmp_path) as killed:
-        until_done(tmp_path, killed, 1)
-        growing.more(3)
-        sleep(0.4)
-        killed.process.kill()
+    with stream(tmp_path, "-c", KILLED.format(at=MOMENTS[moment]), ELSINORE_FILES_AT_ONCE="2") as killed:
+        assert killed.end() == -signal.SIGKILL, killed.said()
         killed.until_nothing_is_left()
     growing.end()
     with stream(tmp_path) as driver:

@@ -1,0 +1,135 @@
+"""A small stream, driven as `Live` drives one but for Spark: on played actors, or on real ones."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from actors.blocks_in import block_of
+from actors.collector import Collector
+from cluster.checkpoint import Checkpoint, Done, Era
+from cluster.crew import Batch, Crew
+from cluster.recovery import Recovery, hand_over
+from cluster.snapshots import Snapshots
+from cluster.terms import Terms
+from planner.check import check_text
+from planner.clock import Clock
+from planner.plan import plan
+from planner.routes import Ranges
+from tests.cluster.played import heard, play
+
+WORKLOAD = "RETURN g, COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds"
+GROUPS, PLACES, BATCHES, EVERY = 8, 2, 14, 3
+CLOCK = Clock.of(pa.int64(), "s", plan(check_text(WORKLOAD)).spans)
+TERMS = Terms("stream", WORKLOAD, "cogra", "exact", CLOCK, Ranges.even(GROUPS, PLACES))
+
+
+def events(number: int) -> bytes:
+    """Return the block of a batch: each of two groups of partitions has an A and a B in it."""
+    times = [4 * number + step for step in range(4)]
+    kinds = pa.array([0, 0, 1, 1], pa.int16())
+    groups = pa.array([0, 7, 0, 7], pa.int32())
+    return block_of(pa.table({"kind": kinds, "ticks": times, "a_v": times, "a_g": ["p", "q", "p", "q"], "g_0": groups}))
+
+
+def told(path: Path) -> tuple[dict[int, Counter[str]], int]:
+    """Return what `Stream.tell` wrote."""
+    found = json.loads(path.read_text())
+    return {int(number): Counter(rows) for number, rows in found["rows"].items()}, found["failures"]
+
+
+@dataclass
+class Stream:
+    """Begun, or begun again, from a checkpoint."""
+
+    pool: Any
+    folder: Path
+    restarts: int = 10
+    rows: dict[int, Counter[str]] = field(default_factory=dict)
+    heard: Callable[[Any], Any] = heard
+
+    def __post_init__(self) -> None:
+        self.checkpoint = Checkpoint(str(self.folder))
+        try:
+            self.begin()
+        except BaseException:
+            self.checkpoint.close()
+            raise
+
+    def begin(self) -> None:
+        latest = self.checkpoint.latest
+        known = Recovery(self.checkpoint, self.hired, self.write).known(latest) if latest else None
+        self.done = known.done if known else Done(counts={"rows": 0})
+        self.era = self.checkpoint.next_era()
+        self.era.begin(TERMS.document())
+        self.crew = self.hired(TERMS, self.era)
+        if known:
+            hand_over(known, self.crew, TERMS)
+        self.era.put_done(self.done)
+        self.snapshots = Snapshots(self.checkpoint, self.era, PLACES)
+
+    def hired(self, terms: Terms, era: Era | None = None) -> Crew:
+        return Crew(terms.duty(era), terms.ranges, self.pool, None, self.restarts)
+
+    def write(self, _terms: Terms, batch: int, parts: Sequence[Any]) -> int:
+        found = Collector().collect(*map(self.heard, parts))
+        self.rows[batch] = Counter(
+            f"{rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
+            for rows in found
+            for i in range(len(rows))
+        )
+        return len(self.rows[batch])
+
+    def given(self) -> tuple[Done, list[Any]]:
+        number = self.done.number + 1
+        self.crew.send(Batch(number, 4 * number + 3, lambda _: [events(number)]))
+        return Done(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
+
+    def step(self) -> bool:
+        """Take a batch; return whether it ended with a snapshot that every place has saved."""
+        done, parts = self.given()
+        self.era.put_whole(done)
+        self.write(TERMS, done.number, parts)
+        self.era.put_done(done)
+        self.done = done
+        whole = self.crew.commit(done.number)
+        if whole:
+            self.snapshots.add(done.number)
+        return whole
+
+    def until(self, batches: int) -> None:
+        while self.done.number < batches:
+            self.step()
+
+    def stop(self) -> Stream:
+        self.checkpoint.close()
+        return self
+
+    def again(self) -> Stream:
+        """Begin again with the same checkpoint, in another process so to say."""
+        self.stop()
+        return Stream(self.pool, self.folder, self.restarts, self.rows, self.heard)
+
+    def tell(self, path: Path) -> None:
+        """Write the rows, and how many failures were survived, for another process to read."""
+        rows = {number: dict(found) for number, found in self.rows.items()}
+        path.write_text(json.dumps({"rows": rows, "failures": len(self.crew.failures.failures)}))
+
+    def states(self) -> list[str]:
+        return sorted(f"{int(path.parent.name)}/{path.name}" for path in self.folder.glob("eras/*/states/*/*"))
+
+
+def undisturbed(folder: Path) -> dict[int, Counter[str]]:
+    """Return the rows by batch where nothing fails."""
+    with pytest.MonkeyPatch.context() as patched:
+        stream = Stream(play(patched), folder)
+        stream.until(BATCHES)
+    assert sum(rows.total() for rows in stream.rows.values()) > BATCHES
+    return stream.stop().rows
