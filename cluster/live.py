@@ -126,6 +126,7 @@ class Live:
         self._stopping = Event()
         self._wanted: Asked | None = None
         """What somebody wants from the next batch on."""
+        self._changing = Lock()
         self._anew = False
         """Whether the batch at work is to be done again, by another query of Spark's."""
         self.done = Done()
@@ -375,11 +376,18 @@ class Live:
 
     def change(self, workload: str) -> None:
         """Go on with other queries after the batch that is at work; when it returns, they are those of the stream."""
-        self._wanted = replace(self.asked, workload=workload)
+        with self._changing:
+            self._wanted = replace(self.asked, workload=workload)
         self._halt()
         while self._wanted is not None:
             if self.wait(LOOK):
                 raise FailedError("the stream ended before its queries were changed")
+
+    def _heard(self, asked: Asked | None) -> None:
+        """Take note that a change was made, unless another one was asked for meanwhile."""
+        with self._changing:
+            if self._wanted is asked:
+                self._wanted = None
 
     def _halt(self) -> None:
         with self._busy:
@@ -432,19 +440,19 @@ class Live:
                 if self._stopping.is_set():
                     break
                 self.stream = stream
-                if stream is not None:
+                asked = self._wanted
+                if stream is not None and self._entered:
+                    _check_form(self.terms, stream)
+                if asked is not None and asked != self.asked:
                     if self._entered:
-                        _check_form(self.terms, stream)
-                    else:
-                        self.asked = self._wanted or self.asked
-                        self._begin()
-                    self._wanted = None
+                        self._turn(asked)
+                    self.asked = asked
+                if stream is not None and not self._entered:
+                    self._begin()
+                self._heard(asked)
+                if stream is not None:
                     self.query = self._reading(stream)
                     return True
-                if self._wanted is not None:
-                    if self._entered:
-                        self._turn(self._wanted)
-                    self.asked, self._wanted = self._wanted, None
             self._stopping.wait(POLL_SECONDS)
         return False
 
