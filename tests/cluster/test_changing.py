@@ -1,0 +1,63 @@
+"""A change of queries is made, whenever it is asked for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from threading import Event, Lock, Thread
+from typing import Any
+
+import pytest
+
+from cluster.live import Asked, Live
+
+
+class Begun(Live):
+    """A stream whose Spark was lost: it is begun anew when `go` is set, and all else is left out."""
+
+    def __init__(self) -> None:
+        self.asked = Asked("before", "auto", "exact", Fraction(0))
+        self.go, self.opening, self.ended_by_test = Event(), Event(), Event()
+        self.error: BaseException | None = None
+        self.turned: list[str] = []
+        self.query = None
+        self.replanning: Any = None
+        self.terms: Any = None
+        self._stopping, self._wanted = Event(), None
+        self._busy, self._changing = Lock(), Lock()
+        self._going = Thread(target=self._run, daemon=True)
+        self._going.start()
+
+    def _run(self) -> None:
+        self._begun()
+        self.ended_by_test.wait(10)
+
+    def _opened(self) -> Any:
+        self.opening.set()
+        assert self.go.wait(10)
+        return object()
+
+    def _turn(self, asked: Asked, better: Any = None) -> None:
+        self.turned.append(asked.workload)
+        self.asked = asked
+
+    def _reading(self, stream: Any) -> Any:
+        return stream
+
+    @property
+    def _lost(self) -> bool:
+        return True
+
+
+def test_a_change_is_made_while_spark_is_begun_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cluster.live._check_form", lambda *_: None)
+    live = Begun()
+    assert live.opening.wait(10)
+    asking = Thread(target=lambda: live.change("after"), daemon=True)
+    asking.start()
+    while live._wanted is None:
+        asking.join(0.01)
+    live.go.set()
+    asking.join(10)
+    live.ended_by_test.set()
+    live._going.join(10)
+    assert (live.turned, live.asked.workload, live._wanted) == (["after"], "after", None)
