@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import os
 import uuid
+from errno import EACCES, EINVAL, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
+
+NOT_SYNCED = (EACCES, EINVAL, ENOSYS, ENOTSUP)
+"""Why a folder cannot be synced: the file system has no such call, or the process may write to the folder only."""
+
+NO_LINKS = (EPERM, ENOSYS, ENOTSUP)
+"""Why a file cannot get a second name: the file system has no hard links."""
 
 
 def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
@@ -28,10 +35,46 @@ def write(path: Path, content: bytes, safe: bool = True) -> None:
             os.fsync(file.fileno())
 
 
-def sync(folder: Path) -> None:
-    """What came into it, or lost its name there."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def put_new(path: Path, content: bytes) -> bool:
+    """Write a file that no process has written before, and return whether that succeeded."""
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        os.fsync(descriptor)
+        write(draft, content)
+        try:
+            os.link(draft, path)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            with path.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+    except FileExistsError:
+        return False
     finally:
-        os.close(descriptor)
+        draft.unlink(missing_ok=True)
+    sync(path.parent)
+    return True
+
+
+def make(folder: Path) -> None:
+    """Create a folder with its parents; each new one is synced into the folder above it."""
+    if folder.is_dir():
+        return
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for one in new:
+        sync(one.parent)
+
+
+def sync(path: Path) -> None:
+    """Write the content of a file to the disk, or the names that a folder has gained and lost."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in NOT_SYNCED or not path.is_dir():
+            raise

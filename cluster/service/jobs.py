@@ -30,7 +30,7 @@ from time import time
 from typing import Any
 
 from cluster.service.refusals import RefusedError
-from connectors.safe_files import put_bytes, sync
+from connectors.safe_files import make, put_bytes, sync
 from planner.check import check_text
 from planner.syntax import Workload
 
@@ -130,7 +130,7 @@ class Jobs:
 
     def begin(self) -> None:
         for folder in ("jobs", "gone"):
-            (self.data / folder).mkdir(parents=True, exist_ok=True)
+            make(self.data / folder)
 
     def all(self) -> list[Job]:
         found = (Job(path) for path in (self.data / "jobs").iterdir() if NAME.fullmatch(path.name))

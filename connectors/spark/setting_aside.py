@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from connectors.safe_files import make, sync
+
 READING = re.compile(
     r"(?:while reading file|FAILED_READ_FILE|Could not read footer for file:?)\s+(file:\S+?)[\s.]*(?:$|\s)"
 )
@@ -20,5 +22,7 @@ def unreadable_file(error: Exception) -> Path | None:
 
 def set_aside(path: Path, folder: Path) -> None:
     """It is kept, for somebody to look at."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make(folder)
     shutil.move(path, folder / path.name)
+    sync(folder)
+    sync(path.parent)
