@@ -7,6 +7,7 @@ back before Spark reads on: the next process may run on another machine.
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,6 +25,10 @@ SOURCES = "sources"
 
 TEMPORARY = (".tmp", ".tmp.crc")
 """How the names of files end that Spark is still writing."""
+
+
+THREADS = 8
+"""Syncs that wait at a time."""
 
 
 class SparkLog:
@@ -63,20 +68,20 @@ class SparkLog:
                 self._sync()
 
     def _sync(self) -> None:
-        """Sync new files, then the folders that they are in."""
+        """Sync new files, then the folders that they are in; all at once, for a disk then has to wait only once."""
         found: set[str] = set()
-        changed: list[Path] = []
+        written: list[str] = []
+        changed: list[str] = []
         for folder, folders, files in os.walk(self.folder):
             names = {f"{folder}/{name}" for name in (*folders, *files) if not name.endswith(TEMPORARY)}
             new = names - self._synced
-            for path in new.difference(f"{folder}/{name}" for name in folders):
-                with suppress(FileNotFoundError):
-                    sync(Path(path))
+            written += new.difference(f"{folder}/{name}" for name in folders)
             if new:
-                changed.append(Path(folder))
+                changed.append(folder)
             found |= names
-        for path in changed:
-            sync(path)
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(_sync, written))
+            list(pool.map(_sync, changed))
         self._synced = found
 
     def _copy(self) -> None:
@@ -113,6 +118,12 @@ class SparkLog:
     def close(self) -> None:
         if self._draft:
             self._draft.cleanup()
+
+
+def _sync(path: str) -> None:
+    # Old files may go while somebody looks.
+    with suppress(FileNotFoundError):
+        sync(Path(path))
 
 
 def _order(name: str) -> tuple[bool, int, str]:

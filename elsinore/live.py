@@ -95,6 +95,7 @@ def stream(
     called twice with one batch). It may go on with other queries, which then answer the windows that begin after the
     latest event, and with another number of `actors`.
     """
+    from cluster.checkpoint import last_done
     from cluster.live import Asked, Live
     from connectors.spark.streams import open_stream
     from planner.check import check_attributes
@@ -108,6 +109,7 @@ def stream(
     queries = checked(workload)
     open_live_sink(sink, columns_of(queries), "")
     types = plan(queries, strategy).types
+    resumed = last_done(str(checkpoint)).number > 0
 
     def opened(spark: Any) -> Any:
         found = open_stream(
@@ -123,7 +125,7 @@ def stream(
 
     def writer(terms: Terms) -> Write:
         columns = columns_of(checked(terms.workload))
-        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}")
+        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}", resumed)
         approximate = terms.numeric == "approximate"
 
         def write(batch: int, rows: list[Rows]) -> None:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+import elsinore
 from cluster.checkpoint import Checkpoint, Done, last_done, mend
 from cluster.mending import Log
 from cluster.spark_log import SparkLog
 from connectors.errors import InputError
 from connectors.vault import Vault
-from tests.cluster.power import EMPTY, MISSING, WHOLE
+from tests.cluster.power import EMPTY, MISSING, WHOLE, watched
 from tests.cluster.spark_logs import STREAM, Written, goes_on, sums_beside
 
 STATES = (WHOLE, EMPTY, MISSING)
@@ -208,3 +209,24 @@ def test_a_damaged_copy_of_what_is_needed_is_named(tmp_path: Path) -> None:
     vault._place[0].pipe_file(f"{vault._place[1]}/spark/offsets/3", b"no digest")
     with pytest.raises(InputError, match=f"memory://{tmp_path}/spark is the folder .* ends with batch 2"):
         SparkLog(vault).begin(3, STREAM)
+
+
+def test_a_stream_whose_log_is_gone_is_told_so_at_once(tmp_path: Path) -> None:
+    log = checkpoint(tmp_path / "checkpoint")
+    shutil.rmtree(log.folder)
+    with pytest.raises(InputError, match="empty or missing, though 6 of Spark's batches are done"):
+        elsinore.stream(
+            "RETURN COUNT(*) PATTERN A+ WITHIN 1 minute", tmp_path, print, checkpoint=tmp_path / "checkpoint"
+        )
+
+
+def test_all_that_spark_has_written_is_synced(tmp_path: Path) -> None:
+    log = Written(tmp_path / "checkpoint" / "spark")
+    with watched(tmp_path) as disk:
+        found = Checkpoint(str(tmp_path / "checkpoint"))
+        found.mend()
+        for done in range(11):
+            log.done(done)
+            found.spark_log.keep()
+            assert disk.unsynced() == ["checkpoint/lock"]
+    found.close()
