@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 WHOLE, EMPTY, MISSING = "whole", "empty", "missing"
 
 Choice = Callable[[str], str]
@@ -73,8 +75,6 @@ def watched(folder: Path) -> Iterator[Disk]:
         if path == disk.folder or disk.folder in path.parents:
             disk.note(path)
 
-    os.fsync = noted
-    try:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", noted)
         yield disk
-    finally:
-        os.fsync = fsync

@@ -18,6 +18,8 @@ from connectors.vault import Vault
 from tests.cluster.power import EMPTY, MISSING, WHOLE, watched
 from tests.cluster.spark_logs import STREAM, Written, goes_on, sums_beside
 
+WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 1 minute"
+
 STATES = (WHOLE, EMPTY, MISSING)
 
 
