@@ -16,6 +16,7 @@ whole, and then batch by batch. An era without a whole snapshot follows from the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -44,6 +45,8 @@ class Done:
     counts: dict[str, int] = field(default_factory=dict)
     types: dict[str, int] = field(default_factory=dict)
     """Events by type, of the types that a query named then."""
+    spark_stream: str = ""
+    """Spark's identifier of the stream; it is not known where an older version wrote this."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,13 @@ class Era:
     @property
     def begun(self) -> bool:
         return "duty" in self.vault.names(self.name)
+
+    @property
+    def before(self) -> Era | None:
+        """The last era that has begun of those before this one."""
+        earlier = [int(name) for name in self.vault.names(ERAS) if int(name) < self.number]
+        begun = (one for number in reversed(earlier) if (one := Era(self.vault, number)).begun)
+        return next(begun, None)
 
     def put_state(self, batch: int, place: int, state: bytes) -> None:
         self.vault.put(f"{self.name}/states/{batch:012}/{place}", state)
@@ -139,6 +149,15 @@ class Checkpoint:
         self._lock = _locked(self.vault) if self.vault.local else None
         self.spark_log = SparkLog(self.vault)
 
+    def mend(self) -> Done:
+        """Mend Spark's log after a loss of power, and return the last batch that it has to have.
+
+        Raises InputError where the log does not fit that batch: events would be skipped, or counted twice.
+        """
+        done = _last_done(self.latest)
+        self.spark_log.begin(done.spark_batch, done.spark_stream)
+        return done
+
     @property
     def latest(self) -> Era | None:
         """The last era that has begun."""
@@ -165,9 +184,7 @@ class Checkpoint:
 
     def before(self, era: Era) -> Era | None:
         """The era from whose end this one follows, where it is still there."""
-        earlier = [number for number in self._numbers() if number < era.number]
-        begun = (one for number in reversed(earlier) if (one := Era(self.vault, number)).begun)
-        return next(begun, None)
+        return era.before
 
     def forget_before(self, era: Era) -> None:
         for number in self._numbers():
@@ -198,9 +215,28 @@ class Status:
 
 def latest_of(url: str) -> Era | None:
     """The last era of a checkpoint, whoever is at work on it."""
-    vault = Vault(url)
-    begun = [era for name in vault.names(ERAS) if (era := Era(vault, int(name))).begun]
-    return begun[-1] if begun else None
+    return Era(Vault(url), 1 << 60).before
+
+
+def last_done(url: str) -> Done:
+    """Return the last batch of a checkpoint that is done, or will be once what the actors know is recovered."""
+    return _last_done(latest_of(url))
+
+
+def _last_done(era: Era | None) -> Done:
+    if era is None:
+        return Done()
+    records = era.done()
+    done = records[-1] if records else _last_done(era.before)
+    while last := era.whole(done.number + 1):
+        done = last
+    return done
+
+
+def mend(url: str) -> Done:
+    """Do what `Checkpoint.mend` does, for a stream that has yet to begin."""
+    with closing(Checkpoint(url)) as checkpoint:
+        return checkpoint.mend()
 
 
 def status(url: str) -> Status:

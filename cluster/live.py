@@ -33,6 +33,7 @@ from cluster.replanning import Replanning, wanted
 from cluster.session import session
 from cluster.settings import Settings
 from cluster.snapshots import Snapshots
+from cluster.spark_log import NAME
 from cluster.terms import Terms
 from connectors.errors import FailedError, InputError
 from connectors.spark.dealing import BEGINNING, Deal
@@ -135,6 +136,7 @@ class Live:
         self._held = ExitStack()
         self._held.callback(self.checkpoint.close)
         try:
+            self.checkpoint.mend()
             self.session = session(settings)
             self.stream = self._opened()
             self.collecting = Collecting(self.session.pool, settings.restarts)
@@ -186,6 +188,7 @@ class Live:
         self.terms = self._changed(known.terms) if known else self._first(self.stream)
         self.done = known.done if known else Done()
         era.begin(self.terms.document())
+        self._writer_of(self.terms)  # refuses a sink of another stream, now that it is known which one this is
         self.crew = self._hired(self.terms, era)
         if known:
             hand_over(known, self.crew, self.terms)
@@ -240,8 +243,9 @@ class Live:
             self._expect_more()
         try:
             self._expect_more()
-            if spark_batch > self.done.spark_batch:
+            if spark_batch != self.done.spark_batch:
                 try:
+                    self._check_next(spark_batch)
                     self._do(frame, spark_batch)
                     self._replan()
                 except UnfinishedError:
@@ -257,6 +261,15 @@ class Live:
             # Only what raises is not taken for done.
             raise UnfinishedError("the stream was stopped, or is being changed")
 
+    def _check_next(self, spark_batch: int) -> None:
+        """Refuse to go on where Spark has another opinion of what was done."""
+        if spark_batch != self.done.spark_batch + 1:
+            raise FailedError(
+                f"Spark goes on with batch {spark_batch}, but the last one of the checkpoint "
+                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {NAME} was changed meanwhile. "
+                "Stop what changes it, and begin again with the same checkpoint."
+            )
+
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
@@ -271,7 +284,7 @@ class Live:
         with self._timed("actors"):
             self.crew.send(Batch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
-        done = replace(done, types=self._types(receipts))
+        done = replace(done, types=self._types(receipts), spark_stream=self.checkpoint.spark_log.stream)
         with self._timed("checkpoint"):
             self.checkpoint.spark_log.keep()
             self.era.put_whole(done)
@@ -297,9 +310,7 @@ class Live:
         """The rows of a batch, given what each actor knows of them; how many there are."""
         rows = self.collecting.collect(parts)
         if rows:
-            if terms not in self._writers:
-                self._writers[terms] = self.writer(terms)
-            self._writers[terms](batch, rows)
+            self._writer_of(terms)(batch, rows)
         return sum(map(len, rows))
 
     def _tried(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
@@ -315,6 +326,11 @@ class Live:
             self._expect_more()
             self._anew = True
             raise UnfinishedError("files of this batch could not be read") from None
+
+    def _writer_of(self, terms: Terms) -> Write:
+        if terms not in self._writers:
+            self._writers[terms] = self.writer(terms)
+        return self._writers[terms]
 
     def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
         """What will be known when this batch is done."""

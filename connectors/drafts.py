@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from connectors.errors import InputError
+from connectors.safe_files import sync
 
 
 class Draft:
@@ -21,10 +22,12 @@ class Draft:
             raise InputError(f"{name} cannot be written: {error.strerror or error}.") from error
 
     def close(self) -> None:
+        """Let the file appear; when this returns, it survives a loss of power."""
         self.stream.flush()
         os.fsync(self.stream.fileno())
         self.stream.close()
         self.path.replace(self._name)
+        sync(self._name.parent)
 
     def abandon(self) -> None:
         self.stream.close()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,14 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.errors import InputError
+from connectors.safe_files import make_folder, put_new
 from connectors.sinks import SINKS, Queries, StdoutSink, open_sink
 from connectors.widening import fitted
 
 Callback = Callable[[pa.Table, int], Any]
+
+MARKER = ".elsinore"
+"""The file in a folder of rows that names the stream which writes there; hidden, so readers of the rows ignore it."""
 
 
 class LiveSink(ABC):
@@ -25,10 +30,13 @@ class LiveSink(ABC):
         """When it returns, the rows are safe."""
 
 
-def open_live_sink(sink: str | PathLike[str] | Callback, queries: Queries, stream: str) -> LiveSink:
+def open_live_sink(
+    sink: str | PathLike[str] | Callback, queries: Queries, stream: str, resumed: bool = False
+) -> LiveSink:
     """By its name: a folder *.parquet, *.jsonl or *.csv of files, a Delta table *.delta, or - for JSON lines to stdout.
 
-    A function is called with the rows and the number of the batch. `stream`: what nobody else writes to a table as.
+    A function is called with the rows and the number of the batch. `stream`: what nobody else writes to a table as; a
+    folder is claimed for it, and without it only looked at. `resumed`: the stream may have written rows before.
     """
     if callable(sink):
         return CallbackSink(sink)
@@ -42,7 +50,10 @@ def open_live_sink(sink: str | PathLike[str] | Callback, queries: Queries, strea
             f"{sink}: a live stream writes its rows into a folder whose name ends in {', '.join(SINKS)} or .delta, "
             "or to - as JSON lines"
         )
-    return FolderSink(Path(sink), queries)
+    found = FolderSink(Path(sink), queries)
+    if stream:
+        found.claim(stream, resumed)
+    return found
 
 
 class FolderSink(LiveSink):
@@ -51,9 +62,37 @@ class FolderSink(LiveSink):
     def __init__(self, folder: Path, queries: Queries) -> None:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; the rows of a live stream go into a folder, a file for each batch")
-        folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.queries = queries
+        with self._written():
+            make_folder(folder, 0o777)
+
+    def claim(self, stream: str, resumed: bool) -> None:
+        """Let no other stream write here: part files are named by batch alone, so two streams would overwrite rows.
+
+        Rows without a marker were written by an older version. A stream that is resumed takes them for its own.
+        """
+        marker = self.folder / MARKER
+        with self._written():
+            if not marker.exists():
+                if not resumed and any(self.folder.glob("part-*")):
+                    raise self._not_ours("rows that this stream has not written")
+                put_new(marker, stream.encode())
+            if marker.read_bytes() != stream.encode():
+                raise self._not_ours("the rows of another stream")
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(f"{self.folder} cannot hold rows: {error.strerror or error}") from error
+
+    def _not_ours(self, what: str) -> InputError:
+        return InputError(
+            f"{self.folder} holds {what}. Name another folder for the rows; or begin with the checkpoint of the stream "
+            f"that wrote these; or, where they are of no use any more, remove {self.folder} first"
+        )
 
     def write(self, batch: int, rows: pa.Table) -> None:
         name = f"part-{batch:012}{self.folder.suffix}"

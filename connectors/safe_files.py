@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import os
 import uuid
+from errno import EACCES, EINVAL, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
+
+NOT_SYNCED = (EACCES, EINVAL, ENOSYS, ENOTSUP)
+"""Why a folder cannot be synced: the file system has no such call, or the process may write to the folder only."""
+
+NO_LINKS = (EPERM, ENOSYS, ENOTSUP)
+"""Why a file cannot get a second name: the file system has no hard links."""
 
 
 def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
@@ -28,15 +35,50 @@ def write(path: Path, content: bytes, safe: bool = True) -> None:
             os.fsync(file.fileno())
 
 
-def make_folder(folder: Path) -> None:
-    """Make a folder that only this user enters; one that is there keeps its mode, which a user may have chosen."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def sync(folder: Path) -> None:
-    """What came into it, or lost its name there."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def put_new(path: Path, content: bytes) -> bool:
+    """Write a file that no process has written before, and return whether that succeeded."""
+    draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        os.fsync(descriptor)
+        write(draft, content)
+        try:
+            os.link(draft, path)
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            with path.open("xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+    except FileExistsError:
+        return False
     finally:
-        os.close(descriptor)
+        draft.unlink(missing_ok=True)
+    sync(path.parent)
+    return True
+
+
+def make_folder(folder: Path, mode: int = 0o700) -> None:
+    """Create a folder with its parents; each new one is synced into the folder above it.
+
+    Only this user enters it, unless `mode` says otherwise. One that is there keeps its mode, which a user may have
+    chosen.
+    """
+    if folder.is_dir():
+        return
+    new = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(mode, parents=True, exist_ok=True)
+    for one in new:
+        sync(one.parent)
+
+
+def sync(path: Path) -> None:
+    """Write the content of a file to the disk, or the names that a folder has gained and lost."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno not in NOT_SYNCED or not path.is_dir():
+            raise

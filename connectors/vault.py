@@ -16,7 +16,7 @@ from typing import Any
 import fsspec  # type: ignore[import-untyped]
 
 from connectors.errors import FailedError, InputError
-from connectors.safe_files import put_bytes
+from connectors.safe_files import make_folder, put_bytes, put_new
 
 DIGEST = 16
 
@@ -52,11 +52,12 @@ class Vault:
         """After this it is safe, whatever dies."""
         sealed = blake2b(content, digest_size=DIGEST).digest() + content
         path = self._path(name)
-        with self._written(name):
-            self._place[0].makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+        with self.written(name):
             if self.local:
+                make_folder(Path(path).parent)
                 put_bytes(Path(path), sealed)
             else:
+                self._place[0].makedirs(path.rsplit("/", 1)[0], exist_ok=True)
                 self._place[0].pipe_file(path, sealed)
 
     def get(self, name: str) -> bytes:
@@ -81,7 +82,10 @@ class Vault:
     def claim(self, name: str) -> bool:
         """Make a file that nobody else has made: of several who try only one succeeds."""
         filesystem, _ = self._place
-        with self._written(name):
+        with self.written(name):
+            if self.local:
+                make_folder(Path(self._path(name)).parent)
+                return put_new(Path(self._path(name)), b"")
             filesystem.makedirs(self._path(name).rsplit("/", 1)[0], exist_ok=True)
             try:
                 with filesystem.open(self._path(name), "xb"):
@@ -98,7 +102,8 @@ class Vault:
         return f"{self._place[1]}/{name}"
 
     @contextmanager
-    def _written(self, name: str) -> Iterator[None]:
+    def written(self, name: str) -> Iterator[None]:
+        """Turn what the operating system says into an error that says what to do."""
         try:
             yield
         except OSError as error:

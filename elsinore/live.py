@@ -113,6 +113,7 @@ def stream(
     called twice with one batch). It may go on with other queries, which then answer the windows that begin after the
     latest event, and with another number of `actors`.
     """
+    from cluster.checkpoint import last_done
     from cluster.live import Asked, Live
     from connectors.spark.streams import check_folder, open_stream
     from planner.check import check_attributes
@@ -128,6 +129,7 @@ def stream(
     types = plan(queries, strategy).types
     if isinstance(source, str | Path):
         check_folder(Path(source))
+    resumed = last_done(str(checkpoint)).number > 0
 
     def opened(spark: Any) -> Any:
         found = open_stream(
@@ -144,7 +146,7 @@ def stream(
 
     def writer(terms: Terms) -> Write:
         columns = columns_of(checked(terms.workload))
-        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}")
+        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}", resumed)
         approximate = terms.numeric == "approximate"
 
         def write(batch: int, rows: list[Rows]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pyspark.sql.types as T  # noqa: N812
 from ray.exceptions import RayError
 
-from cluster.checkpoint import latest_of
+from cluster.checkpoint import latest_of, mend
 from cluster.live import Asked, Live, Write
 from cluster.service.intake import forget_keys, is_last, sweep
 from cluster.service.jobs import Job, Spec, paused
@@ -204,6 +204,7 @@ class AtWork:
     def _tidy(self) -> None:
         """What Spark is done with is gone, and it need not remember all of that; nor are drafts of use to anybody."""
         sweep(self.job)
+        mend(str(self.job.checkpoint))
         for path in taken(self._spark):
             path.unlink(missing_ok=True)
         shorten(self._spark, lambda path: is_last(self.job, path))

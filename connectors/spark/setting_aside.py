@@ -7,7 +7,6 @@ network file systems may be all right again a moment later, and the events are s
 from __future__ import annotations
 
 import errno
-import os
 import re
 import shutil
 import uuid
@@ -18,7 +17,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.safe_files import sync
+from connectors.safe_files import make_folder, sync
 
 DAMAGE = re.compile(
     r"""
@@ -82,8 +81,7 @@ def damaged(path: Path) -> bool:
 
 def set_aside(path: Path, folder: Path) -> Path:
     """Move a file into a folder, whatever file system that is on, and return its new path. None is overwritten."""
-    folder.mkdir(parents=True, exist_ok=True)
-    sync(folder.parent)
+    make_folder(folder)
     target = _claimed(folder, path)
     try:
         try:
@@ -95,8 +93,7 @@ def set_aside(path: Path, folder: Path) -> Path:
     except OSError:
         target.unlink(missing_ok=True)
         raise
-    with target.open("rb") as file:
-        os.fsync(file.fileno())
+    sync(target)
     sync(folder)
     sync(path.parent)
     return target
@@ -120,8 +117,7 @@ def _move_across(path: Path, target: Path) -> None:
     draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     try:
         shutil.copy2(path, draft)
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
+        sync(draft)
         draft.replace(target)
         sync(target.parent)
     finally:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import json
+import os
 from decimal import Decimal
+from errno import EPERM
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 from connectors.errors import InputError
+from connectors.live_sinks import MARKER, LiveSink, open_live_sink
 from connectors.sinks import open_sink
 from elsinore.columns import NUMBER
 
@@ -145,3 +150,67 @@ def test_a_run_that_fails_leaves_nothing_behind(ending: str, tmp_path: Path) -> 
 def test_names_that_cannot_be(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"rows are written to \.jsonl|cannot be written: No such file"):
         open_sink(tmp_path / name, QUERIES)
+
+
+def rows_of(number: int) -> pa.Table:
+    return pa.table({"query": ["q"], "window_start": [number], "window_end": [number + 1], "n": [number]})
+
+
+def live_sink(folder: Path, stream: str, resumed: bool = False) -> LiveSink:
+    return open_live_sink(folder, {"q": ["n"]}, stream, resumed)
+
+
+def test_a_folder_of_rows_belongs_to_one_stream(tmp_path: Path) -> None:
+    folder = tmp_path / "rows.jsonl"
+    live_sink(folder, "one").write(1, rows_of(1))
+    with pytest.raises(InputError, match=f"{folder} holds the rows of another stream. Name another folder"):
+        live_sink(folder, "two")
+    with pytest.raises(InputError, match="another stream"):
+        live_sink(folder, "two", resumed=True)
+    live_sink(folder, "one", resumed=True).write(2, rows_of(2))
+    assert sorted(path.name for path in folder.glob("*.jsonl")) == [f"part-{n:012}.jsonl" for n in (1, 2)]
+
+
+def test_rows_of_an_older_version_belong_to_the_stream_that_goes_on(tmp_path: Path) -> None:
+    folder = tmp_path / "rows.jsonl"
+    live_sink(folder, "").write(1, rows_of(1))
+    with pytest.raises(InputError, match="holds rows that this stream has not written"):
+        live_sink(folder, "new")
+    live_sink(folder, "old", resumed=True).write(2, rows_of(2))
+    with pytest.raises(InputError, match="another stream"):
+        live_sink(folder, "new", resumed=True)
+
+
+def test_readers_of_rows_do_not_see_whose_they_are(tmp_path: Path) -> None:
+    folder = tmp_path / "rows.parquet"
+    live_sink(folder, "one").write(1, rows_of(1))
+    assert ds.dataset(folder).to_table().num_rows == 1
+    assert pq.read_table(folder).num_rows == 1
+
+
+def test_a_folder_is_claimed_by_one_of_many(tmp_path: Path) -> None:
+    folder, claimed = tmp_path / "rows.csv", list[str]()
+
+    def claim(stream: str) -> None:
+        try:
+            live_sink(folder, stream)
+        except InputError:
+            return
+        claimed.append(stream)
+
+    threads = [Thread(target=claim, args=(str(number),)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [(folder / MARKER).read_text()] == claimed
+
+
+def test_a_folder_is_claimed_where_files_have_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_: Any) -> None:
+        raise OSError(EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    live_sink(tmp_path / "rows.csv", "one")
+    with pytest.raises(InputError, match="another stream"):
+        live_sink(tmp_path / "rows.csv", "two")

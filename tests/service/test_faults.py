@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -158,6 +159,25 @@ def test_an_append_that_the_disk_has_damaged_is_set_aside(
         assert (found["events"], found["set_aside"]) == (left.num_rows, 1)
         assert rows_of(client, sender.job) == expected(WORKLOAD, left)
         assert [one.name for one in (incoming.parent / "checkpoint" / "set-aside").iterdir()] == [path.name]
+
+
+def test_a_job_whose_log_is_gone_fails_alone(service: Served, client: httpx2.Client, sender: Sender) -> None:
+    with submitted(client, WORKLOAD) as broken, submitted(client, WORKLOAD) as whole:
+        for sender.job in (broken, whole):
+            sender.more()
+            until_taken(client, sender.job, 1)
+        log = folder_of(service, broken) / "checkpoint" / "spark"
+        insist(client, "POST", f"/v1/workloads/{broken}/pause")
+        shutil.rmtree(log)
+        insist(client, "POST", f"/v1/workloads/{broken}/resume")
+        end = monotonic() + PATIENCE
+        while (found := document(client, broken))["state"] != "failed":
+            assert monotonic() < end, found
+            sleep(0.1)
+        assert f"{log} is the folder in which Spark keeps how far it has read" in found["error"]["detail"]
+        before = document(client, whole)["metrics"]["events"]
+        sender.more()
+        until_taken(client, whole, before + 1)
 
 
 def test_what_finds_no_room_is_not_acknowledged(service: Served, client: httpx2.Client, sender: Sender) -> None:

@@ -1,0 +1,80 @@
+"""What a loss of power leaves of a folder: what was not synced may be there, be empty, or be missing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+WHOLE, EMPTY, MISSING = "whole", "empty", "missing"
+
+Choice = Callable[[str], str]
+"""What becomes of a file that was not synced, by its path below the folder."""
+
+
+@dataclass
+class Disk:
+    """Knows what was synced below a folder since it was watched; all that was there before is on the disk."""
+
+    folder: Path
+    contents: dict[int, bytes] = field(default_factory=dict)
+    """Of files, by inode."""
+    names: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Of folders, by inode: the inodes of what is in them."""
+
+    def note(self, path: Path) -> None:
+        """It was synced now."""
+        if path.is_dir():
+            self.names[path.stat().st_ino] = {one.name: one.stat().st_ino for one in path.iterdir()}
+        else:
+            self.contents[path.stat().st_ino] = path.read_bytes()
+
+    def note_all(self) -> None:
+        for path in (self.folder, *self.folder.rglob("*")):
+            self.note(path)
+
+    def unsynced(self) -> list[str]:
+        """Return the paths of files that a loss of power may change, or take away."""
+        return [str(path.relative_to(self.folder)) for path in self._files(self.folder) if not self._is_safe(path)]
+
+    def left(self, to: Path, choose: Choice) -> None:
+        """Copy what a loss of power leaves, where this becomes of what was not synced."""
+        for path in self._files(self.folder):
+            name = str(path.relative_to(self.folder))
+            state = WHOLE if self._is_safe(path) else choose(name)
+            if state != MISSING:
+                (to / name).parent.mkdir(parents=True, exist_ok=True)
+                (to / name).write_bytes(path.read_bytes() if state == WHOLE else b"")
+                times = path.stat()
+                os.utime(to / name, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    def _files(self, folder: Path) -> Iterator[Path]:
+        return (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+    def _is_safe(self, path: Path) -> bool:
+        """Is its content on the disk, and its name, and those of all folders that it is in?"""
+        if self.contents.get(path.stat().st_ino) != path.read_bytes():
+            return False
+        inner = [path, *(one for one in path.parents if self.folder in one.parents)]
+        return all(self.names.get(one.parent.stat().st_ino, {}).get(one.name) == one.stat().st_ino for one in inner)
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[Disk]:
+    """Note what this process syncs below a folder, until the end of the block."""
+    disk, fsync = Disk(folder.resolve()), os.fsync
+    disk.note_all()
+
+    def noted(descriptor: int) -> None:
+        fsync(descriptor)
+        path = Path(f"/proc/self/fd/{descriptor}").resolve()
+        if path == disk.folder or disk.folder in path.parents:
+            disk.note(path)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", noted)
+        yield disk

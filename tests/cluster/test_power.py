@@ -1,0 +1,132 @@
+"""The power goes while a live stream is at work: what was not synced is gone afterwards, and no row changes."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from cluster.checkpoint import Era
+from cluster.live import Live
+from cluster.spark_log import SparkLog
+from tests.cluster.power import EMPTY, MISSING, WHOLE, Choice, watched
+from tests.cluster.streaming import Growing, answered
+from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
+
+__all__ = ["expected", "growing", "rides"]
+
+pytestmark = pytest.mark.usefixtures("running")
+
+POINTS: dict[str, tuple[type, str]] = {
+    "Spark has begun a batch": (Live, "_take"),
+    "Spark's log is synced": (SparkLog, "keep"),
+    "a batch is whole": (Era, "put_whole"),
+    "rows are written": (Live, "_written"),
+    "a batch is done": (Era, "put_done"),
+}
+
+
+@contextmanager
+def called(point: str, then: Callable[[], None]) -> Iterator[None]:
+    """`then` is called before the first one, and behind the others."""
+    kind, name = POINTS[point]
+    method = getattr(kind, name)
+
+    def wrapped(*arguments: Any) -> Any:
+        if name == "_take":
+            then()
+        found = method(*arguments)
+        if name != "_take":
+            then()
+        return found
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(kind, name, wrapped)
+        yield
+
+
+def of_the_driver(state: Callable[[], str]) -> Choice:
+    """Actors sync what they write, in processes of their own."""
+    return lambda name: WHOLE if name.startswith(("checkpoint/eras/", "checkpoint/lock")) else state()
+
+
+def lose_power(tmp_path: Path, growing: Growing, point: str, state: Callable[[], str]) -> None:
+    """A stream takes two batches and more; then the machine is as it was left at this point of the last one."""
+    machine, left = tmp_path / "machine", tmp_path / "left"
+    machine.mkdir(exist_ok=True)
+
+    def lost() -> None:
+        shutil.rmtree(left, ignore_errors=True)
+        disk.left(left, of_the_driver(state))
+
+    with watched(machine) as disk, called(point, lost), begin_on(tmp_path) as live:
+        for _ in range(2):
+            growing.more()
+            taken(live, growing.put * (EVENTS // PIECES))
+        until(live, left.exists)
+    shutil.rmtree(machine)
+    left.rename(machine)
+
+
+def begin_on(tmp_path: Path) -> Any:
+    machine = tmp_path / "machine"
+    return begin(tmp_path, checkpoint=machine / "checkpoint", sink=machine / "rows.jsonl")
+
+
+def end(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    growing.end()
+    with begin_on(tmp_path) as live:
+        taken(live, EVENTS + 1)
+    assert live.metrics.events == EVENTS + 1
+    assert answered(tmp_path / "machine" / "rows.jsonl") == expected
+
+
+def test_no_row_is_lost_with_the_power(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    lose_power(tmp_path, growing, "Spark has begun a batch", lambda: EMPTY)
+    lose_power(tmp_path, growing, "a batch is done", lambda: MISSING)
+    end(tmp_path, growing, expected)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(3))
+def test_no_row_is_lost_whenever_the_power_goes(tmp_path: Path, growing: Growing, expected: Any, seed: int) -> None:
+    random = Random(seed)
+    for point in random.sample(list(POINTS), len(POINTS)):
+        lose_power(tmp_path, growing, point, lambda: random.choice((WHOLE, EMPTY, MISSING)))
+    end(tmp_path, growing, expected)
+
+
+@contextmanager
+def mounted(image: Path, at: Path) -> Iterator[None]:
+    at.mkdir(exist_ok=True)
+    if subprocess.run(["mount", "-o", "loop", image, at], check=False, capture_output=True).returncode:
+        pytest.skip("an image of a disk can be mounted by root alone, where there are loop devices")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)
+
+
+def test_no_row_is_lost_on_a_disk_whose_power_goes(tmp_path: Path, growing: Growing, expected: Any) -> None:
+    """Of a real file system all that is left is what its device holds."""
+    image, left, machine = tmp_path / "image", tmp_path / "left", tmp_path / "machine"
+    image.touch()
+    image.write_bytes(b"")
+    with image.open("r+b") as file:
+        file.truncate(64 << 20)
+    if shutil.which("mkfs.ext4") is None or subprocess.run(["mkfs.ext4", "-q", image], check=False).returncode:
+        pytest.skip("there is no mkfs.ext4 here")
+    with mounted(image, machine), called("a batch is done", lambda: shutil.copyfile(image, left)):  # type: ignore[arg-type]
+        with begin_on(tmp_path) as live:
+            for _ in range(3):
+                growing.more()
+                taken(live, growing.put * (EVENTS // PIECES))
+        assert live.metrics.batches >= 3
+    with mounted(left, machine):
+        end(tmp_path, growing, expected)
