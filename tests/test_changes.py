@@ -19,11 +19,12 @@ from planner.check import check_text
 from planner.clock import Clock
 from planner.plan import Plan, plan
 from planner.syntax import Workload
-from tests.oracle import plans, sharing
+from tests.oracle import sharing
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer
 from tests.oracle.compare import differences
 from tests.oracle.query import Query, text_of
+from tests.planner.gloria import plans
 from tests.test_batches import COLUMNS, TYPE, shown
 from tests.test_enumerator import ALL, LONG, QUICK
 from tests.test_sharing import Tally
