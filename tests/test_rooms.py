@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """By room, beside itself and the modules that stand by themselves."""
 
-ALONE = {"elsinore._version", "elsinore.errors", "elsinore.problems"}
+ALONE = {"elsinore._version", "elsinore.errors", "elsinore.problems", "elsinore.tokens"}
 """Modules that import nothing of the project but each other, so that every room may know them."""
 
 UPWARDS = {
@@ -132,12 +132,13 @@ def of_uvicorn(name: str) -> bool:
 
 
 PRIVATE: list[tuple[str, Callable[[str], bool], set[str]]] = [
-    ("Ray", of_ray, {"cluster.service.edge", "cluster.session", "connectors.spark.handover"}),
+    ("Ray", of_ray, {"cluster.raydp_gateway", "cluster.service.edge", "cluster.session", "connectors.spark.handover"}),
     (
         "Py4J",
         of_py4j,
         {
             "cluster.live",
+            "cluster.raydp_gateway",
             "cluster.ray_run",
             "connectors.spark.dealing",
             "connectors.spark.handover",
