@@ -46,7 +46,11 @@ def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw
     size = max(1, PIECE_VALUES // len(known))
     if lines <= size:
         found = _quickly(body, lines, known)
-        return None if found is None else Raw(found.events, _with_values(found))
+        if found is None:
+            return None
+        columns = _with_values(found)
+        check_room(lines, len(columns), room)
+        return Raw(lines, columns)
     if body.count(b"{") != lines:
         return None
     pieces: list[Raw] = []
@@ -58,11 +62,11 @@ def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw
         pieces.append(Raw(found.events, _with_values(found)))
         names |= {name: values.type for name, values in pieces[-1].columns.items() if isinstance(values, pa.Array)}
         check_room(lines, len(names), room)
-    columns: dict[str, pa.Array] = {}
+    whole: dict[str, pa.Array] = {}
     for name, kind in names.items():
         parts = [piece.columns[name] if name in piece.columns else pa.nulls(piece.events, kind) for piece in pieces]
-        columns[name] = pa.concat_arrays(parts)
-    return Raw(lines, columns)
+        whole[name] = pa.concat_arrays(parts)
+    return Raw(lines, whole)
 
 
 def _pieces(body: bytes, lines: int) -> Iterator[bytes]:

@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 
 from connectors.errors import InputError
 from connectors.feed import Names
+from connectors.wire import json_events
 from connectors.wire.arrow_events import read_arrow
 from connectors.wire.fitting import Fitted, fitted
 from connectors.wire.inflating import inflated
-from connectors.wire.json_events import read_json
+from connectors.wire.json_events import numbered_lines, read_json
 from connectors.wire.msgpack_events import read_msgpack
 from connectors.wire.raw import CELLS, Raw, TooManyError
 
@@ -85,6 +86,70 @@ def test_all_forms_say_the_same(events: list[dict[str, Any]]) -> None:
         in_columns(from_arrow(as_arrow(events))),
     ):
         assert found.table.select(sorted(there)).to_pylist() == first.table.select(sorted(there)).to_pylist()
+
+
+@given(EVENTS, st.integers(1, 60))
+@settings(deadline=None)
+def test_json_in_pieces_is_as_in_one(events: list[dict[str, Any]], values: int) -> None:
+    """Also where some pieces, or all, have nothing in a column."""
+    known = in_columns(from_msgpack(msgpack.packb(events))).columns | {"nobody's": "int64"}
+    whole = in_columns(from_json(as_json(events), known), known).table
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(json_events, "PIECE_VALUES", values)
+        pieces = in_columns(from_json(as_json(events), known), known).table
+    assert pieces.to_pylist() == whole.select(pieces.column_names).to_pylist()
+    assert set(pieces.column_names) == set(whole.column_names)
+    assert "nobody's" not in whole.column_names
+
+
+@given(st.text(st.sampled_from('\n\r\t {}"x\x0b\x0c'), max_size=40))
+def test_lines_are_those_of_the_body(text: str) -> None:
+    lines = enumerate(text.encode().splitlines(), start=1)
+    assert list(numbered_lines(text.encode())) == [(number, line.lstrip()) for number, line in lines if line.strip()]
+
+
+RUNS = pa.array([2, 3, 6], pa.int32())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [pa.array([1, None, 3]), pa.array(["a", None, "c"]), pa.array([1.5, 2.5, None]), pa.array([True, None, False]),
+     pa.array(["a", "b", "a"]).dictionary_encode(), pa.array([7, None, 7]).dictionary_encode(),
+     pa.nulls(3, pa.int64())],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("offset", [0, 1, 4])
+def test_runs_are_what_they_stand_for(values: pa.Array, offset: int) -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(RUNS, values).slice(offset)
+    plain = [values[run].as_py() for run in (0, 0, 1, 2, 2, 2)][offset:]
+    fixed = {"type": pa.array(["A"] * len(plain)), "time": pa.array(range(len(plain)))}
+    sink = io.BytesIO()
+    table = pa.table({**fixed, "x": runs})
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    found = in_columns(from_arrow(sink.getvalue()))
+    assert found.columns["x"] in ("int64", "string", "float64", "bool")
+    there = found.table["x"].to_pylist() if "x" in found.table.column_names else [None] * len(plain)
+    assert there == plain
+
+
+def test_what_a_body_makes_is_bounded() -> None:
+    """By its events times its columns, those without values left out; and the refusal says how to split it."""
+    room = 8 * 100
+    full = json.dumps({"type": "A", "time": 1, "x": 2, "y": 3}).encode()
+    known = {"type": "string", "time": "int64", "x": "int64", "y": "int64", **{f"c{n}": "int64" for n in range(50)}}
+    for columns in ({}, known):
+        assert read_json(b"\n".join([full] * 25), LIMIT, columns, room).events == 25
+        with pytest.raises(TooManyError, match=r"26 events with 4 columns are 104 values, .* at most 25 events"):
+            read_json(b"\n".join([full] * 26), LIMIT, columns, room)
+        assert read_json(b"\n".join([b"{}"] * 500), LIMIT, columns, room).events == 500
+    packed = [json.loads(full)] * 26
+    assert read_msgpack(msgpack.packb(packed[:25]), LIMIT, room).events == 25
+    with pytest.raises(TooManyError, match="at most 25 events"):
+        read_msgpack(msgpack.packb(packed), LIMIT, room)
+    assert read_arrow(as_arrow(packed[:25]), LIMIT, room).events == 25
+    with pytest.raises(TooManyError, match="at most 25 events"):
+        read_arrow(as_arrow(packed), LIMIT, room)
 
 
 FORMS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], Callable[[bytes], Raw]]] = {

@@ -87,6 +87,7 @@ class Served:
     def __init__(self) -> None:
         self.seen: list[Any] = []
         self.port = 0
+        self.connections: set[Any] = set()
 
     async def app(self, scope: Any, receive: Any, send: Any) -> None:
         self.seen.append(scope)
@@ -137,6 +138,7 @@ async def running() -> AsyncIterator[Served]:
     config.load()
     server.lifespan = config.lifespan_class(config)
     await server.startup()
+    here.connections = server.server_state.connections
     here.port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield here
@@ -323,6 +325,23 @@ def test_requests_behind_each_other_on_one_connection(size: int) -> None:
         for length in [b"%d" % size] * 5 + [b"0"]:
             assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
             assert await reader.readexactly(len(length)) == length
+
+    run(test)
+
+
+def test_what_is_behind_a_head_is_no_part_of_it() -> None:
+    """Where a request comes as a whole, as large as the largest piece that a loop reads at a time."""
+
+    async def test(here: Served) -> None:
+        reader, writer = await here.connect()
+        while not here.connections:
+            await asyncio.sleep(0.1)
+        [connection] = here.connections
+        for _ in range(3):
+            connection.data_received(SIGNED + b"Content-Length: 200000\r\n\r\n" + b"x" * 200_000)
+            assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200 ")
+            assert await reader.readexactly(6) == b"200000"
+        writer.close()
 
     run(test)
 
