@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cluster import session
-from tests.cluster.drivers import Driver
+from tests.cluster.drivers import SECONDS, Driver
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_live import expected, growing, rides
 from tests.cluster.test_ray_run import WORKLOAD
@@ -77,7 +77,7 @@ def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any,
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
     growing.more(4)
     with stream(tmp_path, "-c", KILLED.format(at=MOMENTS[moment]), ELSINORE_FILES_AT_ONCE="2") as killed:
-        assert killed.end() == -signal.SIGKILL, killed.said()
+        assert killed.end(3 * SECONDS) == -signal.SIGKILL, killed.said()
         killed.until_nothing_is_left()
     growing.end()
     with stream(tmp_path) as driver:
