@@ -145,8 +145,10 @@ def stream(
         return found
 
     def writer(terms: Terms) -> Write:
+        nonlocal resumed
         columns = columns_of(checked(terms.workload))
         to = open_live_sink(sink, columns, f"elsinore-{terms.stream}", resumed)
+        resumed = True
         approximate = terms.numeric == "approximate"
 
         def write(batch: int, rows: list[Rows]) -> None:

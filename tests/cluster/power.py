@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -78,3 +80,22 @@ def watched(folder: Path) -> Iterator[Disk]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "fsync", noted)
         yield disk
+
+
+def empty_image(path: Path) -> None:
+    """A file system in a file: a copy of the file is what a loss of power leaves."""
+    with path.open("wb") as file:
+        file.truncate(64 << 20)
+    if shutil.which("mkfs.ext4") is None or subprocess.run(["mkfs.ext4", "-q", path], check=False).returncode:
+        pytest.skip("there is no mkfs.ext4 here")
+
+
+@contextmanager
+def mounted(image: Path, at: Path) -> Iterator[None]:
+    at.mkdir(exist_ok=True)
+    if subprocess.run(["mount", "-o", "loop", image, at], check=False, capture_output=True).returncode:
+        pytest.skip("an image of a disk can be mounted by root alone, where there are loop devices")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", at], check=True)

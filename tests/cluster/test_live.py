@@ -363,3 +363,14 @@ def test_rows_go_to_a_delta_table_once(tmp_path: Path, growing: Growing) -> None
     sink = open_live_sink(tmp_path / "rows.delta", {}, f"elsinore-{live._live.terms.stream}")
     sink.write(live.metrics.batches, table)
     assert DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table().num_rows == table.num_rows
+
+
+def test_rows_of_two_streams_are_not_mixed(tmp_path: Path, growing: Growing) -> None:
+    growing.more(2)
+    with begin(tmp_path) as live:
+        taken(live, 1)
+    with pytest.raises(elsinore.InputError, match=r"rows\.jsonl holds the rows of another stream"):
+        begin(tmp_path, checkpoint=tmp_path / "another")
+    growing.more()
+    with begin(tmp_path) as live:
+        taken(live, 3 * (EVENTS // PIECES))

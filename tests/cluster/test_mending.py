@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,7 @@ from cluster.mending import Log
 from cluster.spark_log import SparkLog
 from connectors.errors import InputError
 from connectors.vault import Vault
-from tests.cluster.power import EMPTY, MISSING, WHOLE, watched
+from tests.cluster.power import EMPTY, MISSING, WHOLE, empty_image, mounted, watched
 from tests.cluster.spark_logs import STREAM, Written, goes_on, sums_beside
 
 WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 1 minute"
@@ -107,16 +106,21 @@ def test_a_log_that_was_shortened_is_whole(tmp_path: Path) -> None:
     assert (tmp_path / "sources/0/9.compact").read_text() == "v1"
 
 
-UNFIT: dict[str, Callable[[Any], object]] = {
+def lose(log: Written, *names: str) -> None:
+    for name in names:
+        (log.folder / name).unlink()
+
+
+UNFIT: dict[str, Callable[[Written], object]] = {
     "empty or missing, though 6": lambda log: shutil.rmtree(log.folder),
-    "ends with batch 3, but batch 5 is done": lambda log: [(log.folder / f"offsets/{n}").unlink() for n in (4, 5)],
+    "ends with batch 3, but batch 5 is done": lambda log: lose(log, "offsets/4", "offsets/5"),
     "at batch 7, but the last one that is done is 5": lambda log: [(log.offsets(n), log.step(n)) for n in (6, 7)],
     "at batch 6, but the last one": lambda log: log.commit(6),
     "that of another stream": lambda log: log.begin("another"),
     "offsets/5 is missing or damaged": lambda log: (log.folder / "offsets/5").write_bytes(b""),
-    "offsets/4 is missing or damaged": lambda log: (log.folder / "offsets/4").unlink(),
+    "offsets/4 is missing or damaged": lambda log: lose(log, "offsets/4"),
     "sources/0/5 is missing or damaged": lambda log: (log.folder / "sources/0/5").write_bytes(b"v1"),
-    "sources/0/2 is missing or damaged": lambda log: (log.folder / "sources/0/2").unlink(),
+    "sources/0/2 is missing or damaged": lambda log: lose(log, "sources/0/2"),
 }
 """What may have happened to a log after batch 5, by what is said of it."""
 
@@ -234,3 +238,23 @@ def test_all_that_spark_has_written_is_synced(tmp_path: Path) -> None:
             found.spark_log.keep()
             assert disk.unsynced() == ["checkpoint/lock"]
     found.close()
+
+
+def test_on_a_real_disk_a_batch_is_as_safe_as_its_record(tmp_path: Path) -> None:
+    image, left, disk = tmp_path / "image", tmp_path / "left", tmp_path / "disk"
+    empty_image(image)
+    with mounted(image, disk):
+        found = Checkpoint(str(disk / "checkpoint"))
+        found.mend()
+        era = found.next_era()
+        era.begin({})
+        for done in range(3):
+            Written(found.spark_log.folder).done(done)
+            found.spark_log.keep()
+            era.put_done(Done(done + 1, done, spark_stream=STREAM))
+        beyond(Written(found.spark_log.folder), 2)
+        shutil.copyfile(image, left)
+        found.close()
+    with mounted(left, disk):
+        assert mend(str(disk / "checkpoint")).spark_batch == 2
+        assert goes_on(disk / "checkpoint" / "spark", 2) == []

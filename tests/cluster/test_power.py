@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 from cluster.checkpoint import Era
 from cluster.live import Live
 from cluster.spark_log import SparkLog
-from tests.cluster.power import EMPTY, MISSING, WHOLE, Choice, watched
+from tests.cluster.power import EMPTY, MISSING, WHOLE, Choice, empty_image, mounted, watched
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
 
@@ -33,7 +32,7 @@ POINTS: dict[str, tuple[type, str]] = {
 
 
 @contextmanager
-def called(point: str, then: Callable[[], None]) -> Iterator[None]:
+def called(point: str, then: Callable[[], object]) -> Iterator[None]:
     """`then` is called before the first one, and behind the others."""
     kind, name = POINTS[point]
     method = getattr(kind, name)
@@ -102,27 +101,12 @@ def test_no_row_is_lost_whenever_the_power_goes(tmp_path: Path, growing: Growing
     end(tmp_path, growing, expected)
 
 
-@contextmanager
-def mounted(image: Path, at: Path) -> Iterator[None]:
-    at.mkdir(exist_ok=True)
-    if subprocess.run(["mount", "-o", "loop", image, at], check=False, capture_output=True).returncode:
-        pytest.skip("an image of a disk can be mounted by root alone, where there are loop devices")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", at], check=True)
-
-
+@pytest.mark.long
 def test_no_row_is_lost_on_a_disk_whose_power_goes(tmp_path: Path, growing: Growing, expected: Any) -> None:
     """Of a real file system all that is left is what its device holds."""
     image, left, machine = tmp_path / "image", tmp_path / "left", tmp_path / "machine"
-    image.touch()
-    image.write_bytes(b"")
-    with image.open("r+b") as file:
-        file.truncate(64 << 20)
-    if shutil.which("mkfs.ext4") is None or subprocess.run(["mkfs.ext4", "-q", image], check=False).returncode:
-        pytest.skip("there is no mkfs.ext4 here")
-    with mounted(image, machine), called("a batch is done", lambda: shutil.copyfile(image, left)):  # type: ignore[arg-type]
+    empty_image(image)
+    with mounted(image, machine), called("a batch is done", lambda: shutil.copyfile(image, left)):
         with begin_on(tmp_path) as live:
             for _ in range(3):
                 growing.more()
