@@ -1,7 +1,7 @@
 """States that were saved in the middle of a stream, one for each way to keep one, and what is left of its rows.
 
-`python -m tests.golden_states` writes them anew. That makes states that are older unreadable for the tests: do it only
-with another FORMAT (`actors/state.py`), and keep what is refused.
+Code of today has to go on with them, so they are written anew only with another FORMAT (`actors/state.py`), by
+`python -m tests.golden_states`; then add one of the format before as `format-N.state`, which has to be refused.
 """
 
 from __future__ import annotations

@@ -1,0 +1,5 @@
+"""Write all states anew."""
+
+from tests.golden_states import write
+
+write()
