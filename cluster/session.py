@@ -264,6 +264,9 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.legacy.parquet.nanosAsLong": "true",
+        # Times before 1900 are those of everybody's calendar, whoever wrote them; else Spark refuses files with some.
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
         "spark.sql.adaptive.enabled": "false",
         # How files are read must not depend on how many executors are there by then.
