@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from threading import Event
 from time import sleep
 from typing import Any
 
@@ -25,6 +26,10 @@ SAVE_EVERY = 16
 
 PAUSE, LONGEST = 0.1, 5.0
 """Seconds before what failed twice is tried again, and always twice as many; it may be Spark that has to come back."""
+
+
+ASK_SECONDS = 30.0
+"""How long an actor may take to answer a question that no batch depends on."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,11 @@ class Place:
 
 
 class Crew:
-    def __init__(self, duty: Duty, ranges: Ranges, pool: Pool, optimizer: Any, restarts: int) -> None:
+    def __init__(
+        self, duty: Duty, ranges: Ranges, pool: Pool, optimizer: Any, restarts: int, cut: Event | None = None
+    ) -> None:
+        self.cut = cut
+        """When it is set, no actor is waited for any more."""
         self.duty = duty
         self.ranges = ranges
         self.pool = pool
@@ -67,6 +76,9 @@ class Crew:
         for number, place in enumerate(self.places):
             self._begin(number, place)
         self.waiting: deque[int] = deque()
+
+    def _heard(self, reference: Any) -> Any:
+        return heard(reference, self.cut)
 
     def restore(self, states: Sequence[bytes]) -> None:
         """Go on where actors of the same duty were; without a word from them it did not work."""
@@ -92,7 +104,7 @@ class Crew:
     def _state(self, number: int, place: Place, batch: int) -> bytes:
         while True:
             try:
-                found: bytes = heard(place.actor.save.remote(batch))
+                found: bytes = self._heard(place.actor.save.remote(batch))
             except RayError as error:
                 self._recover(number, place, error)
             else:
@@ -131,7 +143,7 @@ class Crew:
     def _kept(self, place: Place, state: Any) -> bool:
         """Whether a state was saved; then it is here, and does not go with the node of the actor whose it is."""
         try:
-            place.state = ray.put(heard(state))
+            place.state = ray.put(self._heard(state))
         except RayError:
             # That one died before it had saved, which the next batch will show.
             return False
@@ -139,7 +151,7 @@ class Crew:
 
     def ask(self, method: str) -> list[Any]:
         """Something of every actor."""
-        return [heard(getattr(place.actor, method).remote()) for place in self.places]
+        return [heard(getattr(place.actor, method).remote(), self.cut, ASK_SECONDS) for place in self.places]
 
     def dismiss(self) -> None:
         """Those that have nothing left to do can be of use to others."""
@@ -158,8 +170,8 @@ class Crew:
         while True:
             try:
                 if place.begun is not None:
-                    heard(place.begun)
-                said = heard(getattr(place.actor, method).remote(*arguments))
+                    self._heard(place.begun)
+                said = self._heard(getattr(place.actor, method).remote(*arguments))
             except RayError as error:
                 self._another(number, place, error)
             else:
@@ -190,7 +202,7 @@ class Crew:
     def _receipt(self, number: int, place: Place, batch: int) -> Receipt:
         while True:
             try:
-                receipt: Receipt = heard(place.answers[batch][0])
+                receipt: Receipt = self._heard(place.answers[batch][0])
                 if self.pool.spread:
                     # Now they are here, too: rows do not go with the node of the actor whose they are.
                     ray.get(place.answers[batch][1])
@@ -207,7 +219,7 @@ class Crew:
             sleep(min(PAUSE * 2**place.failed, LONGEST))
         place.failed += 1
         try:
-            known = heard(place.actor.reached.remote())
+            known = self._heard(place.actor.reached.remote())
         except RayError as gone:
             self._another(number, place, gone)
             known = self._first(number, place, "reached") if place.state is None else self._restored(number, place)

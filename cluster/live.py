@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -94,7 +94,10 @@ class Live:
         writer: Callable[[Terms], Write],
         checkpoint: str,
         settings: Settings,
+        cut: Event | None = None,
     ) -> None:
+        """`cut`: set by a caller that waits for no actor any more, not even while this is being made."""
+        self.cut = cut
         self.asked = asked
         self.opened = opened
         self.settings = settings
@@ -111,14 +114,21 @@ class Live:
         try:
             self.session = session(settings)
             self.stream = self._opened()
-            self.collecting = Collecting(self.session.pool, settings.restarts)
+            self.collecting = Collecting(self.session.pool, settings.restarts, cut)
             self._begin()
             self.query = self._reading()
         except BaseException:
+            self._dismiss()
             self.checkpoint.close()
             raise
         self._going = Thread(target=self._go, name="elsinore-live", daemon=True)
         self._going.start()
+
+    def _dismiss(self) -> None:
+        """Let go of the actors of a stream that could not be begun."""
+        for name in ("crew", "collecting"):
+            with suppress(RayError, AttributeError):
+                getattr(self, name).dismiss()
 
     def _opened(self) -> Stream:
         while True:
@@ -176,7 +186,7 @@ class Live:
         looked_at = era is not None and wanted(terms.strategy, self.settings.replan)
         name = f"{terms.stream}/{era.number}" if era is not None and looked_at else ""
         duty, pool = terms.duty(era, self.asked.remembered, observed_as=name), self.session.pool
-        return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
+        return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts, self.cut)
 
     def _reading(self) -> Any:
         """The query of Spark's that calls for every micro-batch."""

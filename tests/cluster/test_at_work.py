@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
@@ -60,6 +62,22 @@ def until(working: AtWork, what: Callable[[AtWork], bool]) -> None:
 
 def has_begun_anew(working: AtWork) -> bool:
     return working.live is not None and working.live.era.number > 1
+
+
+def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
+    job: Job, settings: ServiceSettings, working: AtWork
+) -> None:
+    append(job, settings, 0, keyed=False)
+    until(working, lambda found: found.last.get("events") == 1)
+    assert working.live is not None
+    actors = working.live.crew.ask("pid")
+    for actor in actors:
+        os.kill(actor, signal.SIGSTOP)
+    append(job, settings, 1, keyed=False)
+    begin = monotonic()
+    working.end(at_once=True)
+    assert monotonic() - begin < at_work.STOP_SECONDS
+    assert (working.live, working._thread.is_alive()) == (None, False)
 
 
 def test_what_spark_remembers_is_bounded(
