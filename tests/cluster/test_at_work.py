@@ -77,7 +77,8 @@ def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
     begin = monotonic()
     working.end(at_once=True)
     assert monotonic() - begin < at_work.STOP_SECONDS
-    assert (working.live, working._thread.is_alive()) == (None, False)
+    assert not working._thread.is_alive()
+    assert working.state != "running"
 
 
 def test_what_spark_remembers_is_bounded(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -40,7 +41,7 @@ def test_a_live_stream_goes_on_with_them(tmp_path: Path) -> None:
     folder.mkdir()
     pq.write_table(events("us", [2**62, -(2**62)]), folder / "events.parquet")
     rows: list[pa.Table] = []
-    options = {"checkpoint": tmp_path / "checkpoint", "dead_letters": tmp_path / "dead", "trigger": 0}
+    options: dict[str, Any] = {"checkpoint": tmp_path / "checkpoint", "dead_letters": tmp_path / "dead", "trigger": 0}
     with elsinore.stream(COUNTED, folder, lambda table, _: rows.append(table), **options) as live:
         end = monotonic() + 60
         while live.metrics.events < 9:
