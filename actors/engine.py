@@ -7,7 +7,7 @@ begin later. That holds for every strategy and every kind of window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -45,6 +45,9 @@ from planner.spans import show_length
 SLICE = 1 << 22
 """Events whose derived columns are in memory at once."""
 
+LATE_KEPT = 10_000
+"""Late events that an engine keeps to be looked at. All of them may be more than memory holds."""
+
 S = TypeVar("S")
 
 
@@ -73,6 +76,10 @@ class Engine:
         self.dropped = 0
         """Events with a null in an attribute that splits the stream."""
         self.late: list[pa.RecordBatch] = []
+        """The first events that came behind the watermark; `late_count` has the number of all."""
+        self.late_count = 0
+        self.on_late: Callable[[pa.RecordBatch], None] | None = None
+        """Called with late events as they come, all of them."""
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
         self._setting = Setting(
             clock, numeric == "exact", optimizer or optimizer_of(plan.strategy), record_decisions, hamlet_graph
@@ -203,7 +210,7 @@ class Engine:
         """As `feed`, of a part of the stream; `watermark` is that of all of it."""
         ready, late = self.reorder.feed(batch, watermark)
         if late is not None:
-            self.late.append(late)
+            self._note_late(late)
         if ready is None:
             return []
         rows = self._process(ready, self.reorder.watermark)
@@ -212,6 +219,15 @@ class Engine:
         self._end()
         self._forget()
         return rows
+
+    def _note_late(self, late: pa.RecordBatch) -> None:
+        room = LATE_KEPT - self.late_count
+        self.late_count += late.num_rows
+        if self.on_late is not None:
+            self.on_late(late)
+        if room > 0:
+            # A slice would keep all of the batch in memory.
+            self.late.append(late if len(late) <= room else late.take(pa.array(range(room))))
 
     def look(self, batch: pa.RecordBatch) -> Observed | None:
         """What the stream is like, going by these events; they are not taken in."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from elsinore.calendar_years import as_python
 from planner.clock import Clock
 from planner.errors import Problem, WorkloadError
 from planner.strategies import INSTEAD
@@ -16,5 +17,5 @@ def beyond(query: Query, message: str) -> WorkloadError:
 
 def span(clock: Clock, start: int, end: int) -> str:
     """A window as the user knows it."""
-    first, last = clock.show(np.array([start, end])).to_pylist()
+    first, last = as_python(clock.show(np.array([start, end])))
     return f"from {first} to {last}"

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from actors.rows import Column, Rows
 from actors.values import added, each, ratio, without_null
+from elsinore.calendar_years import in_order
 
 LARGEST = 2**63 - 1
 
@@ -181,19 +182,28 @@ def _sums(column: npt.NDArray[Any], order: npt.NDArray[np.int64], at: npt.NDArra
     return large
 
 
+def _of_kind(values: list[Any], kind: pa.DataType) -> pa.Array:
+    """Return what `in_order` gave as a column again."""
+    if not pa.types.is_temporal(kind) or pa.types.is_interval(kind):
+        return pa.array(values, kind)
+    return pa.array(values, pa.int32() if kind.bit_width == 32 else pa.int64()).cast(kind)
+
+
 def _extremes(
     function: str, columns: Sequence[Column], order: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
 ) -> Column:
     if all(isinstance(column, np.ndarray) and column.dtype != object for column in columns):
         joined = np.concatenate(columns)
         return (np.minimum if function == "MIN" else np.maximum).reduceat(joined[order], at)
-    listed = [value for column in columns for value in (column.to_pylist() if isinstance(column, pa.Array) else column)]
+    if all(isinstance(column, pa.Array) for column in columns):
+        columns = [concatenated(columns)]
+    listed = [value for column in columns for value in (in_order(column) if isinstance(column, pa.Array) else column)]
     best = min if function == "MIN" else max
     runs = np.split(order, at[1:])
     found = [best((listed[i] for i in run if listed[i] is not None), default=None) for run in runs]
     kinds = [column.type for column in columns if isinstance(column, pa.Array)]
     if kinds:
-        return pa.array(found, kinds[0])
+        return _of_kind(found, kinds[0])
     values = np.empty(len(found), object)
     values[:] = found
     return values

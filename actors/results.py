@@ -14,6 +14,7 @@ from actors.lane_columns import LaneColumns, key_values, weighted
 from actors.partial_rows import Part
 from actors.rows import Column
 from actors.values import as_float, floats
+from elsinore.calendar_years import as_python, in_order
 from planner.lanes import Lane
 from planner.syntax import Aggregate
 
@@ -59,9 +60,12 @@ class Decoder:
             return total(self._of(Lane("events", item.variable)))
         if item.function in ("MIN", "MAX"):
             column = self.value(item)
-            values = column.to_pylist() if isinstance(column, pa.Array) else column.tolist()
-            found = [values[row] for row, _ in parts if values[row] is not None]
-            return (min if item.function == "MIN" else max)(found) if found else None
+            values = in_order(column) if isinstance(column, pa.Array) else column.tolist()
+            rows = [row for row, _ in parts if values[row] is not None]
+            if not rows:
+                return None
+            best = (min if item.function == "MIN" else max)(rows, key=values.__getitem__)
+            return as_python(column[best : best + 1])[0] if isinstance(column, pa.Array) else values[best]
         over = total(self._of(Lane("values", item.variable, item.attribute)))
         lane = Lane("sum", item.variable, item.attribute)
         numbers, power = self._sum(lane)

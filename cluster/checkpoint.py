@@ -265,6 +265,6 @@ def _locked(vault: Vault) -> IO[str]:
     except OSError as error:
         raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error
     except HeldError as error:
-        raise InputError(
+        raise HeldError(
             f"{error} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Event
 from typing import Any
 
 from ray.exceptions import RayActorError, RayTaskError
@@ -14,8 +15,9 @@ from cluster.pool import Pool, heard
 
 
 class Collecting:
-    def __init__(self, pool: Pool, restarts: int) -> None:
+    def __init__(self, pool: Pool, restarts: int, cut: Event | None = None) -> None:
         self.pool = pool
+        self.cut = cut
         self.failures = Budget(restarts)
         self.collected = 0
         """Batches."""
@@ -25,7 +27,7 @@ class Collecting:
         """The rows of a batch, given references to what each graph actor knows of them."""
         while True:
             try:
-                rows: list[Rows] = heard(self.actor.collect.remote(*parts))
+                rows: list[Rows] = heard(self.actor.collect.remote(*parts), self.cut)
             except RayTaskError as error:
                 raise error.cause from None
             except RayActorError as error:

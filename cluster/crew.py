@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from threading import Event
 from time import sleep
 from typing import Any
 
@@ -28,6 +29,10 @@ FORGIVEN = RayError | OutOfOrderError | MemoryError
 
 PAUSE, LONGEST = 0.1, 5.0
 """Seconds before what failed twice is tried again, and always twice as many; it may be Spark that has to come back."""
+
+
+ASK_SECONDS = 30.0
+"""How long an actor may take to answer a question that no batch depends on."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,11 @@ class Place:
 
 
 class Crew:
-    def __init__(self, duty: Duty, ranges: Ranges, pool: Pool, optimizer: Any, restarts: int) -> None:
+    def __init__(
+        self, duty: Duty, ranges: Ranges, pool: Pool, optimizer: Any, restarts: int, cut: Event | None = None
+    ) -> None:
+        self.cut = cut
+        """When it is set, no actor is waited for any more."""
         self.duty = duty
         self.ranges = ranges
         self.pool = pool
@@ -80,6 +89,9 @@ class Crew:
         for number, place in enumerate(self.places):
             self._begin(number, place)
         self.waiting: deque[int] = deque()
+
+    def _heard(self, reference: Any) -> Any:
+        return heard(reference, self.cut)
 
     def restore(self, states: Sequence[bytes]) -> None:
         """Go on where actors of the same duty were; without a word from them it did not work."""
@@ -98,7 +110,7 @@ class Crew:
             while place.state is None:
                 self._first(number, place, "inherit", batch, since, legacies)
                 try:
-                    place.state = ray.put(heard(place.actor.save.remote(batch)))
+                    place.state = ray.put(self._heard(place.actor.save.remote(batch)))
                 except RayError as error:
                     self._another(number, place, error)
 
@@ -111,7 +123,7 @@ class Crew:
             self._first(number, place, "reached")
         while True:
             try:
-                found: bytes = heard(place.actor.save.remote(batch))
+                found: bytes = self._heard(place.actor.save.remote(batch))
             except RayError as error:
                 if self._recover(number, place, error) > batch:
                     raise AheadError(f"the actor at place {number} has taken batch {batch + 1}") from None
@@ -160,7 +172,7 @@ class Crew:
     def _saved(self, number: int, place: Place, batch: int) -> bool:
         """Fetch the state that a place saved after a batch, so that it does not go with the node of its actor."""
         try:
-            place.state = ray.put(heard(place.states.pop(batch)))
+            place.state = ray.put(self._heard(place.states.pop(batch)))
         except RayError as error:
             self._recover(number, place, error)
             return False
@@ -175,7 +187,7 @@ class Crew:
 
     def ask(self, method: str) -> list[Any]:
         """Something of every actor."""
-        return [heard(getattr(place.actor, method).remote()) for place in self.places]
+        return [heard(getattr(place.actor, method).remote(), self.cut, ASK_SECONDS) for place in self.places]
 
     def dismiss(self) -> None:
         """Those that have nothing left to do can be of use to others."""
@@ -194,8 +206,8 @@ class Crew:
         while True:
             try:
                 if place.begun is not None:
-                    heard(place.begun)
-                said = heard(getattr(place.actor, method).remote(*arguments))
+                    self._heard(place.begun)
+                said = self._heard(getattr(place.actor, method).remote(*arguments))
             except RayError as error:
                 self._another(number, place, error)
             else:
@@ -231,7 +243,7 @@ class Crew:
     def _receipt(self, number: int, place: Place, batch: int) -> Receipt:
         while True:
             try:
-                receipt: Receipt = heard(place.answers[batch][0])
+                receipt: Receipt = self._heard(place.answers[batch][0])
                 if self.pool.spread:
                     # Now they are here, too: rows do not go with the node of the actor whose they are.
                     ray.get(place.answers[batch][1])
@@ -262,7 +274,7 @@ class Crew:
     def _reached(self, place: Place) -> int | None:
         """Return the last batch that an actor has taken, or None where it is gone or has taken one by half."""
         try:
-            known: int = heard(place.actor.reached.remote())
+            known: int = self._heard(place.actor.reached.remote())
         except RayError:
             return None
         return known

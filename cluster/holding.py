@@ -5,20 +5,28 @@ from __future__ import annotations
 import fcntl
 import os
 from pathlib import Path
+from time import monotonic, sleep
 from typing import IO
 
+from connectors.errors import InputError
 
-class HeldError(Exception):
-    """Somebody else has it; the message says who."""
+PATIENCE_SECONDS, POLL_SECONDS = 1.0, 0.02
+"""How long to try for a lock that another process may have for a moment only, to see whether anybody else has it."""
+
+
+class HeldError(InputError):
+    """Another process has the lock; the message says which. It may let go of it, so a service tries again."""
 
 
 def hold(path: Path) -> IO[str]:
     """For as long as what is returned is open."""
     file = path.open("a+")
-    other = _lock(file)
-    if other is not None:
-        file.close()
-        raise HeldError(other)
+    end = monotonic() + PATIENCE_SECONDS
+    while (other := _lock(file)) is not None:
+        if monotonic() > end:
+            file.close()
+            raise HeldError(other)
+        sleep(POLL_SECONDS)
     file.truncate(0)
     file.write(f"process {os.getpid()}")
     file.flush()
@@ -26,15 +34,15 @@ def hold(path: Path) -> IO[str]:
 
 
 def holder(path: Path) -> str | None:
-    """Who has it; nobody is disturbed."""
+    """Return the process that has the lock. To find out, this takes a lock for a moment, which `hold` waits for."""
     with path.open("a+") as file:
-        return _lock(file)
+        return _lock(file, fcntl.LOCK_SH)
 
 
-def _lock(file: IO[str]) -> str | None:
+def _lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> str | None:
     """Who has this lock, if somebody has; or else the caller has it now."""
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
     except OSError:
         file.seek(0)
         return file.read().strip() or "another process"

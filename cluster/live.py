@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError  # type: ignore[import-untyped]
 from pyspark.errors import StreamingQueryException
+from ray.exceptions import RayError
 
 from actors.graph_actor import Receipt
 from actors.rows import Rows
@@ -112,7 +113,10 @@ class Live:
         writer: Callable[[Terms], Write],
         checkpoint: str,
         settings: Settings,
+        cut: Event | None = None,
     ) -> None:
+        """`cut`: set by a caller that waits for no actor any more, not even while this is being made."""
+        self.cut = cut
         self.asked = asked
         self.opened = opened
         self.settings = settings
@@ -139,7 +143,7 @@ class Live:
             self.checkpoint.mend()
             self.session = session(settings)
             self.stream = self._opened()
-            self.collecting = Collecting(self.session.pool, settings.restarts)
+            self.collecting = Collecting(self.session.pool, settings.restarts, cut)
             self._held.callback(self.collecting.dismiss)
             self._held.callback(self._dismiss)
             if self.stream is not None or self.checkpoint.latest is not None:
@@ -222,7 +226,7 @@ class Live:
         looked_at = era is not None and wanted(terms.strategy, self.settings.replan)
         name = f"{terms.stream}/{era.number}" if era is not None and looked_at else ""
         duty, pool = terms.duty(era, self.asked.remembered, observed_as=name), self.session.pool
-        return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts)
+        return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts, self.cut)
 
     def _reading(self, stream: Stream) -> Any:
         """The query of Spark's that calls for every micro-batch."""
@@ -478,9 +482,11 @@ class Live:
         return hasattr(self, "replanning")
 
     def _dismiss(self) -> None:
-        """Let go of the actors of the last era, where one has begun."""
+        """Let go of the actors of the last era, also where it could not be begun."""
+        if hasattr(self, "crew"):
+            with suppress(RayError):
+                self.crew.dismiss()
         if self._entered:
-            self.crew.dismiss()
             self.replanning.close()
 
     def _turn(self, asked: Asked, better: Terms | None = None) -> None:

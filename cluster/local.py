@@ -40,6 +40,8 @@ class EventSource(Protocol):
 
     def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]: ...
 
+    def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None: ...
+
 
 NOTED = (
     "bursts", "shared_bursts", "snapshots", "decision_seconds", "questions", "missed", "waited", "seconds",
@@ -100,6 +102,7 @@ class LocalRun:
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
         decider = optimizer or optimizer_of(plan.strategy, cost_model())
         self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness), decider, record_decisions)
+        self.engine.on_late = lambda events: source.bury_late(events, self.clock)
         self.metrics = Metrics()
 
     @property
@@ -135,7 +138,7 @@ class LocalRun:
             self.engine.change(self.plan)
 
     def _counted(self, found: list[Rows]) -> Iterator[Rows]:
-        self.metrics.late = sum(batch.num_rows for batch in self.engine.late)
+        self.metrics.late = self.engine.late_count
         self.metrics.dead = self.source.dead
         self.metrics.dropped = self.engine.dropped
         metrics = self.metrics

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import inf
+from threading import Event
+from time import monotonic
 from typing import Any
 
 import ray
@@ -17,14 +20,25 @@ READY = 5.0
 LOOK = 5.0
 """Seconds to wait for an answer before a look whether anybody is left to give it."""
 
+CUT_SECONDS = 1.0
+"""Seconds between two looks whether an answer is still wanted."""
 
-def heard(reference: Any) -> Any:
-    """What an actor answers. For one that cannot be begun Ray would wait for ever: for a node that may yet come."""
+
+def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
+    """What an actor answers. For one that cannot be begun Ray would wait for ever: for a node that may yet come.
+
+    FailedError when `cut` is set, or after so many seconds.
+    """
+    end = monotonic() + seconds
     while True:
         try:
-            return ray.get(reference, timeout=LOOK)
+            return ray.get(reference, timeout=LOOK if cut is None else CUT_SECONDS)
         except GetTimeoutError:
             check_ray()
+        if cut is not None and cut.is_set():
+            raise FailedError("the stream was ended while an actor was at work")
+        if monotonic() > end:
+            raise FailedError(f"an actor has not answered for {seconds:g} seconds; it is at work, try again later")
 
 
 def ray_lives() -> bool:

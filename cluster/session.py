@@ -29,6 +29,8 @@ from connectors.spark.handover import MASTER
 
 LOOPBACK = "127.0.0.1"
 
+LOG = logging.getLogger("elsinore")
+
 MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
 """What RayDP's master asks Ray for."""
 
@@ -153,14 +155,22 @@ class Watch:
         Thread(target=self._look, name="elsinore-watch", daemon=True).start()
 
     def _look(self) -> None:
-        # Each Spark's actors are a job of their own to Ray.
-        job = ray.get_actor(MASTER)._actor_id.job_id
-        while not self._over.wait(LOOK) and ray.is_initialized():
-            # A handle is not told of a death that nobody asked it for.
-            if state.actors(job_id=job, actor_state_name="DEAD") and not self._over.is_set():
+        job: Any = None
+        while ray.is_initialized():
+            try:
+                # Each Spark's actors are a job of their own to Ray.
+                job = job or ray.get_actor(MASTER)._actor_id.job_id
+                # A handle is not told of a death that nobody asked it for.
+                dead = state.actors(job_id=job, actor_state_name="DEAD")
+            except Exception as error:  # noqa: BLE001 - Ray does not answer for a moment; the watch goes on
+                LOG.info("Ray cannot be asked about Spark's actors: %s", error)
+                dead = {}
+            if dead and not self._over.is_set():
                 self.lost = True
                 with suppress(Py4JError, OSError):
                     self.spark.stop()
+                return
+            if self._over.wait(LOOK):
                 return
 
     def end(self) -> None:
@@ -294,6 +304,9 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.legacy.parquet.nanosAsLong": "true",
+        # Times before 1900 are those of everybody's calendar, whoever wrote them; else Spark refuses files with some.
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
         "spark.sql.adaptive.enabled": "false",
         # How files are read must not depend on how many executors are there by then.

@@ -14,6 +14,7 @@ from connectors.dead_letters import DeadLetters
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names
 from connectors.times import read_times, too_far
+from elsinore.calendar_years import as_python
 from planner.clock import Clock
 
 Mask = npt.NDArray[np.bool_]
@@ -69,14 +70,17 @@ class Cleaning:
         return dead
 
     def _bury(self, chunk: Chunk, row: int, untyped: bool) -> None:
-        event = {name: chunk.batch.column(name)[row].as_py() for name in chunk.batch.schema.names}
+        event = {name: as_python(chunk.batch.column(name)[row : row + 1])[0] for name in chunk.batch.schema.names}
         time = event[self.names.time]
         if untyped:
             reason = f"it has no type (column {self.names.type!r})"
         elif time is None or time != time:
             reason = f"it has no time (column {self.names.time!r})"
         else:
-            reason = f"its time {str(time)!r} cannot be read as {self.form}, or is too far away to be counted"
+            reason = (
+                f"its time {str(time)!r} cannot be read as {self.form}, or is too far away to be counted: timestamps "
+                "are of the years 1 to 9999"
+            )
         self.letters.bury(reason, chunk.where(row), event)
 
 

@@ -9,6 +9,9 @@ from typing import IO, Any
 
 from connectors.errors import EventError, InputError
 
+LATE = "it is late: it came after later events, by more than the allowed lateness"
+"""Why an event is in no row although it can be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Where:
@@ -42,6 +45,15 @@ class DeadLetters:
                 f"{where}: {reason}\n  the event: {_text(event)}\n"
                 "  Mend or remove it, or run without --strict (strict=False): bad events are then counted and left out."
             )
+        self.write(reason, where, event)
+
+    @property
+    def writes(self) -> bool:
+        """Whether there is a file."""
+        return self._file is not None
+
+    def write(self, reason: str, where: Where, event: Any) -> None:
+        """Write an event down, where there is a file; it is not counted."""
         if self._file is not None:
             letter = {"reason": reason, "source": where.source, "event": event}
             if where.number is not None:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from connectors.columns import coded_texts, is_coded_text, is_text
+from elsinore.calendar_years import as_texts
 from elsinore.columns import NUMBER
 
 
@@ -45,6 +46,6 @@ def _cells(rows: pa.RecordBatch, name: str) -> pa.Array:
         column = words.take(coded.indices)
     elif pa.types.is_temporal(field.type):
         # Arrow writes a blank between date and time; zone and fraction are as ISO-8601 wants them.
-        iso = pc.replace_substring(column.cast(pa.string()), " ", "T", max_replacements=1)
+        iso = pc.replace_substring(as_texts(column), " ", "T", max_replacements=1)
         column = pc.binary_join_element_wise('"', iso, '"', "")
     return column.cast(pa.string()).fill_null("null")

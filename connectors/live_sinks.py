@@ -142,10 +142,17 @@ def _with_fixed_types(rows: pa.Table) -> pa.Table:
         elif pa.types.is_dictionary(column.type):
             columns[name] = fitted(column, pa.string())
         elif pa.types.is_timestamp(column.type):
-            columns[name] = column.cast(pa.timestamp("us", column.type.tz))
+            columns[name] = _microseconds(name, column)
         else:
             columns[name] = column
     return pa.table(columns)
+
+
+def _microseconds(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.timestamp("us", column.type.tz))
+    except pa.ArrowInvalid:
+        raise InputError(f"{name} has a time too far away for a Delta table, which counts microseconds") from None
 
 
 def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:

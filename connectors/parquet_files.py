@@ -39,7 +39,11 @@ def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
             return None
         start = min(chunk.dictionary_page_offset or chunk.data_page_offset for chunk in chunks)
         end = start + sum(chunk.total_compressed_size for chunk in chunks)
-        bounds = pa.array([told.min, told.max], file.schema_arrow.field(column).type)
+        try:
+            bounds = pa.array([told.min, told.max], file.schema_arrow.field(column).type)
+        except (OverflowError, ValueError):
+            # A time that no datetime holds; whoever reads the events finds out which are dead.
+            return None
         found.append(Spread(start, end, group.num_rows, bounds))
     return found
 
@@ -51,7 +55,10 @@ def has_all(file: pq.ParquetFile, column: str) -> bool:
         return False
     footer, at = file.metadata, names.index(column)
     told = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
-    return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)
+    try:
+        return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)
+    except (OverflowError, ValueError):
+        return False
 
 
 class ParquetFile:

@@ -24,7 +24,7 @@ class ParquetParts:
         self._writer: pq.ParquetWriter | None = None
 
     def write(self, rows: pa.Table) -> None:
-        rows = rows.select(self._schema.names)
+        rows = _storable(rows.select(self._schema.names))
         schema = _widened(self._schema, rows.schema)
         try:
             table = _fitted(rows, schema)
@@ -68,6 +68,18 @@ class ParquetParts:
             for path in self._paths:
                 file = files.enter_context(pq.ParquetFile(path))
                 yield from (pa.Table.from_batches([batch]) for batch in file.iter_batches(1 << 16))
+
+
+def _storable(rows: pa.Table) -> pa.Table:
+    """With texts for timestamps of seconds that are too far away for milliseconds, the coarsest that Parquet has."""
+    for place, column in enumerate(rows.columns):
+        if (
+            pa.types.is_timestamp(column.type)
+            and column.type.unit == "s"
+            and _lossless(column, pa.timestamp("ms", column.type.tz)) == pa.string()
+        ):
+            rows = rows.set_column(place, rows.schema.names[place], fitted(column, pa.string()))
+    return rows
 
 
 def _widened(one: pa.Schema, other: pa.Schema) -> pa.Schema:

@@ -20,6 +20,7 @@ from connectors.errors import InputError
 from connectors.json_rows import json_rows
 from connectors.parquet_parts import ParquetParts
 from connectors.widening import fitted
+from elsinore.calendar_years import out_of_reach
 
 Queries = Mapping[str, Sequence[str]]
 """The columns of each query's rows behind its window: grouping attributes, then items."""
@@ -155,7 +156,7 @@ def columns_of(queries: Queries) -> tuple[str, ...]:
 
 
 def _writable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Decimals as digits, dictionaries as texts: what Arrow's CSV writer knows."""
-    if pa.types.is_dictionary(column.type) or pa.types.is_decimal(column.type):
+    """Decimals as digits, dictionaries and times of far years as texts: what Arrow's CSV writer knows."""
+    if pa.types.is_dictionary(column.type) or pa.types.is_decimal(column.type) or out_of_reach(column):
         return fitted(column, pa.string())
     return column

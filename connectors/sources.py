@@ -11,13 +11,14 @@ import pyarrow as pa
 
 from connectors.cleaning import Cleaning
 from connectors.columns import attribute_type, is_coded_text, is_text
-from connectors.dead_letters import DeadLetters
+from connectors.dead_letters import LATE, DeadLetters, Where
 from connectors.dicts import DictFeed
 from connectors.errors import InputError
 from connectors.feed import Feed, Names, require
 from connectors.files import FilesFeed
 from connectors.tables import ArrowColumns, PandasColumns, StreamFeed, TableFeed
 from connectors.times import finer, time_form
+from elsinore.calendar_years import rows_as_python
 from planner.clock import UNITS, Clock
 
 
@@ -47,6 +48,15 @@ class Source:
                     yield cleaning.clean(chunk, clock, asked)
         finally:
             self.letters.close()
+
+    def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
+        """Write late events, as `batches` gave them, to the file of dead letters, if there is one."""
+        if self.letters.writes:
+            times = clock.show(events.column("time").to_numpy())
+            columns = [self.names.type, self.names.time, *events.schema.names[2:]]
+            arrays = [events.column("type"), times, *events.columns[2:]]
+            for event in rows_as_python(pa.table(arrays, names=columns)):
+                self.letters.write(LATE, Where(_called(self.feed), "event"), event)
 
     @property
     def dead(self) -> int:

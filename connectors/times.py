@@ -13,9 +13,6 @@ from connectors.columns import cast_or_null, is_coded_text, is_text, without_vie
 from connectors.errors import InputError
 from planner.clock import Clock
 
-FARTHEST = 2.0**62
-"""Ticks beyond which windows could no longer be counted in 64 bits."""
-
 
 def time_form(kind: pa.DataType, head: pa.Array, name: str) -> pa.DataType:
     """int64, float64 or a timestamp: the form in which times of this Arrow type are counted and shown."""
@@ -90,12 +87,18 @@ def _without_nan(times: pa.Array) -> pa.Array:
 
 
 def too_far(times: pa.Array, clock: Clock) -> npt.NDArray[np.bool_] | None:
-    """Which of these times (in the clock's form, perhaps null) no clock could count; None if there are none."""
+    """Return which of these times (in the clock's form, perhaps null) cannot be counted: too far from zero for 64 bits,
+    or, of timestamps, before year 1 or after year 9999. None if all can."""
     plain = times if pa.types.is_floating(times.type) else times.view(pa.int64())
     bounds = pc.min_max(plain)
     factor = float(clock.ticks_per_unit)
-    if max((abs(float(bound.as_py() or 0)) for bound in bounds.values()), default=0.0) * factor < FARTHEST:
+    first, last = (bounds[name].as_py() or 0 for name in ("min", "max"))
+    early, latest = clock.calendar or (-np.inf, np.inf)
+    if max(abs(float(first)), abs(float(last))) * factor < clock.farthest and early <= first and last <= latest:
         return None
     values = np.nan_to_num(plain.cast(pa.float64(), safe=False).fill_null(0.0).to_numpy(), posinf=np.inf)
-    far: npt.NDArray[np.bool_] = np.abs(values) >= FARTHEST / factor
+    far: npt.NDArray[np.bool_] = np.abs(values) >= clock.farthest / factor
+    if clock.calendar is not None:
+        whole = plain.fill_null(0).to_numpy()
+        far = far | (whole < early) | (whole > latest)
     return far

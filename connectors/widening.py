@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from elsinore.calendar_years import as_texts
+
 
 def wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     """The narrowest type that holds the values of both; text where there is no other."""
@@ -26,4 +28,6 @@ def fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """The column in a type that `wider` chose; ArrowInvalid where integers are beyond what floats hold."""
     if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(kind):
         column = pc.dictionary_decode(column)
+    if pa.types.is_string(kind) and pa.types.is_temporal(column.type):
+        return pa.chunked_array([as_texts(chunk) for chunk in column.chunks], kind)
     return column.cast(kind)

@@ -97,9 +97,9 @@ def run(
 
     `workload` is the text of queries or the path of a file. `events` is a pandas or Polars frame, anything that
     speaks the Arrow C stream interface, a list of dicts, or one or more paths of CSV, JSON lines and Parquet files.
-    Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events are counted and written to
-    `dead_letters`; with `strict` the first one raises EventError. With `decisions` the result tells what was decided
-    about each burst. `progress` shows a bar on stderr.
+    Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events, and those that are later, are
+    counted and written to `dead_letters`; with `strict` the first bad one raises EventError. With `decisions` the
+    result tells what was decided about each burst. `progress` shows a bar on stderr.
 
     `engine="ray"`, the default, runs it on Spark and Ray, which are started on this machine, or joined at `address`;
     `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this process alone.

@@ -117,7 +117,8 @@ def run(
     lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad event.")] = False,
     dead_letters: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where bad events go, with the reason.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FILE", help="Where bad and late events go, and why.", show_default=False),
     ] = None,
     decisions: Annotated[
         Path | None,

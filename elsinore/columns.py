@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.calendar_years import as_python
+
 Values: TypeAlias = npt.NDArray[Any] | pa.Array
 """int64, float64, objects (int of any size, float, Decimal, None), or an Arrow array."""
 
@@ -45,8 +47,8 @@ def arrow(values: Values) -> pa.Array:
 
 
 def listed(values: Values) -> list[Any]:
-    """As Python values: int, float, Decimal, str, datetime, None."""
-    items: list[Any] = values.to_pylist() if isinstance(values, pa.Array) else values.tolist()
+    """As Python values: int, float, Decimal, str, datetime (a text where its year is beyond 1 to 9999), None."""
+    items: list[Any] = as_python(values) if isinstance(values, pa.Array) else values.tolist()
     return items
 
 

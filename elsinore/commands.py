@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from connectors.sinks import open_sink
+from elsinore.calendar_years import rows_as_python
 from elsinore.errors import InputError
 from elsinore.progress import bar, live_line
 from elsinore.tables import answers, columns_of, form_of, table
@@ -74,7 +75,7 @@ def write_decisions(job: Job, path: Path) -> None:
     if path.suffix.lower() == ".parquet":
         pq.write_table(found, path)
     else:
-        path.write_text("".join(f"{json.dumps(row, default=str)}\n" for row in found.to_pylist()))
+        path.write_text("".join(f"{json.dumps(row, default=str)}\n" for row in rows_as_python(found)))
 
 
 def summary(metrics: Metrics, seconds: float) -> str:

@@ -39,7 +39,10 @@ class Result:
 
     @property
     def late(self) -> pa.Table:
-        """The events that came behind the watermark. A service counts them, and does not keep them."""
+        """The first 10,000 events that came behind the watermark; `metrics.late` counts, and `dead_letters` has, all.
+
+        A service counts them, and does not keep them.
+        """
         if self.kept is None:
             raise InputError("the service does not keep late events; metrics.late says how many there were")
         return self.kept

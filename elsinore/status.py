@@ -9,6 +9,7 @@ import numpy as np
 from rich.table import Table
 
 from cluster.checkpoint import status
+from elsinore.calendar_years import as_python
 from planner.check import check_text
 from planner.clock import Clock
 
@@ -42,7 +43,7 @@ def shown(checkpoint: str) -> Table:
         table.add_row("by type", ", ".join(f"{name} {count:,}" for name, count in _most(told.done.types)))
         if told.done.seen:
             clock = Clock.load(told.terms["clock"])
-            latest, watermark = clock.show(np.array([told.done.latest, told.done.watermark])).to_pylist()
+            latest, watermark = as_python(clock.show(np.array([told.done.latest, told.done.watermark])))
             table.add_row("latest time", str(latest))
             table.add_row("watermark", str(watermark))
     return table

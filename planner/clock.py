@@ -13,6 +13,8 @@ from fractions import Fraction
 from math import lcm
 from typing import TYPE_CHECKING, Any
 
+from elsinore.calendar_years import calendar_bounds
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -30,6 +32,9 @@ UNITS = {
 """The lengths of `time_unit`, in seconds."""
 
 NANOSECOND = 10**9
+
+FARTHEST = 2.0**62
+"""Ticks, and units of the timestamps that are shown, beyond which windows could no longer be counted in 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,21 @@ class Clock:
     def ticks_per_unit(self) -> Fraction:
         return self.unit * self.ticks_per_second
 
+    @property
+    def farthest(self) -> float:
+        """Ticks beyond which a time is too far away to be counted, or to be shown in a timestamp."""
+        import pyarrow as pa
+
+        return FARTHEST / (self._shown()[1] or 1) if pa.types.is_timestamp(self.form) else FARTHEST
+
+    @property
+    def calendar(self) -> tuple[int, int] | None:
+        """The first and the last time, in its unit, that a timestamp may have; None where times are numbers."""
+        import pyarrow as pa
+
+        form: Any = self.form
+        return calendar_bounds(form.unit) if pa.types.is_timestamp(form) else None
+
     def read(self, times: pa.Array) -> npt.NDArray[np.int64]:
         """The user's times (of this clock's form, no nulls) as ticks; fails where one is too far away to count."""
         import numpy as np
@@ -109,11 +129,18 @@ class Clock:
         import pyarrow as pa
 
         form: Any = self.form
+        unit, finer = self._shown()
+        return pa.array(ticks // factor if finer is None else ticks * finer, pa.timestamp(unit, form.tz))
+
+    def _shown(self) -> tuple[str, int | None]:
+        """Return the unit of the timestamps that are shown, and how many of it a tick is; None where it is no whole
+        number of any unit."""
+        form: Any = self.form
         for unit in ("s", "ms", "us", "ns"):
             finer = int(1 / UNITS[unit])
             if UNITS[unit] <= self.unit and finer % self.ticks_per_second == 0:
-                return pa.array(ticks * (finer // self.ticks_per_second), pa.timestamp(unit, form.tz))
-        return pa.array(ticks // factor, form)
+                return unit, finer // self.ticks_per_second
+        return form.unit, None
 
     def _fits(self, values: npt.NDArray[np.float64], factor: int) -> None:
         import numpy as np

@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """By room, beside itself and the modules that stand by themselves."""
 
-ALONE = {"elsinore._version", "elsinore.errors", "elsinore.problems", "elsinore.tokens"}
+ALONE = {"elsinore._version", "elsinore.calendar_years", "elsinore.errors", "elsinore.problems", "elsinore.tokens"}
 """Modules that import nothing of the project but each other, so that every room may know them."""
 
 UPWARDS = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Event, RLock, Thread
@@ -14,9 +16,10 @@ import pyspark.sql.types as T  # noqa: N812
 from ray.exceptions import RayError
 
 from cluster.checkpoint import latest_of, mend
+from cluster.holding import HeldError
 from cluster.live import Asked, Live, Write
 from cluster.service.intake import forget_keys, is_last, sweep
-from cluster.service.jobs import Job, Spec, paused
+from cluster.service.jobs import DamagedJobError, Job, Spec, paused
 from cluster.service.refusals import refusal
 from cluster.service.rows import RowsSink, forget_rows
 from cluster.service.settings import ServiceSettings
@@ -26,6 +29,7 @@ from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.spark.streams import Stream, file_options
 from connectors.spark.taken import log_bytes, seen, shorten, taken
+from elsinore.calendar_years import as_python
 from elsinore.tables import answers, columns_of, form_of, table
 from planner.check import check_text
 from planner.errors import WorkloadError
@@ -48,6 +52,16 @@ HOUR = 3600
 
 TRIES = 5
 """Times that a stream may fail, one after another, over what is nobody's fault."""
+
+LONGEST_PAUSE_SECONDS = 60.0
+"""Between two tries."""
+
+AGAIN_SECONDS = 2.0
+"""Between two looks whether a damaged file of a job has been restored, and two tries to stop a stream."""
+
+STOP_SECONDS = 45.0
+"""How long to wait for the batch at work before the caller is told that the stream has not stopped yet. With the wait
+for the lock it is less than a client waits for an answer of the manager's (`control.PATIENCE`)."""
 
 LONG = 4 << 20
 """Bytes by which Spark's log of files may grow before it is shortened: those of about 25,000 appends."""
@@ -78,60 +92,107 @@ class AtWork:
     pause_until: float = 0.0
     log: int = 0
     """Bytes of Spark's log of files when the stream began."""
+    spec: Spec | None = None
+    """None while the file that says it is damaged."""
     last: dict[str, Any] = field(default_factory=dict)
     """The metrics that were known last."""
+    types: dict[str, int] = field(default_factory=dict)
+    damage: bool = False
+    """Whether the error is one of a damaged file, which may be restored."""
+    ending: bool = False
+    """Whether the stream at work has to stop before another one may begin."""
+    closing: bool = False
+    """Whether no other one will begin."""
     batches: int = -1
     done_at: float = field(default_factory=time)
     _lock: Any = field(default_factory=RLock)
     _over: Event = field(default_factory=Event)
+    _cut: Event = field(default_factory=Event)
+    """Whoever waits for an actor of the stream that is at work, or that is being begun, gives up."""
+    _stopper: Thread | None = None
+    """What waits for the end of the stream at work."""
 
     def __post_init__(self) -> None:
-        self.spec = self.job.spec()
         before = self.job.status()
         self.last = before.get("metrics", {})
         self.types = before.get("types", {})
-        self.error = before.get("error") if before.get("state") == "failed" else None
+        self.error = before.get("error") if before.get("state") == "failed" and not before.get("damage") else None
+        try:
+            self._read()
+        except Exception as error:  # noqa: BLE001 - this job alone has failed
+            self._set_error(error)
         self._thread = Thread(target=self._go, name=f"job-{self.job.name}", daemon=True)
         self._thread.start()
 
+    def _read(self) -> None:
+        """Read what must not be lost; DamagedJobError where that cannot be."""
+        self.job.columns()
+        self.spec = self.job.spec()
+
     @property
     def state(self) -> str:
-        if self.error is not None:
+        if self.error is not None or self.spec is None:
             return "failed"
         if self.spec.paused:
             return "paused"
-        if self.live is None:
-            return "recovering" if self.failures or self._begun_before else "waiting"
+        if self.live is None or self.ending:
+            return "recovering" if self.failures or self.ending or self._begun_before else "waiting"
         return "running" if self.live.metrics.batches else "waiting"
 
     @property
     def _begun_before(self) -> bool:
         return bool(self.last.get("batches"))
 
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Nothing is done forever under the lock, but a stream may take its time to begin."""
+        if not self._lock.acquire(timeout=STOP_SECONDS):
+            raise FailedError(f"the stream of {self.job.name} is being begun or stopped; try again in a moment")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
     def pause(self) -> None:
-        with self._lock:
-            self._put(paused(self.spec, True))
-            self._stop()
+        with self._locked():
+            self._put(paused(self._known(), True))
+            stopped = self._stop(STOP_SECONDS)
             self.tell()
+        if not stopped:
+            raise self._at_work("it is paused when that is done")
         LOG.info("paused", extra={"job": self.job.name})
 
     def resume(self) -> None:
         """One that has failed is tried again, too."""
-        with self._lock:
-            self._put(paused(self.spec, False))
-            self.error, self.failures, self.pause_until = None, 0, 0.0
+        with self._locked():
+            if self.damage:
+                self._read()
+            self._put(paused(self._known(), False))
+            self.error, self.damage, self.closing = None, False, False
+            self.failures, self.pause_until = 0, 0.0
             self.tell()
         LOG.info("resumed", extra={"job": self.job.name})
 
+    def _known(self) -> Spec:
+        if self.spec is None:
+            self._read()
+        assert self.spec is not None
+        return self.spec
+
+    def _at_work(self, what: str) -> FailedError:
+        return FailedError(
+            f"the stream of {self.job.name} is still at work on a batch; {what}. DELETE the job to end it at once"
+        )
+
     def change(self, spec: Spec) -> None:
         """Other queries. What is promised is on disk first: a stream that dies on the way begins again with them."""
-        with self._lock:
+        with self._locked():
             terms = self._terms()
             if terms is not None:
                 terms.changed(spec.workload, spec.strategy, terms.ranges.places)
             self._put(spec)
             try:
-                if self.live is not None and not self.live.wait(0):
+                if self.live is not None and not self.ending and not self.live.wait(0):
                     self.live.change(spec.workload)
             except Exception as error:  # noqa: BLE001 - it is over, and begins again
                 self._fail(error)
@@ -146,29 +207,56 @@ class AtWork:
 
     def decisions(self) -> list[Any]:
         """Tables of what was decided, of each graph actor and route."""
-        with self._lock:
-            live = self.live
+        live = self.live
         try:
             return [] if live is None else [part for parts in live.crew.ask("decisions") for part in parts]
         except RayError as error:
             raise FailedError("a graph actor has died; another one takes its place") from error
 
-    def end(self) -> None:
-        """The stream stops after the batch at work, and nobody looks after it any more."""
-        self._over.set()
-        with self._lock:
-            self._stop()
+    def end(self, at_once: bool = False) -> None:
+        """Stop the stream, after the batch at work or at once, and look after it no more.
+
+        FailedError where it does not stop in time; then it goes on being stopped.
+        """
+        self.closing = True
+        if at_once:
+            self._cut.set()
+        with self._locked():
+            if not self._stop(STOP_SECONDS):
+                raise self._at_work("it is being stopped")
+            self._over.set()
         self._thread.join(5)
 
     def _put(self, spec: Spec) -> None:
         self.job.put_spec(spec)
         self.spec = spec
 
-    def _stop(self) -> None:
-        if self.live is not None:
-            self.live.stop()
-            self._note(self.live)
-            self.live = None
+    def _stop(self, seconds: float) -> bool:
+        """Return whether no stream is at work any more. One that has not stopped in so many seconds stays the owner of
+        the checkpoint, and is waited for: none begins beside it."""
+        live = self.live
+        if live is None:
+            return True
+        self.ending = True
+        if self._stopper is None:
+            self._stopper = Thread(target=self._wait_for, args=(live,), name=f"stop-{self.job.name}", daemon=True)
+            self._stopper.start()
+        self._stopper.join(seconds)
+        if self._stopper.is_alive():
+            return False
+        self._stopper = None
+        if not _is_over(live):
+            self.pause_until = time() + AGAIN_SECONDS
+            return False
+        self._note(live)
+        self.live, self.ending = None, False
+        return True
+
+    def _wait_for(self, live: Live) -> None:
+        try:
+            live.stop()
+        except Exception as error:
+            LOG.warning("the stream was not stopped", extra={"job": self.job.name}, exc_info=error)
 
     def _go(self) -> None:
         told = swept = 0.0
@@ -188,14 +276,35 @@ class AtWork:
 
     def _step(self) -> None:
         if self.live is not None:
-            if self.live.wait(0) or log_bytes(self._spark) > self.log + LONG:
-                self._stop()
-        elif self._ready:
-            self._tidy()
-            with self.starting:
+            if self._has_to_stop(self.live):
+                self._stop(LOOK)
+        elif self.damage or self.spec is None:
+            self._look_again()
+        elif self._ready and self.starting.acquire(blocking=False):
+            try:
+                self._tidy()
                 self.live = self._started()
+            finally:
+                self.starting.release()
             self.begun_with = self.live.metrics.batches
             LOG.info("begun", extra={"job": self.job.name})
+
+    def _has_to_stop(self, live: Live) -> bool:
+        if self.ending:
+            return time() >= self.pause_until or self._stopper is not None
+        paused_, grown = self.spec is not None and self.spec.paused, log_bytes(self._spark) > self.log + LONG
+        return live.wait(0) or paused_ or grown
+
+    def _look_again(self) -> None:
+        """Go on where a damaged file has been restored."""
+        if time() >= self.pause_until:
+            self.pause_until = time() + AGAIN_SECONDS
+            try:
+                self._read()
+            except DamagedJobError as error:
+                self._set_error(error)
+            else:
+                self.error, self.damage = None, False
 
     @property
     def _spark(self) -> Path:
@@ -214,32 +323,42 @@ class AtWork:
 
     @property
     def _ready(self) -> bool:
-        if self.spec.paused or self.error is not None or time() < self.pause_until or not self.job.columns():
+        if self.closing or self.spec is None or self.spec.paused or self.error is not None:
+            return False
+        if time() < self.pause_until or not self.job.columns():
             return False
         return self.job.checkpoint.exists() or any(self.job.incoming.glob("*.parquet"))
 
     def _fail(self, error: Exception) -> None:
-        """Bad input will be no better later; the machine may be."""
+        """Bad input will be no better later; the machine may be. A stream that goes on is stopped before another one
+        begins."""
         LOG.error("failed", extra={"job": self.job.name}, exc_info=error)
         with self._lock:
             if self.live is not None:
                 if self.live.metrics.batches > self.begun_with:
                     self.failures = 0
-                self._note(self.live)
-                self.live = None
+                self._stop(LOOK)
             self.failures += 1
-            if isinstance(error, WorkloadError | InputError) or self.failures > TRIES:
-                self.error = refusal(error).document
-            self.pause_until = time() + 2.0**self.failures
+            bad = isinstance(error, WorkloadError | InputError | DamagedJobError)
+            # Another process has the checkpoint: that passes, however often it was tried.
+            held = isinstance(error, HeldError)
+            if not held and (bad or self.failures > TRIES):
+                self._set_error(error)
+            self.pause_until = time() + min(2.0**self.failures, LONGEST_PAUSE_SECONDS)
             self.tell()
 
+    def _set_error(self, error: Exception) -> None:
+        self.error, self.damage = refusal(error).document, isinstance(error, DamagedJobError)
+
     def _started(self) -> Live:
-        spec = self.spec
+        spec, self._cut = self._known(), Event()
+        if self.closing:
+            raise FailedError(f"{self.job.name} is being ended")
         asked = Asked(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions)
         settings = self.settings
         if spec.actors is not None:
             settings = settings.model_copy(update={"actors": spec.actors})
-        return Live(asked, self._opened, self._writer, str(self.job.checkpoint), settings)
+        return Live(asked, self._opened, self._writer, str(self.job.checkpoint), settings, self._cut)
 
     def _opened(self, spark: Any) -> Stream:
         """A folder in which events appear, and are deleted when they are taken."""
@@ -247,8 +366,9 @@ class AtWork:
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
         options = file_options(self.settings.files_at_once) | {"parquet.page.verify-checksum.enabled": "true"}
         reader = reader.options(**options, cleanSource="delete", pathGlobFilter="*.parquet")
-        names = Names(self.spec.type_column, self.spec.time_column)
-        return Stream(reader.load(str(self.job.incoming)), names, self.spec.time_unit)
+        spec = self._known()
+        names = Names(spec.type_column, spec.time_column)
+        return Stream(reader.load(str(self.job.incoming)), names, spec.time_unit)
 
     def _writer(self, terms: Terms) -> Write:
         columns = columns_of(check_text(terms.workload))
@@ -261,17 +381,24 @@ class AtWork:
         return write
 
     def tell(self) -> None:
-        """How far it is, for whoever asks."""
-        if self.live is not None:
-            self._note(self.live)
-        status = {"state": self.state, "metrics": self.last, "types": self.types, "time": time()}
-        self.job.put_status(status if self.error is None else {**status, "error": self.error})
+        """How far it is, for whoever asks. It is only a look, so whatever fails here ends nothing."""
+        try:
+            if self.live is not None:
+                self._note(self.live)
+            status = {"state": self.state, "metrics": self.last, "types": self.types, "time": time()}
+            status |= {"damage": True} if self.damage else {}
+            self.job.put_status(status if self.error is None else {**status, "error": self.error})
+        except Exception as error:
+            LOG.warning("the status was not written", extra={"job": self.job.name}, exc_info=error)
 
     def _note(self, live: Live) -> None:
-        if live.done.number != self.batches:
-            self.batches, self.done_at = live.done.number, time()
-        self.last = measured(live, time() - self.done_at)
-        self.types = live.done.types
+        """What a stream has counted is only a look, too: without it the numbers stay those that were known."""
+        try:
+            if live.done.number != self.batches:
+                self.batches, self.done_at = live.done.number, time()
+            self.last, self.types = measured(live, time() - self.done_at), live.done.types
+        except Exception as error:
+            LOG.warning("its numbers cannot be told", extra={"job": self.job.name}, exc_info=error)
 
 
 def measured(live: Live, age: float) -> dict[str, Any]:
@@ -289,10 +416,18 @@ def measured(live: Live, age: float) -> dict[str, Any]:
     }
     if done.seen:
         clock = live.terms.clock
-        latest, watermark = clock.show(np.array([done.latest, done.watermark])).to_pylist()
+        latest, watermark = as_python(clock.show(np.array([done.latest, done.watermark])))
         found |= {"latest": _plain(latest), "watermark": _plain(watermark)}
         found["watermark_lag"] = (done.latest - done.watermark) / clock.ticks_per_second
     return found
+
+
+def _is_over(live: Live) -> bool:
+    """Whether a stream has ended, in whatever way."""
+    try:
+        return live.wait(0)
+    except Exception:  # noqa: BLE001 - it raises what the stream failed over
+        return True
 
 
 def _plain(value: Any) -> Any:

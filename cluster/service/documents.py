@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cluster.service.jobs import Job, workload_of
+from cluster.service.jobs import DamagedJobError, Job, Spec, workload_of
 from cluster.service.metrics import COUNTERS, GAUGES
+from cluster.service.refusals import refusal
 
 Kind = Literal["int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"]
 State = Literal["waiting", "running", "paused", "failed", "recovering"]
@@ -127,8 +128,20 @@ NOTHING: dict[str, Any] = {
 
 
 def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
-    """As the manager told of it last; where it is gone, jobs are on their way back."""
-    spec, status = job.spec(), job.status()
+    """As the manager told of it last; where it is gone, jobs are on their way back. A job with a damaged file has
+    failed, whatever was told."""
+    try:
+        spec = job.spec()
+        found = _document(job, spec, job.status(), manager)
+    except DamagedJobError as error:
+        return failed_document(job, error)
+    try:
+        return {**found, "columns": job.columns()}
+    except DamagedJobError as error:
+        return {**found, "state": "failed", "error": refusal(error).document}
+
+
+def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
     state = "paused" if spec.paused else status.get("state", "waiting")
     if manager is None and state not in ("paused", "failed"):
         state = LOOKED_FOR
@@ -143,8 +156,42 @@ def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
         "type_column": spec.type_column,
         "time_column": spec.time_column,
         "time_unit": spec.time_unit,
-        "columns": job.columns(),
+        "columns": {},
         "metrics": {**NOTHING, **status.get("metrics", {})},
-        "created": datetime.fromtimestamp(spec.created, UTC).isoformat(),
+        "created": _moment(spec.created),
     }
-    return {**found, "error": status["error"]} if "error" in status else found
+    return {**found, "error": {**NO_REASON, **status["error"]}} if "error" in status else found
+
+
+NO_REASON = {"type": "about:blank", "title": "It has failed", "status": 500}
+
+
+def failed_document(job: Job, error: Exception) -> dict[str, Any]:
+    """What is known of a job without what was asked for."""
+    return {
+        "id": job.name,
+        "state": "failed",
+        "error": refusal(error).document,
+        "workload": "",
+        "queries": [],
+        "strategy": "",
+        "numeric": "",
+        "lateness": 0.0,
+        "type_column": "",
+        "time_column": "",
+        "time_unit": "",
+        "columns": {},
+        "metrics": {**NOTHING, **job.status().get("metrics", {})},
+        "created": _moment(_age(job)),
+    }
+
+
+def _age(job: Job) -> float:
+    try:
+        return job.folder.stat().st_ctime
+    except OSError:
+        return 0.0
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

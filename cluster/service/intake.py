@@ -8,6 +8,7 @@ whoever dies between the two has acknowledged nothing, and finds either the one 
 from __future__ import annotations
 
 import os
+import re
 import time
 import uuid
 from collections.abc import Iterable
@@ -22,7 +23,7 @@ import pyarrow.parquet as pq
 from cluster.service.jobs import Job, Spec, digest, workload_of
 from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings
-from connectors.errors import InputError
+from connectors.errors import FailedError, InputError
 from connectors.feed import Names
 from connectors.safe_files import put_bytes, sync, write
 from connectors.wire.arrow_events import read_arrow
@@ -44,6 +45,9 @@ NAME_LENGTH = 256
 
 ABANDONED = 3600
 """Seconds after which nobody writes at a draft any more."""
+
+SAID = re.compile(rb"[0-9a-f]+ \d{1,18}")
+"""What a key stands for: the digest of a body, and how many events are in it."""
 
 MEANING = b"elsinore"
 """In a file of events: what its key stands for."""
@@ -150,23 +154,42 @@ def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
 
 def _before(job: Job, name: str) -> bytes | None:
     """What a key stood for, where it was seen before."""
+    marker = _marker(job, name)
     try:
-        return _marker(job, name).read_bytes()
-    except FileNotFoundError:
-        pass
+        found = marker.read_bytes()
+    except (FileNotFoundError, IsADirectoryError):
+        found = None
+    if found is not None and SAID.fullmatch(found):
+        return found
+    path = job.incoming / f"{name}.parquet"
     try:
-        metadata: dict[bytes, bytes] = pq.read_schema(job.incoming / f"{name}.parquet").metadata
+        said = (pq.read_schema(path).metadata or {}).get(MEANING, b"")
     except FileNotFoundError:
-        return None
+        if found is None and not marker.exists():
+            return None
+        raise _forgotten(job, marker) from None
+    except (pa.ArrowException, OSError):
+        raise _forgotten(job, path) from None
+    if not SAID.fullmatch(said):
+        raise _forgotten(job, path)
     sync(job.incoming)
-    _remember(job, name, metadata[MEANING])
-    return metadata[MEANING]
+    _remember(job, name, said)
+    return said
+
+
+def _forgotten(job: Job, path: Path) -> FailedError:
+    """To take the events again might count them twice."""
+    return FailedError(
+        f"the file {job.name}/{path.relative_to(job.folder)} cannot be read, so it is not known what this "
+        "Idempotency-Key stood for. Restore the file; or look whether the events are in the job, and send them with "
+        "another key if not"
+    )
 
 
 def _remember(job: Job, name: str, said: bytes) -> None:
     marker = _marker(job, name)
     if not marker.parent.is_dir():
-        marker.parent.mkdir(exist_ok=True)
+        marker.parent.mkdir(parents=True, exist_ok=True)
         sync(job.keys)
     put_bytes(marker, said)
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from cluster.service.context import Context, beside, body_of, check_json, check_no_form, context, key_of, read_document
-from cluster.service.documents import JobDocument, JobList, Queries, Submission, job_document
+from cluster.service.documents import JobDocument, JobList, Queries, Submission, failed_document, job_document
 from cluster.service.intake import check_readable
 from cluster.service.jobs import Job, Spec, workload_of
 from cluster.service.refusals import RefusedError
@@ -165,6 +165,8 @@ def _documents(here: Context) -> list[dict[str, Any]]:
             found.append(job_document(job, manager))
         except FileNotFoundError:  # it was removed meanwhile
             continue
+        except OSError as error:
+            found.append(failed_document(job, error))
     return found
 
 

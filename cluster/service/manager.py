@@ -6,6 +6,7 @@ It remembers nothing that is not on disk: Ray starts it again where it dies, and
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from threading import Event, Lock, Thread
 from time import sleep
 from typing import IO, Any
@@ -19,6 +20,7 @@ from cluster.service.refusals import RefusedError
 from cluster.service.settings import ServiceSettings
 from cluster.session import session
 from cluster.settings import Settings
+from connectors.errors import FailedError
 
 NAME, NAMESPACE = "elsinore-manager", "elsinore"
 
@@ -61,10 +63,16 @@ class Manager:
         self._of(name).change(spec)
 
     def remove(self, name: str) -> None:
-        self._of(name).end()
+        """Without waiting for the batch at work: nothing of it is wanted any more."""
+        found = self._of(name)
+        found.end(at_once=True)
         with self._looking:
-            self.jobs.remove(self.jobs.get(name))
-            del self.at_work[name]
+            try:
+                self.jobs.remove(self.jobs.get(name))
+            finally:
+                # One whose folder could not be removed is looked after by another.
+                if self.at_work.get(name) is found:
+                    del self.at_work[name]
         self.gauges.forget(name)
         LOG.info("removed", extra={"job": name})
 
@@ -77,7 +85,12 @@ class Manager:
         with self._looking:
             jobs = list(self.at_work.values())
         for found in jobs:
-            found.end()
+            try:
+                found.end()
+            except FailedError as error:
+                LOG.warning("not stopped in time", extra={"job": found.job.name}, exc_info=error)
+                with suppress(FailedError):
+                    found.end(at_once=True)
 
     def _of(self, name: str) -> AtWork:
         self._look()
@@ -96,20 +109,29 @@ class Manager:
     def _go(self) -> None:
         """New jobs appear as folders."""
         while not self._over.is_set():
-            try:
-                self._look()
-                self.jobs.seen({"pid": os.getpid(), "spark": self.spark})
-                for name, found in list(self.at_work.items()):
+            for step in (self._look, self._tell):
+                try:
+                    step()
+                except Exception as error:  # noqa: BLE001 - it goes on looking
+                    LOG.error("the manager failed", exc_info=error)
+            for name, found in list(self.at_work.items()):
+                try:
                     self.gauges.set(name, found.last)
-            except Exception as error:  # noqa: BLE001 - it goes on looking
-                LOG.error("the manager failed", exc_info=error)
+                except Exception as error:  # noqa: BLE001 - numbers of one job are no reason to be silent about others
+                    LOG.error("its numbers cannot be told", extra={"job": name}, exc_info=error)
             self._over.wait(SEEN)
+
+    def _tell(self) -> None:
+        self.jobs.seen({"pid": os.getpid(), "spark": self.spark})
 
     def _look(self) -> None:
         with self._looking:
             for job in self.jobs.all():
                 if job.name not in self.at_work:
-                    self.at_work[job.name] = AtWork(job, self.settings, self.service, self._starting)
+                    try:
+                        self.at_work[job.name] = AtWork(job, self.settings, self.service, self._starting)
+                    except Exception as error:  # noqa: BLE001 - the others are looked after, and this one again soon
+                        LOG.error("nobody looks after it", extra={"job": job.name}, exc_info=error)
 
 
 def _held(jobs: Jobs) -> IO[str]:

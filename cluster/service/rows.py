@@ -6,6 +6,7 @@ A cursor is the number of a batch and how many of its rows were seen. Batches co
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,12 +19,16 @@ import pyarrow as pa
 
 from cluster.service.jobs import Job
 from cluster.service.refusals import RefusedError
+from connectors.errors import FailedError
 from connectors.json_rows import json_rows
 from connectors.live_sinks import LiveSink
 from connectors.safe_files import put_bytes
 from connectors.sinks import FIXED
 from connectors.widening import fitted, wider
 from elsinore.columns import NUMBER
+
+PART = re.compile(r"part-(\d{12,})\.arrow")
+"""The name of a file of rows: the number of its batch."""
 
 COLUMNS = b"columns"
 """In the metadata of a table: which columns the rows of each query have."""
@@ -44,6 +49,7 @@ class RowsSink(LiveSink):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
             writer.write_table(rows.combine_chunks())
+        self.folder.mkdir(exist_ok=True)
         put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
 
 
@@ -154,15 +160,32 @@ class Reader:
             if touched != known:
                 # The clock of a file system ticks slowly: what has just been touched may be so again at the same time.
                 settled = time_ns() - touched > SETTLED
-                batches = sorted(int(path.stem[5:]) for path in self.job.rows.glob("part-*.arrow"))
+                found = map(PART.fullmatch, (path.name for path in self.job.rows.iterdir()))
+                batches = sorted(int(name[1]) for name in found if name)
                 self._known = touched if settled else -1, batches
             return batches
         except FileNotFoundError:
+            if self.job.folder.is_dir():
+                return []
             raise RefusedError(404, f"there is no job {self.job.name} any more") from None
 
     def _read(self, batch: int) -> pa.Table:
-        with pa.OSFile(str(self.job.rows / f"part-{batch:012}.arrow")) as file, pa.ipc.open_file(file) as reader:
-            return reader.read_all()
+        name = f"part-{batch:012}.arrow"
+        try:
+            with pa.OSFile(str(self.job.rows / name)) as file, pa.ipc.open_file(file) as reader:
+                part = reader.read_all()
+                _columns(part.schema)
+                if "query" not in part.column_names:
+                    raise ValueError("it holds no rows")
+                return part
+        except FileNotFoundError:
+            raise
+        except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+            said = str(error).splitlines() or [type(error).__name__]
+            raise FailedError(
+                f"the rows {self.job.name}/rows/{name} cannot be read: {said[0]}. Restore the file, or read on behind "
+                f"it: after={batch + 1}.0"
+            ) from None
 
 
 def _columns(schema: pa.Schema) -> dict[str, list[str]]:

@@ -21,6 +21,7 @@ from cluster.service.refusals import RefusedError
 from cluster.service.rows import Cursor, Page, Reader
 from connectors.wire.inflating import CODINGS, inflated
 from connectors.wire.raw import TooManyError, UnreadableError
+from elsinore.calendar_years import rows_as_python
 from elsinore.tables import columns_of
 
 router = APIRouter(prefix="/v1/workloads/{name}", tags=["events and rows"])
@@ -164,7 +165,7 @@ async def get_decisions(
         with pa.ipc.new_stream(sink, found.schema) as writer:
             writer.write_table(found)
         return Response(sink.getvalue().to_pybytes(), media_type=ARROW)
-    content = json.dumps({"decisions": found.to_pylist()}, default=str)
+    content = json.dumps({"decisions": rows_as_python(found)}, default=str)
     return Response(content, media_type="application/json")
 
 

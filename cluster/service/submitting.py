@@ -38,7 +38,7 @@ def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings
 
 
 def _again(job: Job, request: str) -> Job:
-    before = job.spec().request
+    before = job.spec().request if request else ""
     if request and before == request:
         return job
     if request and before.split()[:1] == request.split()[:1]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import gcd
 from typing import TYPE_CHECKING
 
 import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
 
 from connectors.feed import Names
-from connectors.times import FARTHEST
+from elsinore.calendar_years import calendar_bounds
 from planner.clock import Clock
 
 if TYPE_CHECKING:
@@ -57,13 +58,18 @@ def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str]
         F.when(unread, F.lit("it cannot be read"))
         .when(untyped, F.lit(f"it has no type (column {names.type!r})"))
         .when(untimed, F.lit(f"it has no time (column {names.time!r})"))
-        .when(far, F.lit(f"its time (column {names.time!r}) is too far away to be counted"))
+        .when(far, F.lit(_too_far(names.time, kind)))
     )
     attributes = [_attribute(name, kinds.get(name, T.NullType())).alias(ATTRIBUTE + name) for name in columns]
     ticks = F.when(dead.isNull(), _ticks(timed, kind, clock))
     if whole:
         attributes.append(F.to_json(F.struct(*(_column(name) for name in frame.columns))).alias(EVENT))
     return frame.select(named.alias(TYPE), ticks.alias(TICKS), dead.alias(DEAD), *attributes)
+
+
+def _too_far(name: str, kind: T.DataType) -> str:
+    where = ": timestamps are of the years 1 to 9999" if isinstance(kind, TIMES) else ""
+    return f"its time (column {name!r}) is too far away to be counted{where}"
 
 
 def _column(name: str) -> Column:
@@ -84,20 +90,32 @@ def _attribute(name: str, kind: T.DataType) -> Column:
 
 
 def _far(time: Column, kind: T.DataType, clock: Clock) -> Column:
-    factor = float(clock.ticks_per_unit)
     if isinstance(kind, TIMES):
-        return F.lit(False)
-    return F.abs(time.cast("double")) >= FARTHEST / factor
+        micros = F.unix_micros(time.cast("timestamp"))
+        reach = int(clock.farthest * MICROSECONDS / clock.ticks_per_second) - 1
+        first, last = (max(min(bound, reach), -reach) for bound in calendar_bounds("us"))
+        return ~micros.between(first, last)
+    return F.abs(time.cast("double")) >= clock.farthest / float(clock.ticks_per_unit)
 
 
 def _ticks(time: Column, kind: T.DataType, clock: Clock) -> Column:
     factor = int(clock.ticks_per_unit)
     if isinstance(kind, TIMES):
-        micros = F.unix_micros(time.cast("timestamp"))
-        if clock.ticks_per_second >= MICROSECONDS:
-            return micros * F.lit(clock.ticks_per_second // MICROSECONDS)
-        return F.call_function("div", micros * F.lit(clock.ticks_per_second), F.lit(MICROSECONDS))
+        return _ticks_of(F.unix_micros(time.cast("timestamp")), clock.ticks_per_second)
     if isinstance(kind, WHOLE):
         return time.cast("long") * F.lit(factor)
     whole = F.floor(time.cast("double"))
     return whole * F.lit(factor) + F.rint((time - whole) * F.lit(float(factor))).cast("long")
+
+
+def _ticks_of(micros: Column, per_second: int) -> Column:
+    """Return microseconds as ticks, without a step that would be too large for 64 bits where the ticks are not."""
+    common = gcd(per_second, MICROSECONDS)
+    ticks, each = per_second // common, MICROSECONDS // common
+    if each == 1:
+        return micros * F.lit(ticks)
+    if ticks == 1:
+        return F.call_function("div", micros, F.lit(each))
+    rest = F.pmod(micros, F.lit(each))
+    whole = F.call_function("div", micros - rest, F.lit(each))
+    return whole * F.lit(ticks) + F.call_function("div", rest * F.lit(ticks), F.lit(each))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.functions as F  # noqa: N812
 
+from connectors.dead_letters import LATE
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
 from connectors.spark.letting_go import let_go
 from planner.routes import Route
@@ -83,7 +84,7 @@ class Deal:
 
     def lost(self, events: DataFrame) -> DataFrame:
         """Dead and late events as they came, and why they are in no row."""
-        late = F.when(self._late(), F.lit("it is late: it came after later events, by more than the allowed lateness"))
+        late = F.when(self._late(), F.lit(LATE))
         reasons = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
         lost = reasons.where(F.col("reason").isNotNull())
         let_go(reasons._jdf)

@@ -21,7 +21,7 @@ from connectors.parquet_files import ParquetFile, has_all, spread_of
 from connectors.sources import Source
 from connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
 from connectors.spark.slices import Group
-from connectors.times import read_times
+from connectors.times import read_times, too_far
 from planner.clock import Clock
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Events:
             schema = _schema(self.source, self.columns)
             # Spark would begin with a job that looks for it.
             frame = (spark.read.schema(schema) if schema else spark.read).parquet(*paths)
-            if readable(frame, self.source.names, self.columns):
+            if readable(frame, self.source.names, self.columns) and self._in_microseconds:
                 return cleaned(frame, self.source.names, self.clock, self.columns)
         if not self.staged:
             _stage(self.source, self.clock, self.columns, self.folder)
@@ -70,8 +70,21 @@ class Events:
         """Of the files; None, where they do not tell."""
         if self.staged:
             return _groups(self.files, TICKS, lambda bounds: np.asarray(bounds))
-        times = self.source.names.time
-        return _groups(self.files, times, lambda bounds: self.clock.read(read_times(bounds, self.source.form)))
+        return _groups(self.files, self.source.names.time, self._ticks)
+
+    def _ticks(self, bounds: pa.Array) -> Ints:
+        """Return times of a file in ticks; OverflowError where one cannot be counted."""
+        times = read_times(bounds, self.source.form)
+        if too_far(times, self.clock) is not None:
+            raise OverflowError("a time is too far away to be counted")
+        return self.clock.read(times)
+
+    @property
+    def _in_microseconds(self) -> bool:
+        """Whether Spark can read all times: those of coarser units it turns to microseconds, and fails over one that is
+        too far away for that."""
+        form: Any = self.source.form
+        return not pa.types.is_timestamp(form) or form.unit in ("us", "ns") or self.groups is not None
 
     def whole(self, attributes: Iterable[str]) -> bool:
         """Do the files tell that no event is dead, and none without one of these attributes?"""

@@ -134,6 +134,9 @@ def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Arra
     naive = pa.types.is_timestamp(array.type) and array.type.tz is None and kind == "timestamp_ntz"
     if not (numbers or times or naive or array.type == TYPES[kind] or pa.types.is_null(array.type)):
         raise _misfit(name, kind, _said(values))
+    if name == names.time and kind.startswith("timestamp"):
+        # Of a coarser unit a time may be too far away for this one: then that event alone is dead.
+        return cast_or_null(array, TYPES[kind])
     return _cast(name, array, kind)
 
 

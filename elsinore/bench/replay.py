@@ -159,6 +159,9 @@ class Pieces:
     def time_unit(self) -> str:
         return self.setting.time_unit
 
+    def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
+        """Nothing is late where events are in order."""
+
     def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
         pane = round(self.setting.pane * 60 * clock.ticks_per_second)
         for begin, end in _pieces(self.batch.column(1).to_numpy(), pane):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
+from actors.engine import LATE_KEPT
 from tests.actors.streams import Row, batch, cut, engine, fed, run
 
 WINDOWS = ["10 seconds SLIDE 10 seconds", "10 seconds SLIDE 5 seconds", "10 seconds SLIDE 2 seconds", "10 seconds"]
@@ -89,3 +93,35 @@ def test_a_batch_of_late_events_alone_gives_no_rows() -> None:
     )
     assert late_times(one) == [1, 2, 3]
     assert [row["COUNT(*)"] for row in rows] == [1]
+
+
+def late_stream(batches: int, size: int) -> pa.RecordBatchReader:
+    schema = pa.schema({"type": pa.string(), "time": pa.int64(), "v": pa.int64()})
+
+    def found() -> Iterator[pa.RecordBatch]:
+        yield pa.RecordBatch.from_pydict({"type": ["A"], "time": [10**9], "v": [1]}, schema)
+        for _ in range(batches):
+            yield pa.record_batch({"type": ["A"] * size, "time": np.arange(size), "v": np.ones(size, np.int64)}, schema)
+
+    return pa.RecordBatchReader.from_batches(schema, found())
+
+
+def test_of_late_events_the_first_are_kept_and_all_are_counted() -> None:
+    text = "RETURN COUNT(*) PATTERN A WITHIN 10 seconds SLIDE 10 seconds"
+    result = elsinore.run(text, late_stream(9, 3_000))
+    assert (result.metrics.late, result.late.num_rows) == (27_000, LATE_KEPT)
+    one = engine(text)
+    fed(one, [batch("A", [100], v=[1]), *(batch("A", np.arange(50) % 90, v=np.arange(50)) for _ in range(1_000))])
+    assert one.late_count == 50_000
+    assert sum(map(len, one.late)) == LATE_KEPT
+    assert len(one.late) <= LATE_KEPT // 50
+
+
+def test_late_events_are_written_to_the_dead_letters_as_they_come(tmp_path: Path) -> None:
+    text = "RETURN SUM(A.v) PATTERN A WITHIN 10 seconds SLIDE 10 seconds"
+    result = elsinore.run(text, late_stream(3, 5_000), dead_letters=tmp_path / "dead.jsonl")
+    assert (result.metrics.late, result.metrics.dead) == (15_000, 0)
+    letters = [json.loads(line) for line in (tmp_path / "dead.jsonl").read_text().splitlines()]
+    assert len(letters) == 15_000
+    assert letters[7]["event"] == {"type": "A", "time": 7, "v": 1}
+    assert letters[7]["reason"].startswith("it is late")

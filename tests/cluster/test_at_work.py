@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Lock
@@ -75,6 +76,23 @@ def test_no_append_is_passed_over_for_the_time_of_its_file(
         until(working, lambda found, number=number: found.last.get("events") == number)  # type: ignore[misc]
         append(job, settings, number, keyed=False)
     until(working, lambda found: found.last["events"] == 4)
+
+
+def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
+    job: Job, settings: ServiceSettings, working: AtWork
+) -> None:
+    append(job, settings, 0, keyed=False)
+    until(working, lambda found: found.last.get("events") == 1)
+    assert working.live is not None
+    actors = working.live.crew.ask("pid")
+    for actor in actors:
+        os.kill(actor, signal.SIGSTOP)
+    append(job, settings, 1, keyed=False)
+    begin = monotonic()
+    working.end(at_once=True)
+    assert monotonic() - begin < at_work.STOP_SECONDS
+    assert not working._thread.is_alive()
+    assert working.state != "running"
 
 
 def test_what_spark_remembers_is_bounded(

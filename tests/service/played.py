@@ -1,0 +1,162 @@
+"""A service without Ray and Spark: the real routes, manager and jobs over streams that are played."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from threading import Event, Lock
+from time import monotonic, sleep
+from types import SimpleNamespace
+from typing import Any
+
+import httpx2
+import pyarrow as pa
+
+from cluster.checkpoint import Checkpoint, Done
+from cluster.live import LiveMetrics
+from cluster.service.api import build
+from cluster.service.at_work import AtWork
+from cluster.service.jobs import Job, Jobs
+from cluster.service.manager import Manager
+from cluster.service.refusals import refusal
+from cluster.service.settings import ServiceSettings
+from cluster.settings import Settings
+from cluster.terms import Terms
+from planner.clock import Clock
+from planner.routes import Ranges
+
+WORKLOAD = "QUERY q RETURN COUNT(*) PATTERN A+ WITHIN 1 minute SLIDE 1 minute"
+SETTINGS = Settings(engine="ray")
+
+
+class PlayedLive:
+    """Holds the checkpoint of its job until it is stopped, as a live stream does."""
+
+    def __init__(self, job: Job, clock: Clock | None = None, done: Done | None = None) -> None:
+        self.checkpoint = Checkpoint(str(job.checkpoint))
+        self.metrics = LiveMetrics(batches=3, events=5)
+        self.done = done or Done(3)
+        clock = clock or Clock.of(pa.int64(), "s", [Fraction(60)])
+        self.terms = Terms("x", WORKLOAD, "auto", "exact", clock, Ranges.even(128, 2))
+        self.crew = SimpleNamespace(ask=lambda _: [])
+        self.going = True
+        self.error: Exception | None = None
+
+    def wait(self, seconds: float | None = None) -> bool:
+        if not self.going and self.error is not None:
+            raise self.error
+        return not self.going
+
+    def change(self, workload: str) -> None:
+        """Between two batches."""
+
+    def stop(self) -> None:
+        self.going = False
+        self.checkpoint.close()
+
+    def fail(self, error: Exception) -> None:
+        self.error = error
+        self.stop()
+
+
+class PlayedManager(Manager):
+    """It looks when it is told to."""
+
+    def __init__(self, service: ServiceSettings) -> None:
+        self.service, self.settings = service, SETTINGS
+        self.jobs = Jobs(service.data)
+        self.jobs.begin()
+        self.at_work: dict[str, AtWork] = {}
+        self.gauges: Any = SimpleNamespace(set=lambda *_: None, forget=lambda _: None)
+        self.spark = True
+        self._starting, self._looking, self._over = Lock(), Lock(), Event()
+
+
+class PlayedControl:
+    """Asks a manager of this process, and says what the real one would say over what it raises."""
+
+    def __init__(self, manager: PlayedManager) -> None:
+        self.manager = manager
+
+    async def ask(self, method: str, *arguments: Any) -> Any:
+        try:
+            return await asyncio.to_thread(getattr(self.manager, method), *arguments)
+        except Exception as error:  # noqa: BLE001 - the real one gets all of them too
+            raise refusal(error) from None
+
+
+class Played:
+    def __init__(self, service: ServiceSettings) -> None:
+        self.manager = PlayedManager(service)
+        control: Any = PlayedControl(self.manager)
+        self.app = build(service, control)
+        self.jobs = self.manager.jobs
+
+    def look(self) -> None:
+        """What the manager does twice a second."""
+        self.manager._look()
+        self.manager._tell()
+
+    def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
+        async def asked() -> httpx2.Response:
+            transport = httpx2.ASGITransport(self.app, raise_app_exceptions=False)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return await client.request(method, path, **options)
+
+        return asyncio.run(asked())
+
+    def document(self, job: str) -> Any:
+        answer = self.ask("GET", f"/v1/workloads/{job}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+
+@contextmanager
+def played(service: ServiceSettings) -> Iterator[Played]:
+    found = Played(service)
+    try:
+        yield found
+    finally:
+        for one in list(found.manager.at_work.values()):
+            one.end(at_once=True)
+
+
+def until(what: Any, seconds: float = 30.0) -> Any:
+    """Wait until something is true, and return it."""
+    end = monotonic() + seconds
+    while not (found := what()):
+        assert monotonic() < end, "it did not come true"
+        sleep(0.02)
+    return found
+
+
+def replaced(path: Path, harm: str) -> None:
+    """Harm a file."""
+    content = path.read_bytes() if path.is_file() else b""
+    path.unlink(missing_ok=True)
+    if harm == "a folder":
+        path.mkdir()
+    elif harm != "missing":
+        path.write_bytes(HARMS[harm](content))
+
+
+HARMS: dict[str, Any] = {
+    "empty": lambda _: b"",
+    "torn": lambda content: content[: len(content) // 2] or b"{",
+    "zeros": lambda content: bytes(len(content) or 8),
+    "no text": lambda _: b"\xff\xfe\x00\x01",
+    "a list": lambda _: b"[1, 2]",
+    "a number": lambda _: b"17",
+    "null": lambda _: b"null",
+    "an empty object": lambda _: b"{}",
+    "other fields": lambda _: b'{"surprise": {"of": "another"}, "time": "now", "metrics": 5, "state": ["x"]}',
+    "deep": lambda _: b"[" * 100_000,
+    "not a number": lambda _: (
+        b'{"state": "running", "metrics": {"events": NaN, "rows": "many"}, "types": {}, "time": 1e999}'
+    ),
+    "a folder": None,
+    "missing": None,
+}

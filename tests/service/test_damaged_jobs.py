@@ -1,0 +1,210 @@
+"""A file of a job that cannot be read: that job has failed, alone, and says which file it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from time import time
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from cluster.service import at_work
+from cluster.service.at_work import AtWork
+from cluster.service.documents import Submission
+from cluster.service.jobs import Job
+from cluster.service.rows import RowsSink
+from cluster.service.settings import service_settings
+from cluster.service.submitting import submit
+from connectors.safe_files import put_bytes
+from tests.service.played import HARMS, WORKLOAD, Played, PlayedLive, played, replaced, until
+
+EVENTS = b'{"type": "A", "time": 1}\n'
+LINES = {"Content-Type": "application/x-ndjson"}
+ROUTES: list[tuple[str, str, dict[str, Any]]] = [
+    ("GET", "", {}),
+    ("POST", "/events", {"content": EVENTS, "headers": LINES}),
+    ("POST", "/events", {"content": EVENTS, "headers": {**LINES, "Idempotency-Key": "one"}}),
+    ("GET", "/results", {}),
+    ("GET", "/results", {"headers": {"Accept": "application/vnd.apache.arrow.stream"}}),
+    ("GET", "/explain", {}),
+    ("GET", "/decisions", {}),
+    ("GET", "/statistics", {}),
+    ("POST", "/pause", {}),
+    ("POST", "/resume", {}),
+    ("POST", "/queries", {"json": {"workload": "QUERY r RETURN COUNT(*) PATTERN A WITHIN 1 minute SLIDE 1 minute"}}),
+    ("DELETE", "/queries/q", {}),
+]
+FILES = (
+    "job.json",
+    "columns.json",
+    "status.json",
+    "keys/marker",
+    "rows/part-000000000001.arrow",
+    ".lock",
+    "rows",
+    "keys",
+)
+
+
+SHORT = ["torn", "other fields", "a folder", "missing"]
+MANY = [*SHORT, *(pytest.param(harm, marks=pytest.mark.long) for harm in HARMS if harm not in SHORT)]
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
+    started: Any = lambda self: PlayedLive(self.job)  # noqa: E731
+    monkeypatch.setattr(AtWork, "_started", started)
+    for name, seconds in (("LOOK", 0.01), ("TOLD", 0.02), ("AGAIN_SECONDS", 0.02)):
+        monkeypatch.setattr(at_work, name, seconds)
+    with played(service_settings(data=tmp_path, rate=100_000)) as found:
+        yield found
+
+
+def begun(service: Played, name: str) -> Job:
+    """A job that has taken events, and has a row."""
+    job = submit(service.jobs, Submission(workload=WORKLOAD, name=name), None, b"", service.manager.service)
+    sent = service.ask(
+        "POST", f"/v1/workloads/{name}/events", content=EVENTS, headers={**LINES, "Idempotency-Key": "one"}
+    )
+    assert sent.status_code == 202, sent.text
+    rows = pa.table({"query": ["q"], "window_start": [0], "window_end": [60], "COUNT(*)": [1]})
+    RowsSink(job.rows, {"q": ["COUNT(*)"]}).write(1, rows)
+    return job
+
+
+def harmed(job: Job, name: str, harm: str) -> None:
+    path = next(job.keys.glob("*/*")) if name == "keys/marker" else job.folder / name
+    if path.is_dir():
+        if harm == "missing":
+            shutil.rmtree(path)
+            return
+        path.rename(job.folder / "elsewhere")
+        if harm == "a folder":
+            path.mkdir()
+            return
+    replaced(path, harm)
+
+
+@pytest.mark.parametrize("harm", MANY)
+@pytest.mark.parametrize("name", FILES)
+def test_a_damaged_file_is_no_mistake_of_the_service_and_harms_no_other_job(
+    service: Played, name: str, harm: str
+) -> None:
+    other, job = begun(service, "other"), begun(service, "a-job")
+    harmed(job, name, harm)
+    service.look()
+    until(lambda: service.document("other")["state"] == "running")
+    for method, route, options in ROUTES:
+        answer = service.ask(method, f"/v1/workloads/a-job{route}", **options)
+        assert answer.status_code < 500 or answer.status_code == 503, (method, route, answer.text)
+        if answer.status_code == 503:
+            assert "a-job" in answer.json()["detail"], (method, route, answer.text)
+        listed = service.ask("GET", "/v1/workloads")
+        assert [one["id"] for one in listed.json()["workloads"]] == ["a-job", "other"]
+        assert service.document("other")["state"] == "running"
+    assert service.manager.at_work["other"].live is not None
+    assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
+    assert not job.folder.exists()
+    assert other.folder.exists()
+
+
+@pytest.mark.parametrize("harm", MANY)
+@pytest.mark.parametrize("name", ["job.json", "columns.json"])
+def test_a_job_that_cannot_be_read_has_failed_and_names_the_file(service: Played, name: str, harm: str) -> None:
+    job = begun(service, "a-job")
+    before = (job.folder / name).read_bytes()
+    harmed(job, name, harm)
+    service.look()
+    if (name, harm) in {("columns.json", "missing"), ("columns.json", "an empty object")}:
+        assert service.document("a-job")["state"] == "waiting"
+        return
+    for found in (service.document("a-job"), service.ask("GET", "/v1/workloads").json()["workloads"][0]):
+        assert found["state"] == "failed"
+        assert f"a-job/{name}" in found["error"]["detail"]
+    until(lambda: job.status().get("state") == "failed")
+    assert f"a-job/{name}" in job.status()["error"]["detail"]
+    if (job.folder / name).is_dir():
+        (job.folder / name).rmdir()
+    put_bytes(job.folder / name, before)
+    until(lambda: service.document("a-job")["state"] == "running")
+
+
+def test_a_damaged_status_is_written_anew(service: Played) -> None:
+    job = begun(service, "a-job")
+    service.look()
+    for harm in HARMS:
+        until(lambda: job.status().get("state") == "running")
+        harmed(job, "status.json", harm)
+        assert service.document("a-job")["state"] in ("waiting", "running"), harm
+    until(lambda: job.status().get("state") == "running")
+
+
+def test_a_damaged_sign_of_life_of_the_manager_is_given_anew(service: Played) -> None:
+    begun(service, "a-job")
+    for harm in HARMS:
+        service.look()
+        assert service.ask("GET", "/v1/ready").status_code == 200, harm
+        replaced(service.jobs.data / "manager.json", harm)
+        assert service.ask("GET", "/v1/ready").status_code == 503, harm
+        assert service.document("a-job")["state"] == "recovering", harm
+
+
+FIELDS: list[tuple[str, Any]] = [
+    ("workload", "RETURN"), ("workload", 5), ("strategy", "fast"), ("numeric", None), ("lateness", "-1"),
+    ("lateness", "1/0"), ("lateness", 3), ("lateness", "1e99999999"), ("type_column", 1), ("time_unit", "years"),
+    ("actors", "2"), ("actors", -1), ("created", "now"), ("created", 1e30), ("paused", "yes"), ("request", None),
+    ("of_a_later_version", 1),
+]  # fmt: skip
+
+
+def test_a_field_that_cannot_be_is_damage(service: Played) -> None:
+    job = begun(service, "a-job")
+    path = job.folder / "job.json"
+    right = json.loads(path.read_text())
+    for name, value in FIELDS:
+        path.write_text(json.dumps({**right, name: value}))
+        found = service.document("a-job")
+        assert (found["state"], "a-job/job.json" in found["error"]["detail"]) == ("failed", True), (name, value)
+    service.look()
+    assert service.manager.at_work["a-job"].state == "failed"
+    assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
+
+
+def test_what_a_key_stood_for_is_not_guessed(service: Played) -> None:
+    """Where the marker is damaged, the events that wait say it; without them nothing is taken twice."""
+    job = begun(service, "a-job")
+    [marker] = job.keys.glob("*/*")
+    headers = {**LINES, "Idempotency-Key": "one"}
+    marker.write_bytes(b"")
+    again = service.ask("POST", "/v1/workloads/a-job/events", content=EVENTS, headers=headers)
+    assert (again.status_code, again.json()) == (202, {"events": 1, "repeated": True})
+    assert marker.read_bytes()
+    marker.write_bytes(b"")
+    [events] = job.incoming.glob("*.parquet")
+    events.unlink()
+    refused = service.ask("POST", "/v1/workloads/a-job/events", content=EVENTS, headers=headers)
+    assert (refused.status_code, "a-job/keys/" in refused.json()["detail"]) == (503, True)
+    assert not list(job.incoming.glob("*.parquet"))
+
+
+def test_a_status_that_cannot_be_written_ends_nothing(service: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = begun(service, "a-job")
+    service.look()
+    until(lambda: service.document("a-job")["state"] == "running")
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Job, "put_status", full)
+        before = time()
+        until(lambda: time() - before > 5 * at_work.TOLD)
+        assert service.manager.at_work["a-job"]._thread.is_alive()
+        assert service.ask("POST", "/v1/workloads/a-job/pause").status_code == 200
+        assert service.ask("POST", "/v1/workloads/a-job/resume").status_code == 200
+    until(lambda: job.status().get("state") == "running")
+    assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204

@@ -1,0 +1,201 @@
+"""Whatever fails, a job has one stream at a time, and its checkpoint one owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
+
+from cluster.checkpoint import Checkpoint, Done
+from cluster.holding import HeldError
+from cluster.service import at_work
+from cluster.service.at_work import AtWork
+from cluster.service.documents import Submission
+from cluster.service.intake import NDJSON, Append, take
+from cluster.service.jobs import Job
+from cluster.service.settings import service_settings
+from cluster.service.submitting import submit
+from connectors.errors import FailedError, InputError
+from planner.clock import Clock
+from tests.service.played import WORKLOAD, Played, PlayedLive, played, until
+
+MORE = f"{WORKLOAD};\n\nQUERY r RETURN COUNT(*) PATTERN B+ WITHIN 1 minute SLIDE 1 minute"
+
+
+class Streams:
+    """All streams that were begun."""
+
+    def __init__(self) -> None:
+        self.all: list[PlayedLive] = []
+        self.kind: Any = PlayedLive
+
+    def begin(self, work: AtWork) -> PlayedLive:
+        assert not [one for one in self.all if one.going], "two streams at a time"
+        self.all.append(self.kind(work.job))
+        return self.all[-1]
+
+
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch) -> Streams:
+    found = Streams()
+    started: Any = lambda work: found.begin(work)  # noqa: E731 - a method of the class, not of `found`
+    monkeypatch.setattr(AtWork, "_started", started)
+    for name, seconds in (
+        ("LOOK", 0.01), ("TOLD", 0.02), ("AGAIN_SECONDS", 0.02), ("LONGEST_PAUSE_SECONDS", 0.02), ("STOP_SECONDS", 0.5),
+    ):  # fmt: skip
+        monkeypatch.setattr(at_work, name, seconds)
+    return found
+
+
+@pytest.fixture
+def service(tmp_path: Path, streams: Streams) -> Iterator[Played]:
+    with played(service_settings(data=tmp_path)) as found:
+        yield found
+
+
+@pytest.fixture
+def job(service: Played) -> Job:
+    found = submit(service.jobs, Submission(workload=WORKLOAD, name="job"), None, b"", service.manager.service)
+    take(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
+    return found
+
+
+def working(service: Played) -> AtWork:
+    service.look()
+    found = service.manager.at_work["job"]
+    until(lambda: found.state == "running")
+    return found
+
+
+def broken_change(workload: str) -> None:
+    raise Py4JNetworkError("Answer from Java side is empty")
+
+
+def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(service: Played, job: Job, streams: Streams) -> None:
+    work = working(service)
+    streams.all[0].change = broken_change  # type: ignore[method-assign]
+    work.change(replace(job.spec(), workload=MORE))
+    until(lambda: work.state == "running")
+    assert [one.going for one in streams.all] == [False, True]
+    assert (job.spec().workload, work.error) == (MORE, None)
+
+
+def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played, job: Job, streams: Streams) -> None:
+    work = working(service)
+    [first] = streams.all
+    first.change = broken_change  # type: ignore[method-assign]
+    stop, may, tried = first.stop, Event(), []
+
+    def stubborn() -> None:
+        tried.append(1)
+        if not may.wait(0.05):
+            raise Py4JNetworkError("still not")
+        stop()
+
+    first.stop = stubborn  # type: ignore[method-assign]
+    work.change(replace(job.spec(), workload=MORE))
+    until(lambda: len(tried) > 2)
+    live: Any = work.live
+    assert (work.state, live is first, len(streams.all)) == ("recovering", True, 1)
+    assert service.ask("POST", "/v1/workloads/job/pause").status_code == 503
+    assert service.document("job")["state"] == "paused"
+    assert service.ask("POST", "/v1/workloads/job/resume").status_code == 200
+    may.set()
+    until(lambda: work.state == "running" and len(streams.all) == 2)
+    assert [one.going for one in streams.all] == [False, True]
+
+
+def test_a_batch_without_an_end_does_not_keep_anybody_waiting(service: Played, job: Job, streams: Streams) -> None:
+    """A stop that does not return: pause says so, and the job is paused when it does."""
+    work = working(service)
+    [first] = streams.all
+    stop, over = first.stop, Event()
+
+    def endless() -> None:
+        over.wait()
+        stop()
+
+    first.stop = endless  # type: ignore[method-assign]
+    paused = service.ask("POST", "/v1/workloads/job/pause")
+    assert (paused.status_code, "DELETE" in paused.json()["detail"]) == (503, True)
+    removed = service.ask("DELETE", "/v1/workloads/job")
+    assert (removed.status_code, work._cut.is_set(), job.folder.exists()) == (503, True, True)
+    over.set()
+    until(lambda: not first.going and work.live is None)
+    assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
+    assert len(streams.all) == 1
+
+
+def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, streams: Streams) -> None:
+    work = working(service)
+    streams.all[0].fail(FailedError("Spark gave up"))
+    until(lambda: len(streams.all) == 2 and work.state == "running")
+    streams.all[1].fail(InputError("times are int64, but those of the source float64"))
+    until(lambda: work.state == "failed")
+    assert service.ask("POST", "/v1/workloads/job/resume").status_code == 200
+    until(lambda: len(streams.all) == 3 and work.state == "running")
+
+
+def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
+    service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cluster.holding.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(at_work, "TRIES", 1)
+    held = Checkpoint(str(job.checkpoint))
+    service.look()
+    work = service.manager.at_work["job"]
+    until(lambda: work.failures > 3)
+    assert (work.state, work.error) == ("recovering", None)
+    held.close()
+    until(lambda: work.state == "running")
+    with pytest.raises(HeldError, match="is at work on the checkpoint"):
+        Checkpoint(str(job.checkpoint))
+
+
+FAR = [253_402_300_800 * 10**6, 569_000_000_000 * 10**6, 2**63 - 1, -(2**63), -62_135_596_801 * 10**6]
+
+
+@pytest.mark.parametrize("form", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)
+@pytest.mark.parametrize("time", FAR)
+def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_removed(
+    service: Played, job: Job, streams: Streams, time: int, form: pa.DataType
+) -> None:
+    """As one is that took the event before such events were dead letters."""
+    clock = Clock.of(form, "s", [Fraction(60)])
+    assert clock.show(np.array([time])).type == form
+    streams.kind = lambda job: PlayedLive(job, clock, Done(1, 0, True, time, time))
+    work = working(service)
+    found = until(lambda: service.document("job")["metrics"]["latest"])
+    assert isinstance(found, str)
+    assert "T" in found
+    assert work._thread.is_alive()
+    for call in ("pause", "resume"):
+        assert service.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
+    assert service.ask("GET", "/v1/workloads").status_code == 200
+    assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
+
+
+def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
+    service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = working(service)
+
+    def broken(*_: Any) -> None:
+        raise OverflowError("date value out of range")
+
+    monkeypatch.setattr(at_work, "measured", broken)
+    streams.all[0].fail(FailedError("Spark gave up"))
+    until(lambda: len(streams.all) == 2)
+    assert work._thread.is_alive()
+    for call in ("pause", "resume", "pause"):
+        assert service.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
+    assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
+    assert not job.folder.exists()
