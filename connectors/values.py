@@ -21,6 +21,11 @@ def is_null(value: Any) -> bool:
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in _PANDAS_NULLS
 
 
+def is_far_time(value: Any) -> bool:
+    """Is this a time of msgpack's that no datetime holds?"""
+    return type(value).__name__ == "Timestamp" and not isinstance(value, datetime)
+
+
 def kind_of(value: Any) -> Kind | None:
     """What sort of value this is; none for null."""
     if is_null(value):
@@ -31,7 +36,7 @@ def kind_of(value: Any) -> Kind | None:
         return "number"
     if isinstance(value, str):
         return "text"
-    if isinstance(value, datetime | date):
+    if isinstance(value, datetime | date) or is_far_time(value):
         return "time"
     return type(value).__name__
 

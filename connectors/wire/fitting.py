@@ -12,7 +12,7 @@ import pyarrow as pa
 from connectors.columns import attribute_type, cast_or_null, finite, read_attribute
 from connectors.errors import InputError
 from connectors.feed import Names
-from connectors.values import fit, is_null, type_of, usual_kind
+from connectors.values import fit, is_far_time, is_null, type_of, usual_kind
 from connectors.wire.arrow_events import is_null_alone
 from connectors.wire.raw import Raw
 
@@ -25,6 +25,9 @@ TYPES: dict[str, pa.DataType] = {
     "timestamp_ntz": pa.timestamp("us"),
 }
 """Of columns, by their names; times without a zone are another thing than times with one."""
+
+COARSER = ("s", "ms")
+"""Units of times that may be too far away to be counted in microseconds."""
 
 ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)$")
 
@@ -77,7 +80,7 @@ def _type(values: list[Any]) -> pa.DataType:
     """Of JSON's values and of msgpack's, which have times too."""
     if usual_kind(values) != "time":
         return type_of(values)
-    zoned = any(getattr(value, "tzinfo", None) is not None for value in values)
+    zoned = any(getattr(value, "tzinfo", None) is not None or is_far_time(value) for value in values)
     return TYPES["timestamp" if zoned else "timestamp_ntz"]
 
 
@@ -134,7 +137,7 @@ def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Arra
     naive = pa.types.is_timestamp(array.type) and array.type.tz is None and kind == "timestamp_ntz"
     if not (numbers or times or naive or array.type == TYPES[kind] or pa.types.is_null(array.type)):
         raise _misfit(name, kind, _said(values))
-    if name == names.time and kind.startswith("timestamp"):
+    if name == names.time and (times or naive) and array.type.unit in COARSER:
         # Of a coarser unit a time may be too far away for this one: then that event alone is dead.
         return cast_or_null(array, TYPES[kind])
     return _cast(name, array, kind)

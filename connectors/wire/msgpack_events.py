@@ -26,7 +26,7 @@ def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
         object_hook=nested.map,
         list_hook=nested.array,
         ext_hook=nested.extension,
-        timestamp=3,
+        timestamp=0,
         strict_map_key=True,
     )
     unpacker.feed(body)
@@ -77,4 +77,12 @@ class _Nested:
             raise UnreadableError(f"event {number} is no map; the body is one array of maps")
         if not all(isinstance(key, str) for key in found):
             raise UnreadableError(f"event {number} has a key that is no text")
-        return found
+        return {key: _time(value) if type(value) is msgpack.Timestamp else value for key, value in found.items()}
+
+
+def _time(value: msgpack.Timestamp) -> Any:
+    """Return a datetime; the value as it is where no datetime holds it: then that event alone is dead."""
+    try:
+        return value.to_datetime()
+    except (OverflowError, ValueError):
+        return value

@@ -227,3 +227,25 @@ def test_compressed_bodies_have_a_bound(coding: str) -> None:
         inflated(body, coding, 4999)
     with pytest.raises(InputError, match=coding):
         inflated(body[:-3], coding, 5000)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_a_time_too_far_for_microseconds_is_no_time_and_the_others_stay(unit: str) -> None:
+    times = pa.array([1, 2**62, -(2**62)], pa.timestamp(unit, "UTC"))
+    types = pa.array(["A"] * 3)
+    found = fitted(Raw(3, {"type": types, "time": times}), NAMES, {}).table["time"]
+    assert found.null_count == 2
+    assert found[0].is_valid
+    with pytest.raises(InputError, match="column 'at' is timestamp"):
+        fitted(Raw(3, {"type": types, "time": pa.array([1, 2, 3]), "at": times}), NAMES, {})
+    nanoseconds = pa.array([1, 1000, 1000], pa.timestamp("ns", "UTC"))
+    with pytest.raises(InputError, match="would lose data"):
+        fitted(Raw(3, {"type": types, "time": nanoseconds}), NAMES, {})
+
+
+def test_a_time_of_msgpack_that_no_datetime_holds_is_no_time() -> None:
+    far = [msgpack.Timestamp(2**40), msgpack.Timestamp(-(2**60))]
+    body = msgpack.packb([{"type": "A", "time": time} for time in [*far, msgpack.Timestamp(1)]])
+    found = fitted(read_msgpack(body, 10), NAMES, {})
+    assert found.columns["time"] == "timestamp"
+    assert found.table["time"].to_pylist() == [None, None, datetime(1970, 1, 1, 0, 0, 1, tzinfo=UTC)]
