@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -11,6 +12,9 @@ from connectors.errors import InputError
 
 TYPES = pa.dictionary(pa.int32(), pa.string())
 """The Arrow type of the type column."""
+
+
+WHOLE = re.compile(r"[+-]?\d+")
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -23,8 +27,10 @@ def is_coded_text(kind: pa.DataType) -> bool:
     return pa.types.is_dictionary(kind) and is_text(kind.value_type)
 
 
-def said(kind: pa.DataType) -> str:
-    """What a value of this type is called in a message."""
+def said(kind: pa.DataType, value: object = None) -> str:
+    """Name values of this type in a message; `value`: one that is none of them."""
+    if kind == pa.float64() and WHOLE.fullmatch(str(value)):
+        return "a whole number that floats hold exactly (up to 2**53), and other values here are floats"
     names = {
         pa.int64(): "a whole number of 64 bits",
         pa.float64(): "a number",

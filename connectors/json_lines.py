@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from connectors.blocks import Block, Blocks
@@ -20,7 +23,7 @@ from connectors.columns import said
 from connectors.dead_letters import DeadLetters, Where
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names, require
-from connectors.values import fit, type_of
+from connectors.values import fit, may_be_rounded, says_no_number, type_of
 
 SAMPLE = 20_000
 """How many lines, evenly spread over a block, are looked at to learn the columns and their types."""
@@ -62,10 +65,10 @@ class JsonLines:
 
     def _chunk(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
         if _safe(block):
-            try:
-                return self._parse(block, names)
-            except pa.ArrowInvalid:
-                pass
+            with suppress(pa.ArrowInvalid):
+                chunk = self._parse(block, names)
+                if not may_be_rounded(block.data, chunk.batch):
+                    return chunk
         return self._salvage(block, names, letters)
 
     def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
@@ -85,11 +88,12 @@ class JsonLines:
         for name in names:
             values = [event.get(name) for _, event in lines]
             array, misfits = fit(values, self.types[name])
+            misfits = sorted({*misfits, *_infinite(array)})
             self.types[name] = array.type
             arrays.append(array)
             for row in misfits:
                 if row not in bad:
-                    reason = f"its {name!r} is not {said(array.type)}: {_shown(values[row])}"
+                    reason = f"its {name!r} is not {said(array.type, values[row])}: {_shown(values[row])}"
                     letters.bury(reason, Where(self.source, "line", lines[row][0]), lines[row][1])
             bad.update(misfits)
         batch = pa.RecordBatch.from_arrays(arrays, list(names))
@@ -122,6 +126,13 @@ class JsonLines:
             self.types[self._names.type] = pa.string()
 
 
+def _infinite(array: pa.Array) -> list[int]:
+    """The rows with numbers too large for a float: JSON has no other infinity."""
+    if not pa.types.is_floating(array.type):
+        return []
+    return np.flatnonzero(pc.is_inf(array).fill_null(False).to_numpy(zero_copy_only=False)).tolist()
+
+
 def _sample(block: Block) -> list[dict[str, Any]]:
     lines = [line for line in block.data.split(b"\n") if line.strip()]
     events = map(_object, lines[:: len(lines) // SAMPLE + 1])
@@ -149,9 +160,11 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _safe(block: Block) -> bool:
-    """Whether Arrow may parse this: UTF-8, which it does not check, and a brace at the start of every line, for a
-    null there makes it crash."""
+    """Whether Arrow may parse this: UTF-8, which it does not check, without NaN, which it takes for a number, and with
+    a brace at the start of every line, for a null there makes it crash."""
     data = block.data
+    if says_no_number(data):
+        return False
     if data.count(b"\n{") + data.startswith(b"{") != block.height:
         return False
     try:
