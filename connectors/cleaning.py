@@ -13,7 +13,7 @@ from connectors.columns import as_float, attribute_type, encode_types, is_text, 
 from connectors.dead_letters import DeadLetters
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names
-from connectors.times import read_times, too_far
+from connectors.times import other_zone, read_times, too_far
 from planner.clock import Clock
 
 Mask = npt.NDArray[np.bool_]
@@ -75,6 +75,8 @@ class Cleaning:
             reason = f"it has no type (column {self.names.type!r})"
         elif time is None or time != time:
             reason = f"it has no time (column {self.names.time!r})"
+        elif zone := other_zone(time, self.form):
+            reason = f"its time {time!r} has {zone}; write all of them alike"
         else:
             reason = f"its time {str(time)!r} cannot be read as {self.form}, or is too far away to be counted"
         self.letters.bury(reason, chunk.where(row), event)

@@ -57,6 +57,24 @@ def without_view(values: pa.Array) -> pa.Array:
     return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
 
 
+def decoded(values: pa.Array) -> pa.Array:
+    """The values themselves, where they lie as an extension's storage, as runs or by dictionary."""
+    if isinstance(values, pa.ExtensionArray):
+        return decoded(values.storage)
+    if pa.types.is_run_end_encoded(values.type):
+        return decoded(pc.run_end_decode(values))
+    return decoded(values.dictionary_decode()) if isinstance(values, pa.DictionaryArray) else values
+
+
+def holds_texts(kind: pa.DataType) -> bool:
+    """Return whether `decoded` values of this type are texts."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return holds_texts(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind) or pa.types.is_dictionary(kind):
+        return holds_texts(kind.value_type)
+    return is_text(kind)
+
+
 def encode_types(types: pa.Array) -> pa.DictionaryArray:
     """The type column as dictionary<int32, string>; an empty text is no type."""
     if pa.types.is_null(types.type):

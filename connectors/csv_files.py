@@ -37,6 +37,9 @@ WHOLE = r"^[+-]?\d+$"
 SAMPLE = 10_000
 """How many texts of a column are looked at one by one."""
 
+TIMES = 0.5
+"""The share of the times that have to be numbers, so that all are to be."""
+
 Numbers = npt.NDArray[np.int64]
 
 
@@ -58,14 +61,26 @@ class CsvFile:
         require(self.types, names, self.source)
         self._first = self._texts(body, self._columns, DeadLetters())[0]
         self._suggest(self._first)
+        if pa.types.is_null(self.types[names.time]):
+            self._look_for_times()
 
     @property
     def bytes_read(self) -> int:
         return self._blocks.bytes_read
 
     def head(self, column: str) -> pa.Array:
-        texts = self._first.column(column)
-        return texts.filter(pc.not_equal(texts, "")).slice(0, 100)
+        return _without_nulls(self._first.column(column)).drop_null().slice(0, 100)
+
+    def _look_for_times(self) -> None:
+        """Finds the first block with a time in it, where the first lines have none."""
+        for block in self._blocks:
+            body = _split(block)[1] if block.first == 1 else block
+            texts = self._texts(body, self._columns, DeadLetters())[0] if body.data.strip() else self._first
+            times = _without_nulls(texts.column(self._names.time))
+            if times.null_count < len(times):
+                self._first = texts
+                self.types[self._names.time] = _suggested(times, TIMES)
+                break
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         names = [name for name in columns if name in self.types]
@@ -164,7 +179,7 @@ class CsvFile:
         """Gives a type to the columns that have none yet."""
         for name in texts.schema.names:
             if pa.types.is_null(self.types[name]):
-                share = 0.5 if name == self._names.time else 0.99
+                share = TIMES if name == self._names.time else 0.99
                 self.types[name] = _suggested(_without_nulls(texts.column(name)), share)
         self.types[self._names.type] = pa.string()
 

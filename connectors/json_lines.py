@@ -23,7 +23,7 @@ from connectors.columns import said
 from connectors.dead_letters import DeadLetters, Where
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names, require
-from connectors.values import fit, may_be_rounded, says_no_number, type_of
+from connectors.values import fit, is_null, may_be_rounded, says_no_number, type_of
 
 SAMPLE = 20_000
 """How many lines, evenly spread over a block, are looked at to learn the columns and their types."""
@@ -48,6 +48,8 @@ class JsonLines:
         if first is not None and first.data.strip() and not self._first:
             raise InputError(_not_json_lines(self.source, first.data.lstrip()))
         self._suggest(self._first, dict.fromkeys(key for event in self._first for key in event))
+        if pa.types.is_null(self.types.get(names.time, pa.null())):
+            self._look_for_times()
         require(self.types, names, self.source)
 
     @property
@@ -55,7 +57,17 @@ class JsonLines:
         return self._blocks.bytes_read
 
     def head(self, column: str) -> pa.Array:
-        return fit([event.get(column) for event in self._first[:100]], self.types[column])[0].drop_null()
+        values = [event[column] for event in self._first if not is_null(event.get(column))]
+        return fit(values[:100], self.types[column])[0].drop_null()
+
+    def _look_for_times(self) -> None:
+        """Finds the first block with a time in it, where the first block has none."""
+        for block in self._blocks:
+            found = _sample(block)
+            if any(not is_null(event.get(self._names.time)) for event in found):
+                self._first = found
+                self._suggest(found, [self._names.time])
+                break
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         for block in self._blocks:
