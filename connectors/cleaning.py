@@ -31,7 +31,7 @@ class Cleaning:
     def clean(self, chunk: Chunk, clock: Clock, columns: Sequence[str]) -> pa.RecordBatch:
         """The chunk's good events; the others go to the dead letters."""
         batch = chunk.batch
-        types = encode_types(batch.column(self.names.type))
+        types = encode_types(batch.column(self.names.type), self.names.type)
         times = read_times(batch.column(self.names.time), self.form)
         dead = self._dead(chunk, types, times, clock)
         arrays = [types, times, *(self._attribute(batch, name, chunk.source) for name in columns)]

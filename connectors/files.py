@@ -66,7 +66,7 @@ class FilesFeed:
         return merged
 
     def heads(self, column: str) -> list[tuple[pa.DataType, pa.Array]]:
-        """By file, the type of a column and, where it holds texts, the first of them; not where another file has more."""
+        """By file, the type of a column and, where it holds texts, the first of them; without files that have none."""
         kinds = [(file.types[column], file) for file in self.files if column in file.types]
         found = [(kind, file.head(column) if holds_texts(kind) else pa.nulls(0)) for kind, file in kinds]
         return [(kind, head) for kind, head in found if len(head) or not holds_texts(kind)] or found

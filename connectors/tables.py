@@ -34,7 +34,7 @@ class ArrowColumns:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        self.types = unique(table.schema.names, table.schema.types, "the table")
+        self.types = unique(names_of(table.schema, "the table"), table.schema.types, "the table")
 
     def column(self, name: str) -> pa.Array:
         return one_array(self._table.column(name), name)
@@ -43,7 +43,7 @@ class ArrowColumns:
         for chunk in self._table.column(name).chunks:
             if values := _first_values(chunk):
                 return values
-        return pa.array([], self.types[name])
+        return pa.nulls(0, self.types[name])
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -120,14 +120,14 @@ class StreamFeed:
         self._reader = reader
         self._seen: list[pa.RecordBatch] = []
         """Batches that have been looked at and not yet been handed on."""
-        self.types = unique(reader.schema.names, reader.schema.types, "the stream")
+        self.types = unique(names_of(reader.schema, "the stream"), reader.schema.types, "the stream")
 
     def head(self, column: str) -> pa.Array:
         """The first values of a column: of the first batch that has any."""
         for batch in self._ahead():
             if values := _first_values(batch.column(column)):
                 return values
-        return pa.array([], self.types[column])
+        return pa.nulls(0, self.types[column])
 
     def _ahead(self) -> Iterator[pa.RecordBatch]:
         """The batches from the first one on, none of which counts as read."""
@@ -163,6 +163,18 @@ def _first_values(values: pa.Array) -> pa.Array | None:
         if len(found):
             return found[:100]
     return None
+
+
+def names_of(schema: pa.Schema, source: str) -> list[str]:
+    """The names of the columns, which Arrow and Parquet take as bytes."""
+    try:
+        return list(schema.names)
+    except UnicodeDecodeError as error:
+        raise misnamed(source, error) from error
+
+
+def misnamed(source: str, error: UnicodeDecodeError) -> InputError:
+    return InputError(f"{source} has a column whose name is not UTF-8 ({error.object!r}); rename it.")
 
 
 def unique(names: Sequence[str], types: Sequence[Any], source: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import struct
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.columns import is_coded_text, is_text
+from connectors.columns import is_coded_text, is_text, one_array
 from connectors.errors import InputError
 from connectors.wire.raw import Raw, TooManyError, UnreadableError, too_many
 
@@ -28,14 +28,15 @@ def read_arrow(body: bytes, limit: int, bytes_: int) -> Raw:
             schema = stream.schema
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
+        names = table.column_names
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error, IndexError) as error:
         raise UnreadableError(f"the body is no Arrow IPC stream: {str(error).splitlines()[0][:200]}") from None
-    if len(set(table.column_names)) < table.num_columns:
+    if len(set(names)) < table.num_columns:
         raise UnreadableError("the Arrow stream has two columns of one name")
     columns, left = {}, bytes_
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(names, table.columns, strict=True):
         found, used = _plain(name, column, left)
         columns[name], left = found, left - used
     return Raw(table.num_rows, columns)
@@ -45,11 +46,11 @@ def _plain(name: str, column: pa.ChunkedArray, left: int) -> tuple[pa.Array, int
     """One array, texts as texts, and how many bytes these are: a text may be pointed at any number of times."""
     kind = column.type
     if not (is_text(kind) or is_coded_text(kind)):
-        return _one(column), 0
+        return one_array(column, name), 0
     used = sum(_length(chunk) for chunk in column.chunks)
     if used > left:
         raise TooManyError(f"the texts of column {name!r} are more than {left:,} bytes when they are written out")
-    return _one(column).cast(pa.string()), used
+    return one_array(column, name).cast(pa.string()), used
 
 
 def _length(chunk: pa.Array) -> int:
@@ -64,13 +65,6 @@ def _viewless(texts: pa.Array) -> pa.Array:
     if pa.types.is_string_view(texts.type):
         raise InputError("the Arrow stream has a column of string views; cast it to string")
     return texts
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    found = column.combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
 
 
 def _check_messages(body: bytes) -> None:
