@@ -170,7 +170,7 @@ class Evaluator:
         a, b = left.data, right.data
         try:
             return (a.cast(b.type), b) if pa.types.is_string(a.type) else (a, b.cast(a.type))
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
             raise self._wrong(f"this compares {_kind(left)} with {_kind(right)}: {error}", "", place) from None
 
     def _wrong(self, message: str, hint: str, place: Place | None) -> WorkloadError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ import pyarrow as pa
 from actors.partitions_numba_fns import number_texts, number_tuples, number_words, place_texts, place_tuples
 
 Words = npt.NDArray[np.int64]
+
+SECRET = np.frombuffer(os.urandom(8 * 256 * 8), np.uint64).reshape(8, 256).copy()
+"""What hashes depend on, so that a sender of events cannot choose keys that collide. Each process has its own.
+
+Nothing that is kept or shown depends on it: keys are numbered in the order in which they come, and states have no
+hashes."""
 
 
 class Texts:
@@ -34,7 +41,9 @@ class Texts:
         out = np.empty(len(texts), np.int64)
         done = 0
         while done < len(texts):
-            done, self.count = number_texts(ends, content, done, self.table, self.ends, self.arena, self.count, out)
+            done, self.count = number_texts(
+                ends, content, done, self.table, SECRET, self.ends, self.arena, self.count, out
+            )
             if done < len(texts):
                 self._make_room(int(ends[done + 1] - ends[done]))
         return out
@@ -53,7 +62,7 @@ class Texts:
             self.ends = np.concatenate([self.ends, np.zeros(len(self.ends), np.int64)])
         if 2 * (self.count + 1) > len(self.table):
             self.table = np.full(2 * len(self.table), -1, np.int64)
-            place_texts(self.ends, self.arena, self.count, self.table)
+            place_texts(self.ends, self.arena, self.count, self.table, SECRET)
 
     def save(self) -> dict[str, Any]:
         return {"ends": self.ends[: self.count + 1], "arena": self.arena[: self.ends[self.count]]}
@@ -65,7 +74,7 @@ class Texts:
         texts.ends = state["ends"].copy()
         texts.arena = np.append(state["arena"], np.zeros(64, np.uint8))
         texts.table = np.full(_table_size(texts.count), -1, np.int64)
-        place_texts(texts.ends, texts.arena, texts.count, texts.table)
+        place_texts(texts.ends, texts.arena, texts.count, texts.table, SECRET)
         return texts
 
 
@@ -83,9 +92,11 @@ class Tuples:
         done = 0
         while done < len(out):
             if len(words) == 1:
-                done, self.count = number_words(words[0], valid, done, self.table, self.keys[0], self.count, out)
+                done, self.count = number_words(
+                    words[0], valid, done, self.table, SECRET, self.keys[0], self.count, out
+                )
             else:
-                done, self.count = number_tuples(words, valid, done, self.table, self.keys, self.count, out)
+                done, self.count = number_tuples(words, valid, done, self.table, SECRET, self.keys, self.count, out)
             if done < len(out):
                 self._make_room()
         return out
@@ -95,7 +106,7 @@ class Tuples:
             self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)], axis=1)
         if 2 * (self.count + 1) > len(self.table):
             self.table = np.full(2 * len(self.table), -1, np.int32)
-            place_tuples(self.keys, self.count, self.table)
+            place_tuples(self.keys, self.count, self.table, SECRET)
 
     def take(self, numbers: npt.NDArray[np.int64]) -> Tuples:
         """Only these tuples, numbered anew."""
@@ -108,7 +119,7 @@ class Tuples:
         tuples.count = keys.shape[1]
         tuples.keys = np.concatenate([keys, np.zeros((len(keys), 64), np.int64)], axis=1)
         tuples.table = np.full(_table_size(tuples.count), -1, np.int32)
-        place_tuples(tuples.keys, tuples.count, tuples.table)
+        place_tuples(tuples.keys, tuples.count, tuples.table, SECRET)
         return tuples
 
 

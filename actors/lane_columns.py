@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from actors.counters_numba_fns import NONE
-from actors.expressions import EXACT_IN_FLOAT, column_values
+from actors.expressions import EXACT_IN_FLOAT, Values, column_values
 from planner.errors import Problem, WorkloadError
 from planner.lanes import Lane
 
@@ -154,7 +154,7 @@ class LaneColumns:
             if lane.kind == "events":
                 continue
             assert lane.attribute is not None
-            attribute = column_values(columns[lane.attribute])
+            attribute = _numbers(columns[lane.attribute])
             if lane.kind == "values":
                 found.append(attribute.valid.astype(kind))
             elif self.exact:
@@ -197,6 +197,12 @@ class LaneColumns:
     def is_float(self, lane: Lane) -> bool:
         kind = self.types.get(lane.attribute or "")
         return kind is not None and pa.types.is_floating(kind)
+
+
+def _numbers(column: pa.Array) -> Values:
+    """A column to add up: what holds no numbers has been refused by `learn`, unless there are nulls only."""
+    values = column_values(column)
+    return values if values.numeric else Values(np.zeros(len(column), np.int64), values.valid)
 
 
 def order_keys(column: pa.Array, kind: pa.DataType | None, descending: bool) -> Ints:

@@ -2,6 +2,10 @@
 
 Open addressing, linear probing; `table` holds numbers or -1. A kernel stops where the table or
 a store is full and says how far it came; its caller makes room and lets it go on.
+
+Hashes are by simple tabulation (Patrascu and Thorup, The Power of Simple Tabulation Hashing): each byte of a word picks
+a random number, and these are joined by XOR. Linear probing takes constant time for any keys that were chosen without
+knowing the numbers. `secret`: (byte of a word, its value).
 """
 
 from __future__ import annotations
@@ -10,36 +14,36 @@ import numpy as np
 
 from actors.compiled import kernel, part
 
-PRIME = np.uint64(0x9E3779B97F4A7C15)
-MIX = np.uint64(0xBF58476D1CE4E5B9)
+
+@part
+def _hashed(word, secret):
+    h = secret[0, word & np.uint64(255)]
+    for k in range(1, 8):
+        h ^= secret[k, (word >> np.uint64(8 * k)) & np.uint64(255)]
+    return h
 
 
 @part
-def _mixed(h):
-    h ^= h >> np.uint64(29)
-    h *= MIX
-    return h ^ (h >> np.uint64(32))
-
-
-@part
-def hash_words(words, i):
+def hash_words(words, i, secret):
     h = np.uint64(0)
     for k in range(words.shape[0]):
-        h = _mixed((h + np.uint64(words[k, i])) * PRIME)
+        h = _hashed(h ^ np.uint64(words[k, i]), secret)
+    return h
+
+
+@part
+def hash_bytes(data, lo, hi, secret):
+    h = _hashed(np.uint64(hi - lo), secret)
+    for start in range(lo, hi, 8):
+        word = np.uint64(0)
+        for k in range(start, min(start + 8, hi)):
+            word = (word << np.uint64(8)) | np.uint64(data[k])
+        h = _hashed(h ^ word, secret)
     return h
 
 
 @kernel
-def hash_bytes(data, lo, hi):
-    h = np.uint64(hi - lo)
-    for k in range(lo, hi):
-        h = (h ^ np.uint64(data[k])) * PRIME
-        h ^= h >> np.uint64(31)
-    return _mixed(h)
-
-
-@kernel
-def number_tuples(words, valid, first, table, keys, count, out):
+def number_tuples(words, valid, first, table, secret, keys, count, out):
     """Number the tuples `words[:, i]`; -1 where not valid. (tuples done, tuples known)"""
     mask = np.uint64(len(table) - 1)
     width = words.shape[0]
@@ -47,7 +51,7 @@ def number_tuples(words, valid, first, table, keys, count, out):
         if not valid[i]:
             out[i] = -1
             continue
-        place = hash_words(words, i) & mask
+        place = hash_words(words, i, secret) & mask
         while True:
             number = table[place]
             if number < 0:
@@ -72,7 +76,7 @@ def number_tuples(words, valid, first, table, keys, count, out):
 
 
 @kernel
-def number_words(words, valid, first, table, keys, count, out):
+def number_words(words, valid, first, table, secret, keys, count, out):
     """The same for single words, which most keys are."""
     mask = np.uint64(len(table) - 1)
     for i in range(first, len(words)):
@@ -80,7 +84,7 @@ def number_words(words, valid, first, table, keys, count, out):
             out[i] = -1
             continue
         word = words[i]
-        place = _mixed(np.uint64(word) * PRIME) & mask
+        place = _hashed(np.uint64(word), secret) & mask
         number = table[place]
         while number >= 0 and keys[number] != word:
             place = (place + np.uint64(1)) & mask
@@ -97,23 +101,23 @@ def number_words(words, valid, first, table, keys, count, out):
 
 
 @kernel
-def place_tuples(keys, count, table):
+def place_tuples(keys, count, table, secret):
     """Fill an empty table with tuples that are numbered already."""
     mask = np.uint64(len(table) - 1)
     for number in range(count):
-        place = hash_words(keys, number) & mask
+        place = hash_words(keys, number, secret) & mask
         while table[place] >= 0:
             place = (place + np.uint64(1)) & mask
         table[place] = number
 
 
 @kernel
-def number_texts(offsets, data, first, table, ends, arena, count, out):
+def number_texts(offsets, data, first, table, secret, ends, arena, count, out):
     """Number texts by their bytes; text n is arena[ends[n]:ends[n + 1]]. (texts done, texts known)"""
     mask = np.uint64(len(table) - 1)
     for i in range(first, len(offsets) - 1):
         lo, hi = offsets[i], offsets[i + 1]
-        place = hash_bytes(data, lo, hi) & mask
+        place = hash_bytes(data, lo, hi, secret) & mask
         while True:
             number = table[place]
             if number < 0:
@@ -141,10 +145,10 @@ def number_texts(offsets, data, first, table, ends, arena, count, out):
 
 
 @kernel
-def place_texts(ends, arena, count, table):
+def place_texts(ends, arena, count, table, secret):
     mask = np.uint64(len(table) - 1)
     for number in range(count):
-        place = hash_bytes(arena, ends[number], ends[number + 1]) & mask
+        place = hash_bytes(arena, ends[number], ends[number + 1], secret) & mask
         while table[place] >= 0:
             place = (place + np.uint64(1)) & mask
         table[place] = number

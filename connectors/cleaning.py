@@ -13,7 +13,7 @@ from connectors.columns import as_float, attribute_type, encode_types, is_text, 
 from connectors.dead_letters import DeadLetters
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names
-from connectors.times import read_times, too_far
+from connectors.times import other_zone, read_times, too_far
 from elsinore.calendar_years import as_python
 from planner.clock import Clock
 
@@ -32,7 +32,7 @@ class Cleaning:
     def clean(self, chunk: Chunk, clock: Clock, columns: Sequence[str]) -> pa.RecordBatch:
         """The chunk's good events; the others go to the dead letters."""
         batch = chunk.batch
-        types = encode_types(batch.column(self.names.type))
+        types = encode_types(batch.column(self.names.type), self.names.type)
         times = read_times(batch.column(self.names.time), self.form)
         dead = self._dead(chunk, types, times, clock)
         arrays = [types, times, *(self._attribute(batch, name, chunk.source) for name in columns)]
@@ -76,6 +76,8 @@ class Cleaning:
             reason = f"it has no type (column {self.names.type!r})"
         elif time is None or time != time:
             reason = f"it has no time (column {self.names.time!r})"
+        elif zone := other_zone(time, self.form):
+            reason = f"its time {time!r} has {zone}; write all of them alike"
         else:
             reason = (
                 f"its time {str(time)!r} cannot be read as {self.form}, or is too far away to be counted: timestamps "

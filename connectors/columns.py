@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -11,6 +13,9 @@ from connectors.errors import InputError
 
 TYPES = pa.dictionary(pa.int32(), pa.string())
 """The Arrow type of the type column."""
+
+
+WHOLE = re.compile(r"[+-]?\d+")
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -23,8 +28,10 @@ def is_coded_text(kind: pa.DataType) -> bool:
     return pa.types.is_dictionary(kind) and is_text(kind.value_type)
 
 
-def said(kind: pa.DataType) -> str:
-    """What a value of this type is called in a message."""
+def said(kind: pa.DataType, value: object = None) -> str:
+    """Name values of this type in a message; `value`: one that is none of them."""
+    if kind == pa.float64() and WHOLE.fullmatch(str(value)):
+        return "a whole number that floats hold exactly (up to 2**53), and other values here are floats"
     names = {
         pa.int64(): "a whole number of 64 bits",
         pa.float64(): "a number",
@@ -38,12 +45,24 @@ def one_array(column: pa.ChunkedArray, name: str) -> pa.Array:
     """A column as one array; a copy only where it has several chunks."""
     if column.num_chunks == 1:
         return column.chunk(0)
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
+    if not column.num_chunks:
+        return pa.nulls(0, column.type)
     try:
-        return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+        return pa.concat_arrays(_alike(column).chunks)
     except pa.ArrowInvalid as error:
         raise _too_much_text(name) from error
+    except pa.ArrowNotImplementedError as error:
+        raise unusable(name, column.type) from error
+
+
+def _alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column whose chunks have one dictionary, or none: Arrow unites only those that have no nulls in them."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    try:
+        return column.unify_dictionaries()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks])
 
 
 def without_view(values: pa.Array) -> pa.Array:
@@ -51,11 +70,37 @@ def without_view(values: pa.Array) -> pa.Array:
     return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
 
 
-def encode_types(types: pa.Array) -> pa.DictionaryArray:
+def decoded(values: pa.Array) -> pa.Array:
+    """The values themselves, where they lie as an extension's storage, as runs or by dictionary."""
+    if isinstance(values, pa.ExtensionArray):
+        return decoded(values.storage)
+    if pa.types.is_run_end_encoded(values.type):
+        return decoded(_run_values(values))
+    return decoded(values.dictionary_decode()) if isinstance(values, pa.DictionaryArray) else values
+
+
+def _run_values(values: pa.RunEndEncodedArray) -> pa.Array:
+    """The value of each place; of texts that are views, Arrow itself cannot tell it."""
+    if not pa.types.is_string_view(values.type.value_type):
+        return pc.run_end_decode(values)
+    places = np.arange(values.offset, values.offset + len(values))
+    return without_view(values.values).take(np.searchsorted(values.run_ends.to_numpy(), places, side="right"))
+
+
+def holds_texts(kind: pa.DataType) -> bool:
+    """Return whether `decoded` values of this type are texts."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return holds_texts(kind.storage_type)
+    if pa.types.is_run_end_encoded(kind) or pa.types.is_dictionary(kind):
+        return holds_texts(kind.value_type)
+    return is_text(kind)
+
+
+def encode_types(types: pa.Array, name: str) -> pa.DictionaryArray:
     """The type column as dictionary<int32, string>; an empty text is no type."""
     if pa.types.is_null(types.type):
         return pa.nulls(len(types), TYPES)
-    coded = coded_texts(types)
+    coded = coded_texts(check_texts(types, name))
     empty = pc.equal(coded.dictionary, "")
     if not pc.any(empty).as_py():
         return coded
@@ -119,11 +164,14 @@ def read_attribute(values: pa.Array, name: str) -> pa.Array:
     if isinstance(values, pa.ExtensionArray):
         return read_attribute(values.storage, name)
     if pa.types.is_run_end_encoded(kind):
-        return read_attribute(pc.run_end_decode(values), name)
+        try:
+            return read_attribute(_run_values(values), name)
+        except pa.ArrowNotImplementedError as error:
+            raise unusable(name, kind) from error
     if is_coded_text(kind):
-        return coded_texts(values)
+        return coded_texts(check_texts(values, name))
     if pa.types.is_dictionary(kind):
-        return read_attribute(values.dictionary_decode(), name)
+        return read_attribute(_undictionaried(values, name), name)
     if pa.types.is_integer(kind):
         return _cast(values, pa.int64(), name)
     if pa.types.is_floating(kind):
@@ -131,12 +179,36 @@ def read_attribute(values: pa.Array, name: str) -> pa.Array:
     if pa.types.is_decimal(kind):
         return _from_decimal(values, name)
     if is_text(kind):
-        return _cast(values, pa.string(), name)
-    if pa.types.is_temporal(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return _cast(check_texts(values, name), pa.string(), name)
+    if (
+        (pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
+        or pa.types.is_boolean(kind)
+        or pa.types.is_null(kind)
+    ):
         return values
-    raise InputError(
+    raise unusable(name, kind)
+
+
+def unusable(name: str, kind: pa.DataType) -> InputError:
+    return InputError(
         f"column {name!r} holds {kind}, which no query can use; attributes are numbers, texts, truth values or times."
     )
+
+
+def check_texts(texts: pa.Array, name: str) -> pa.Array:
+    """Return the texts, which Arrow does not look at before it must show one; raise InputError if they are no UTF-8."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"column {name!r} holds texts that are not UTF-8: {error}") from error
+    return texts
+
+
+def _undictionaried(values: pa.DictionaryArray, name: str) -> pa.Array:
+    try:
+        return values.dictionary_decode()
+    except pa.ArrowNotImplementedError as error:
+        raise unusable(name, values.type) from error
 
 
 def finite(values: pa.Array) -> pa.Array:

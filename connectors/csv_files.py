@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from connectors.dead_letters import DeadLetters, Where
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names, require
 from connectors.tables import unique
+from connectors.values import EXACT_IN_FLOAT, may_be_rounded
 
 NULLS = tuple(pacsv.ConvertOptions().null_values)
 """How an empty cell of a column of numbers is spelt: "", NA, NaN, null and the like."""
@@ -34,6 +36,9 @@ WHOLE = r"^[+-]?\d+$"
 
 SAMPLE = 10_000
 """How many texts of a column are looked at one by one."""
+
+TIMES = 0.5
+"""The share of the times that have to be numbers, so that all are to be."""
 
 Numbers = npt.NDArray[np.int64]
 
@@ -56,14 +61,26 @@ class CsvFile:
         require(self.types, names, self.source)
         self._first = self._texts(body, self._columns, DeadLetters())[0]
         self._suggest(self._first)
+        if pa.types.is_null(self.types[names.time]):
+            self._look_for_times()
 
     @property
     def bytes_read(self) -> int:
         return self._blocks.bytes_read
 
     def head(self, column: str) -> pa.Array:
-        texts = self._first.column(column)
-        return texts.filter(pc.not_equal(texts, "")).slice(0, 100)
+        return _without_nulls(self._first.column(column)).drop_null().slice(0, 100)
+
+    def _look_for_times(self) -> None:
+        """Finds the first block with a time in it, where the first lines have none."""
+        for block in self._blocks:
+            body = _split(block)[1] if block.first == 1 else block
+            texts = self._texts(body, self._columns, DeadLetters())[0] if body.data.strip() else self._first
+            times = _without_nulls(texts.column(self._names.time))
+            if times.null_count < len(times):
+                self._first = texts
+                self.types[self._names.time] = _suggested(times, TIMES)
+                break
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         names = [name for name in columns if name in self.types]
@@ -74,10 +91,10 @@ class CsvFile:
 
     def _chunk(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
         if not any(pa.types.is_null(self.types[name]) for name in names):
-            try:
-                return self._parse(block, names)
-            except pa.ArrowInvalid:
-                pass
+            with suppress(pa.ArrowInvalid):
+                chunk = self._parse(block, names)
+                if not may_be_rounded(block.data, chunk.batch):
+                    return chunk
         return self._salvage(block, names, letters)
 
     def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
@@ -105,7 +122,8 @@ class CsvFile:
             array, misfits = self._column(name, texts.column(name))
             arrays.append(array)
             for row in np.flatnonzero(misfits & ~dead).tolist():
-                reason = f"its {name!r} is not {said(self.types[name])}: {texts.column(name)[row].as_py()!r}"
+                text = texts.column(name)[row].as_py()
+                reason = f"its {name!r} is not {said(self.types[name], text)}: {text!r}"
                 where = Where(self.source, "line", None if numbers is None else int(numbers[row]))
                 letters.bury(reason, where, {other: texts.column(other)[row].as_py() for other in names})
             dead |= misfits
@@ -120,7 +138,7 @@ class CsvFile:
         if pa.types.is_null(kind):
             return pa.nulls(len(texts)), np.zeros(len(texts), bool)
         texts = _without_nulls(texts)
-        values = cast_or_null(texts, kind)
+        values = _floats(texts) if kind == pa.float64() else cast_or_null(texts, kind)
         if kind == pa.int64() and values.null_count > texts.null_count:
             wider = _floats(texts)
             if wider.null_count < values.null_count:
@@ -161,7 +179,7 @@ class CsvFile:
         """Gives a type to the columns that have none yet."""
         for name in texts.schema.names:
             if pa.types.is_null(self.types[name]):
-                share = 0.5 if name == self._names.time else 0.99
+                share = TIMES if name == self._names.time else 0.99
                 self.types[name] = _suggested(_without_nulls(texts.column(name)), share)
         self.types[self._names.type] = pa.string()
 
@@ -187,9 +205,19 @@ def _suggested(texts: pa.Array, share: float) -> pa.DataType:
 
 
 def _floats(texts: pa.Array) -> pa.Array:
-    """The texts as floats, but null for integers beyond 64 bits: rounded, two of them could pass for one."""
-    beyond = pc.and_(pc.match_substring_regex(texts, WHOLE), cast_or_null(texts, pa.int64()).is_null())
-    return cast_or_null(pc.if_else(beyond, pa.scalar(None, pa.string()), texts), pa.float64())
+    """The texts as floats, but null for numbers that none is near: whole ones beyond 2**53, and those that are too
+    large. Rounded, two of them could pass for one."""
+    floats = cast_or_null(texts, pa.float64())
+    bounds = pc.min_max(floats)
+    largest = max((abs(bound.as_py()) for bound in bounds.values() if bound.is_valid), default=0.0)
+    if largest < EXACT_IN_FLOAT:
+        return floats
+    whole = pc.match_substring_regex(texts, WHOLE)
+    integers = cast_or_null(pc.if_else(whole, texts, pa.scalar(None, pa.string())), pa.int64())
+    exact = pc.and_(pc.greater_equal(integers, -EXACT_IN_FLOAT), pc.less_equal(integers, EXACT_IN_FLOAT))
+    lost = pc.and_(whole, pc.invert(exact.fill_null(False)))
+    too_large = pc.and_(pc.is_inf(floats), pc.match_substring_regex(texts, r"\d"))
+    return pc.if_else(pc.or_(lost, too_large), pa.scalar(None, pa.float64()), floats)
 
 
 def _castable(texts: pa.Array, kind: pa.DataType) -> bool:

@@ -10,7 +10,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from connectors.blocks import COMPRESSIONS
-from connectors.columns import attribute_type
+from connectors.columns import attribute_type, holds_texts
 from connectors.csv_files import CsvFile
 from connectors.dead_letters import DeadLetters
 from connectors.errors import InputError, nearest
@@ -65,8 +65,11 @@ class FilesFeed:
                 merged[name] = _merge(merged[name], kind) if name in merged else kind
         return merged
 
-    def kinds(self, column: str) -> list[pa.DataType]:
-        return [file.types[column] for file in self.files if column in file.types]
+    def heads(self, column: str) -> list[tuple[pa.DataType, pa.Array]]:
+        """By file, the type of a column and, where it holds texts, the first of them; without files that have none."""
+        kinds = [(file.types[column], file) for file in self.files if column in file.types]
+        found = [(kind, file.head(column) if holds_texts(kind) else pa.nulls(0)) for kind, file in kinds]
+        return [(kind, head) for kind, head in found if len(head) or not holds_texts(kind)] or found
 
     @property
     def total(self) -> int | None:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.json as pajson
 
 from connectors.blocks import Block, Blocks
@@ -20,7 +23,7 @@ from connectors.columns import said
 from connectors.dead_letters import DeadLetters, Where
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names, require
-from connectors.values import fit, type_of
+from connectors.values import fit, is_null, may_be_rounded, says_no_number, type_of
 
 SAMPLE = 20_000
 """How many lines, evenly spread over a block, are looked at to learn the columns and their types."""
@@ -45,6 +48,8 @@ class JsonLines:
         if first is not None and first.data.strip() and not self._first:
             raise InputError(_not_json_lines(self.source, first.data.lstrip()))
         self._suggest(self._first, dict.fromkeys(key for event in self._first for key in event))
+        if pa.types.is_null(self.types.get(names.time, pa.null())):
+            self._look_for_times()
         require(self.types, names, self.source)
 
     @property
@@ -52,7 +57,17 @@ class JsonLines:
         return self._blocks.bytes_read
 
     def head(self, column: str) -> pa.Array:
-        return fit([event.get(column) for event in self._first[:100]], self.types[column])[0].drop_null()
+        values = [event[column] for event in self._first if not is_null(event.get(column))]
+        return fit(values[:100], self.types[column])[0].drop_null()
+
+    def _look_for_times(self) -> None:
+        """Finds the first block with a time in it, where the first block has none."""
+        for block in self._blocks:
+            found = _sample(block)
+            if any(not is_null(event.get(self._names.time)) for event in found):
+                self._first = found
+                self._suggest(found, [self._names.time])
+                break
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         for block in self._blocks:
@@ -62,10 +77,10 @@ class JsonLines:
 
     def _chunk(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
         if _safe(block):
-            try:
-                return self._parse(block, names)
-            except pa.ArrowInvalid:
-                pass
+            with suppress(pa.ArrowInvalid):
+                chunk = self._parse(block, names)
+                if not may_be_rounded(block.data, chunk.batch):
+                    return chunk
         return self._salvage(block, names, letters)
 
     def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
@@ -85,11 +100,12 @@ class JsonLines:
         for name in names:
             values = [event.get(name) for _, event in lines]
             array, misfits = fit(values, self.types[name])
+            misfits = sorted({*misfits, *_infinite(array)})
             self.types[name] = array.type
             arrays.append(array)
             for row in misfits:
                 if row not in bad:
-                    reason = f"its {name!r} is not {said(array.type)}: {_shown(values[row])}"
+                    reason = f"its {name!r} is not {said(array.type, values[row])}: {_shown(values[row])}"
                     letters.bury(reason, Where(self.source, "line", lines[row][0]), lines[row][1])
             bad.update(misfits)
         batch = pa.RecordBatch.from_arrays(arrays, list(names))
@@ -122,6 +138,13 @@ class JsonLines:
             self.types[self._names.type] = pa.string()
 
 
+def _infinite(array: pa.Array) -> list[int]:
+    """The rows with numbers too large for a float: JSON has no other infinity."""
+    if not pa.types.is_floating(array.type):
+        return []
+    return np.flatnonzero(pc.is_inf(array).fill_null(False).to_numpy(zero_copy_only=False)).tolist()
+
+
 def _sample(block: Block) -> list[dict[str, Any]]:
     lines = [line for line in block.data.split(b"\n") if line.strip()]
     events = map(_object, lines[:: len(lines) // SAMPLE + 1])
@@ -149,9 +172,11 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _safe(block: Block) -> bool:
-    """Whether Arrow may parse this: UTF-8, which it does not check, and a brace at the start of every line, for a
-    null there makes it crash."""
+    """Whether Arrow may parse this: UTF-8, which it does not check, without NaN, which it takes for a number, and with
+    a brace at the start of every line, for a null there makes it crash."""
     data = block.data
+    if says_no_number(data):
+        return False
     if data.count(b"\n{") + data.startswith(b"{") != block.height:
         return False
     try:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from connectors.dead_letters import DeadLetters
 from connectors.errors import InputError
 from connectors.feed import Chunk, Names, require
-from connectors.tables import unique
+from connectors.tables import misnamed, names_of, unique
 
 ROWS = 1 << 18
 
@@ -73,7 +73,7 @@ class ParquetFile:
             self.total: int = file.metadata.num_rows
         self._size = path.stat().st_size
         self._rows_read = 0
-        self.types: dict[str, pa.DataType] = unique(schema.names, schema.types, self.source)
+        self.types: dict[str, pa.DataType] = unique(names_of(schema, self.source), schema.types, self.source)
         require(self.types, names, self.source)
 
     @property
@@ -85,7 +85,7 @@ class ParquetFile:
             values = batch.column(0).drop_null()
             if len(values):
                 return values
-        return pa.array([], self.types[column])
+        return pa.nulls(0, self.types[column])
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         for batch in self._batches([name for name in columns if name in self.types], ROWS):
@@ -103,5 +103,7 @@ class ParquetFile:
     def _open(self, coded: list[str]) -> pq.ParquetFile:
         try:
             return pq.ParquetFile(self._path, read_dictionary=coded)
+        except UnicodeDecodeError as error:
+            raise misnamed(str(self._path), error) from error
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{self._path} is not a Parquet file that can be read: {error}") from error

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from connectors.cleaning import Cleaning
-from connectors.columns import attribute_type, is_coded_text, is_text
+from connectors.columns import attribute_type, holds_texts, is_coded_text, is_text
 from connectors.dead_letters import LATE, DeadLetters, Where
 from connectors.dicts import DictFeed
 from connectors.errors import InputError
@@ -154,9 +154,12 @@ def _form(feed: Feed, names: Names) -> pa.DataType:
     """The form of the stream's times; files may differ as long as one form holds them all."""
     if not feed.types:
         return pa.int64()
-    kinds = feed.kinds(names.time) if isinstance(feed, FilesFeed) else [feed.types[names.time]]
-    head = feed.head(names.time)
-    forms = [time_form(kind, head, names.time) for kind in kinds if not pa.types.is_null(kind)] or [pa.int64()]
+    kind = feed.types[names.time]
+    if isinstance(feed, FilesFeed):
+        heads = feed.heads(names.time)
+    else:
+        heads = [(kind, feed.head(names.time) if holds_texts(kind) else pa.nulls(0))]
+    forms = [time_form(kind, head, names.time) for kind, head in heads if not pa.types.is_null(kind)] or [pa.int64()]
     form = forms[0]
     for other in forms[1:]:
         both = finer(form, other)

@@ -7,10 +7,13 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from connectors.columns import one_array, without_view
+from connectors.columns import decoded, one_array, without_view
 from connectors.dead_letters import DeadLetters
 from connectors.errors import InputError
 from connectors.feed import Chunk
+
+LOOK_ROWS = 1_000_000
+"""Rows without a value after which no more of a stream is read to see what the values of a column look like."""
 
 
 class Columns(Protocol):
@@ -31,13 +34,16 @@ class ArrowColumns:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        self.types = unique(table.schema.names, table.schema.types, "the table")
+        self.types = unique(names_of(table.schema, "the table"), table.schema.types, "the table")
 
     def column(self, name: str) -> pa.Array:
         return one_array(self._table.column(name), name)
 
     def head(self, name: str) -> pa.Array:
-        return without_view(one_array(self._table.column(name).slice(0, 10_000), name)).drop_null()[:100]
+        for chunk in self._table.column(name).chunks:
+            if values := _first_values(chunk):
+                return values
+        return pa.nulls(0, self.types[name])
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
@@ -112,25 +118,31 @@ class StreamFeed:
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader = reader
-        self._first: pa.RecordBatch | None = None
-        self.types = unique(reader.schema.names, reader.schema.types, "the stream")
+        self._seen: list[pa.RecordBatch] = []
+        """Batches that have been looked at and not yet been handed on."""
+        self.types = unique(names_of(reader.schema, "the stream"), reader.schema.types, "the stream")
 
     def head(self, column: str) -> pa.Array:
-        if self._first is None:
-            self._first = self._next()
-        if self._first is None:
-            return pa.array([], self.types[column])
-        return without_view(self._first.column(column)).drop_null().slice(0, 100)
+        """The first values of a column: of the first batch that has any."""
+        for batch in self._ahead():
+            if values := _first_values(batch.column(column)):
+                return values
+        return pa.nulls(0, self.types[column])
+
+    def _ahead(self) -> Iterator[pa.RecordBatch]:
+        """The batches from the first one on, none of which counts as read."""
+        yield from self._seen
+        while sum(map(len, self._seen)) < LOOK_ROWS and (batch := self._next()) is not None:
+            if len(batch) or not self._seen:
+                self._seen.append(batch)
+                yield batch
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
         names = [name for name in columns if name in self.types]
         at = 0
-        batch = self._first if self._first is not None else self._next()
-        self._first = None
-        while batch is not None:
+        while (batch := self._seen.pop(0) if self._seen else self._next()) is not None:
             yield Chunk(batch.select(names), "the stream", "row", range(at, at + len(batch)))
             at += len(batch)
-            batch = self._next()
 
     def _next(self) -> pa.RecordBatch | None:
         try:
@@ -142,6 +154,27 @@ class StreamFeed:
 
     def progress(self) -> None:
         return None
+
+
+def _first_values(values: pa.Array) -> pa.Array | None:
+    """The first values that are no nulls, nor nulls of a dictionary; nothing where there are none."""
+    for start in range(0, len(values), 10_000):
+        found = without_view(decoded(values.slice(start, 10_000))).drop_null()
+        if len(found):
+            return found[:100]
+    return None
+
+
+def names_of(schema: pa.Schema, source: str) -> list[str]:
+    """The names of the columns, which Arrow and Parquet take as bytes."""
+    try:
+        return list(schema.names)
+    except UnicodeDecodeError as error:
+        raise misnamed(source, error) from error
+
+
+def misnamed(source: str, error: UnicodeDecodeError) -> InputError:
+    return InputError(f"{source} has a column whose name is not UTF-8 ({error.object!r}); rename it.")
 
 
 def unique(names: Sequence[str], types: Sequence[Any], source: str) -> dict[str, Any]:

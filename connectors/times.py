@@ -9,9 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.columns import cast_or_null, is_coded_text, is_text, without_view
+from connectors.columns import cast_or_null, decoded, is_coded_text, is_text, without_view
 from connectors.errors import InputError
 from planner.clock import Clock
+
+ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)\s*$")
 
 
 def time_form(kind: pa.DataType, head: pa.Array, name: str) -> pa.DataType:
@@ -30,6 +32,8 @@ def time_form(kind: pa.DataType, head: pa.Array, name: str) -> pa.DataType:
         return pa.timestamp("ms")
     if is_text(kind) or is_coded_text(kind):
         return _form_of_texts(head, name)
+    if pa.types.is_run_end_encoded(kind) or pa.types.is_dictionary(kind):
+        return time_form(kind.value_type, head, name)
     raise InputError(
         f"the time column {name!r} holds {kind}; times are numbers, timestamps, dates or ISO-8601 texts "
         "(2026-01-31T08:00:00). Name another column with time_column."
@@ -42,7 +46,7 @@ def _form_of_texts(head: pa.Array, name: str) -> pa.DataType:
     forms = {
         pa.timestamp(
             "ns" if re.search(r"\.\d{7}", text) else "us",
-            "UTC" if re.search(r"\d(Z|[+-]\d\d(:?\d\d)?)$", text[10:]) else None,
+            "UTC" if ZONE.search(text[10:]) else None,
         )
         for text in texts
     }
@@ -66,12 +70,27 @@ def finer(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     return pa.float64()
 
 
+def other_zone(text: object, form: pa.DataType) -> str | None:
+    """Say what a text's time zone has to do with its not being read; nothing where it has nothing."""
+    if not isinstance(text, str) or not pa.types.is_timestamp(form) or bool(ZONE.search(text[10:])) == bool(form.tz):
+        return None
+    return (
+        "no time zone, but the first times of the stream have one"
+        if form.tz
+        else ("a time zone, but the first times of the stream have none")
+    )
+
+
 def read_times(times: pa.Array, form: pa.DataType) -> pa.Array:
     """Times in the stream's form; null where there is none, or one that cannot be read."""
     if isinstance(times, pa.ExtensionArray):
         return read_times(times.storage, form)
     if times.type.equals(form):
         return _without_nan(times)
+    if pa.types.is_run_end_encoded(times.type) or (
+        pa.types.is_dictionary(times.type) and not is_coded_text(times.type)
+    ):
+        return read_times(decoded(times), form)
     if is_coded_text(times.type):
         return read_times(times.dictionary, form).take(times.indices)
     if is_text(times.type) and pa.types.is_timestamp(form):

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 LARGEST = 2**63
+EXACT_IN_FLOAT = 2**53
+"""The whole numbers up to here, and none beyond, all have a float of their own."""
+
+_LONG_WHOLE = re.compile(rb"(?<![.\d])\d{16,}(?![.\deE])")
+"""A whole number of so many digits that it can be beyond `EXACT_IN_FLOAT`."""
+
+_NO_NUMBER = re.compile(rb":\s*-?(?:NaN|Inf)")
+
 _PANDAS_NULLS = frozenset({"NAType", "NaTType"})
 
 Kind = str
@@ -94,3 +104,23 @@ def _fits(value: Any, kind: pa.DataType, allowed: frozenset[type]) -> bool:
     except (pa.ArrowInvalid, OverflowError, UnicodeEncodeError):
         return False
     return True
+
+
+def may_be_rounded(data: bytes, columns: pa.Table | pa.RecordBatch) -> bool:
+    """Return whether Arrow may have rounded a whole number of this text, which it does where a column holds floats.
+
+    A whole number that is rounded becomes a float of at least 2**53, which few columns hold, so the text is searched
+    seldom. A float's own digits are meant to be rounded: it stands for the nearest float, unless there is none.
+    """
+    largest = max((_largest(column) for column in columns.columns if pa.types.is_floating(column.type)), default=0.0)
+    return largest == float("inf") or (largest >= EXACT_IN_FLOAT and _LONG_WHOLE.search(data) is not None)
+
+
+def says_no_number(data: bytes) -> bool:
+    """Return whether this JSON seems to have a NaN or an infinity, which are none of JSON's but which Arrow takes."""
+    return (b"NaN" in data or b"Inf" in data) and _NO_NUMBER.search(data) is not None
+
+
+def _largest(column: pa.Array | pa.ChunkedArray) -> float:
+    bounds = pc.min_max(column)
+    return max((abs(bound.as_py()) for bound in bounds.values() if bound.is_valid), default=0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from planner.automaton import Automaton, Position, automaton, operands
 from planner.predicates import classify
@@ -45,6 +46,8 @@ def named(query: Query) -> frozenset[str]:
 def ambiguity(query: Query) -> Ambiguity | None:
     """The shortest example of a resolved query whose named variables can be bound in two ways."""
     names = named(query)
+    if not names:
+        return None
     wholes = [automaton(part) for part in operands(query.pattern)]
     for whole in wholes:
         if found := _search(whole, whole, names):
@@ -64,13 +67,19 @@ def _search(one: Automaton, other: Automaton, names: frozenset[str] | None) -> A
         a, b = one.positions[p].variable, other.positions[q].variable
         return _Pair(p, q, before or names is None or (a != b and (a in names or b in names)))
 
+    @cache
+    def by_type(q: int | None) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for r in other.first if q is None else other.follow[q]:
+            found.setdefault(other.positions[r].type, []).append(r)
+        return found
+
     def steps(state: _Pair | None) -> Iterator[_Pair]:
         firsts = one.first if state is None else one.follow[state.one]
-        seconds = other.first if state is None else other.follow[state.other]
+        seconds = by_type(None if state is None else state.other)
         for p in firsts:
-            for q in seconds:
-                if one.positions[p].type == other.positions[q].type:
-                    yield pair(p, q, state is not None and state.differ)
+            for q in seconds.get(one.positions[p].type, ()):
+                yield pair(p, q, state is not None and state.differ)
 
     came: dict[_Pair, _Pair | None] = {}
     queue: deque[_Pair | None] = deque([None])

@@ -90,10 +90,14 @@ def least(gaps: Iterable[Gap]) -> Crossings:
 
 
 def either(one: Crossings, other: Crossings) -> Crossings:
+    if not one or not other or one == other:
+        return one or other
     return least(one | other)
 
 
 def both(one: Crossings, other: Crossings) -> Crossings:
+    if one == FREE or other == FREE:
+        return other if one == FREE else one
     return least(a | b for a in one for b in other)
 
 
@@ -154,9 +158,9 @@ class _Builder:
         whole = _Fragment(CLOSED)
         for part in parts:
             one = self.build(part)
-            whole = _Fragment(
-                either(whole.empty, one.empty), _merge(whole.first, one.first), _merge(whole.last, one.last)
-            )
+            whole.empty = either(whole.empty, one.empty)
+            whole.first.update(one.first)
+            whole.last.update(one.last)
         return whole
 
     def _kleene(self, part: Pattern, fewest: int, most: int | None) -> _Fragment:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -41,6 +42,9 @@ SHARING = ("hamlet", "hamlet-static")
 
 PLANNED = ("gloria", "gloria-greedy", "gloria-noprune", "prefix", "chop-connect")
 """Those that share transitions, as a sharing plan says."""
+
+MAX_COUNTERS = 1024
+"""Counters of one query: sets of operands of AND that a trend can match at once."""
 
 Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
 
@@ -197,17 +201,42 @@ def _counters(query: Query, predicates: Predicates, wholes: tuple[Automaton, ...
     """One per operand of AND, and one per set of operands that some trend could match at once."""
     names = named(query)
     needed = lanes(query.aggregates)
-    counters = []
-    for size in range(1, len(wholes) + 1):
-        for chosen in combinations(range(len(wholes)), size):
-            automata = tuple(wholes[i] for i in chosen)
-            built = machine(automata, predicates, names, query.semantics, event_classes(automata, predicates))
-            if not built.accepting:
-                continue
-            variables = {position.variable for position in automata[0].positions}
-            own = tuple(lane for lane in needed if size == 1 and lane.variable in variables)
-            counters.append(Counter(chosen, automata, built, own))
+    counters: list[Counter] = []
+    for chosen in _joint(len(wholes), counters):
+        automata = tuple(wholes[i] for i in chosen)
+        built = machine(automata, predicates, names, query.semantics, event_classes(automata, predicates))
+        if not built.accepting:
+            continue
+        if len(counters) == MAX_COUNTERS:
+            raise TooComplexError(
+                f"some trends match several operands of AND at once, in more than {MAX_COUNTERS:,} combinations",
+                "use fewer operands, or operands of different types",
+            )
+        variables = {position.variable for position in automata[0].positions}
+        own = tuple(lane for lane in needed if len(chosen) == 1 and lane.variable in variables)
+        counters.append(Counter(chosen, automata, built, own))
     return tuple(counters)
+
+
+def _joint(operands: int, found: Sequence[Counter]) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of operands that a trend might match at once, smaller ones first.
+
+    A trend that matches a set matches each of its subsets, so a set is left out unless all subsets with one operand
+    less have been found: of operands with nothing in common, no set of three is ever looked at.
+    """
+    yield from ((i,) for i in range(operands))
+    size = 1
+    while level := [counter.operands for counter in found if len(counter.operands) == size]:
+        known = set(level)
+        followers: dict[tuple[int, ...], list[int]] = {}
+        for one in level:
+            followers.setdefault(one[:-1], []).append(one[-1])
+        for prefix, lasts in followers.items():
+            for i, j in combinations(lasts, 2):
+                chosen = (*prefix, i, j)
+                if all(part in known for part in combinations(chosen, size)):
+                    yield chosen
+        size += 1
 
 
 def _granularities(

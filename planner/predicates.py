@@ -5,8 +5,9 @@ Equivalences partition the stream and stand in `Query.partition`; the rest is to
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import cast
 
 from planner.automaton import follows
@@ -54,7 +55,7 @@ def classify(query: Query) -> Predicates:
     """The predicates of a checked query by their class."""
     local: dict[str, tuple[Expression, ...]] = {}
     links = []
-    neighbours = follows(query.pattern)
+    neighbours = cache(lambda: follows(query.pattern))
     for predicate in query.predicates:
         used = list(attributes(predicate))
         names = {(attribute.variable, attribute.next) for attribute in used}
@@ -75,10 +76,11 @@ def anonymous(expression: Expression) -> str:
     return str(map_attributes(expression, lambda attribute: replace(attribute, variable="event")))
 
 
-def _link(predicate: Comparison, neighbours: set[tuple[str, str]]) -> Link:
+def _link(predicate: Comparison, neighbours: Callable[[], set[tuple[str, str]]]) -> Link:
     """The side of the earlier event comes first: `NEXT` says which it is, or else what can follow what."""
     left, right = _reader(predicate.left), _reader(predicate.right)
-    backwards = left.next or (left.variable != right.variable and (left.variable, right.variable) not in neighbours)
+    names = left.variable, right.variable
+    backwards = left.next or (names[0] != names[1] and names not in neighbours())
     if backwards:
         return Link(
             right.variable, left.variable, MIRRORED[predicate.operator], predicate.right, _plain(predicate.left)

@@ -56,6 +56,13 @@ class _Builder:
             c: {} for c in range(len(classes) + 1)
         }
         """By class, and by pattern and the variable that binds the event."""
+        self.between: dict[tuple[str | None, str | None], tuple[int, ...]] = {}
+        """The links, by number, between two variables."""
+        for k, link in enumerate(predicates.links):
+            pair = (link.before, link.after)
+            self.between[pair] = (*self.between.get(pair, ()), k)
+        self.parts: dict[tuple[int, tuple[int, ...], str | None], Part] = {}
+        """What is left of a pattern behind an event of these positions that this variable binds."""
         self.linked = linked = {link.before for link in predicates.links}
         self.costly = {
             (i, g)
@@ -118,10 +125,14 @@ class _Builder:
 
     def _visit(self, state: State, number: int) -> None:
         extensible = state.started and any(part.threads for part in state.parts)
+        following = [{r for thread in part.threads for r, _ in thread} for part in state.parts]
         for c, event_class in enumerate(self.classes, start=1):
-            self._append(state, number, c, event_class)
+            after = [positions & next_ for positions, next_ in zip(event_class.positions, following, strict=True)]
+            if not all(after) and self.semantics != "next":
+                continue
+            self._append(state, number, c, after)
             if extensible and self.semantics == "next":
-                self._consume(state, number, c, event_class)
+                self._consume(state, number, c, after)
         if extensible and self.semantics == "contiguous":
             for by_label in self.consumes.values():
                 by_label.setdefault((0, None), {})[number] = -1
@@ -137,30 +148,37 @@ class _Builder:
         elif after != before:
             moves[number] = self._number(after)
 
-    def _append(self, state: State, number: int, c: int, event_class: EventClass) -> None:
-        choices = [list(self._lengthened(i, part, event_class.positions[i])) for i, part in enumerate(state.parts)]
+    def _append(self, state: State, number: int, c: int, after: list[frozenset[int]]) -> None:
+        choices = [list(self._lengthened(i, positions)) for i, positions in enumerate(after)]
         for choice in product(*choices):
             bound = [label for label, _ in choice]
             links = {
                 link
                 for part, label in zip(state.parts, bound, strict=True)
-                for link in self.predicates.between(part.label, label)
+                for link in self.between.get((part.label, label), ())
             }
             for target in self._targets(tuple(part for _, part in choice)):
                 names = tuple(sorted({label for label in bound if label}))
                 self.appends[c].append(Append(number, self._number(target), names, tuple(sorted(links))))
 
-    def _lengthened(self, i: int, part: Part, taken: frozenset[int]) -> Iterator[tuple[str | None, Part]]:
+    def _lengthened(self, i: int, after: frozenset[int]) -> Iterator[tuple[str | None, Part]]:
         """The trend with an event of these positions behind it, once per variable that may bind the event."""
         whole = self.automata[i]
-        after = sorted({r for thread in part.threads for r, _ in thread if r in taken})
-        for label in dict.fromkeys(self._label(whole, r) for r in after):
-            chosen = [r for r in after if self._label(whole, r) == label]
-            threads = frozenset(frozenset(whole.follow[r].items()) for r in chosen)
-            accept = CLOSED
-            for r in chosen:
-                accept = either(accept, whole.last.get(r, CLOSED))
-            yield label, self._part(threads, accept, frozenset(), label)
+        by_label: dict[str | None, list[int]] = {}
+        for r in sorted(after):
+            by_label.setdefault(self._label(whole, r), []).append(r)
+        for label, chosen in by_label.items():
+            key = (i, tuple(chosen), label)
+            if key not in self.parts:
+                self.parts[key] = self._behind(whole, chosen, label)
+            yield label, self.parts[key]
+
+    def _behind(self, whole: Automaton, chosen: list[int], label: str | None) -> Part:
+        threads = frozenset(frozenset(whole.follow[r].items()) for r in chosen)
+        accept = CLOSED
+        for r in chosen:
+            accept = either(accept, whole.last.get(r, CLOSED))
+        return self._part(threads, accept, frozenset(), label)
 
     def _label(self, whole: Automaton, position: int) -> str | None:
         variable = whole.positions[position].variable
@@ -179,10 +197,9 @@ class _Builder:
         if goes_on:
             yield State(tuple(self._part(part.threads, CLOSED, part.reached, part.label) for part in parts))
 
-    def _consume(self, state: State, number: int, c: int, event_class: EventClass) -> None:
+    def _consume(self, state: State, number: int, c: int, positions: list[frozenset[int]]) -> None:
         """Each variable that may bind the event consumes for itself: it may have predicates of its own."""
-        for i, part in enumerate(state.parts):
-            after = {r for thread in part.threads for r, _ in thread if r in event_class.positions[i]}
+        for i, after in enumerate(positions):
             for label in sorted({self._label(self.automata[i], r) for r in after}, key=str):
                 taken = {r for r in after if self._label(self.automata[i], r) == label}
                 moves = self.consumes[c].setdefault((i, label), {})
@@ -199,7 +216,7 @@ class _Builder:
         found = []
         for (i, label), moves in by_label.items():
             for source, target in _ordered(moves):
-                links = self.predicates.between(states[source].parts[i].label, label)
+                links = self.between.get((states[source].parts[i].label, label), ())
                 found.append(Consume(source, target, links if label else ()))
         return tuple(found)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.columns import is_coded_text, is_text
+from connectors.columns import is_coded_text, is_text, one_array
 from connectors.errors import InputError
 from connectors.wire.raw import Raw, TooManyError, UnreadableError, check_room, too_many
 
@@ -41,13 +41,14 @@ def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) ->
                     raise too_many(limit)
         table = pa.Table.from_batches(batches, schema)
         table.validate(full=True)
+        names = table.column_names
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error, IndexError) as error:
         raise UnreadableError(f"the body is no Arrow IPC stream: {str(error).splitlines()[0][:200]}") from None
     check_room(events, sum(not has_nulls_alone(column) for column in table.columns), bytes_)
     columns, left = {}, bytes_
-    for name, column in zip(table.column_names, table.columns, strict=True):
+    for name, column in zip(names, table.columns, strict=True):
         found, used = _plain(name, column, left)
         columns[name], left = found, left - used
     return Raw(table.num_rows, columns)
@@ -93,14 +94,14 @@ def _plain(name: str, column: pa.ChunkedArray, left: int) -> tuple[pa.Array, int
     column = pa.chunked_array([_without_runs(chunk) for chunk in column.chunks], _type_without_runs(column.type))
     kind = column.type
     if not (is_text(kind) or is_coded_text(kind)):
-        return _one(column), 0
+        return one_array(column, name), 0
     used = sum(_length(chunk) for chunk in column.chunks)
     if used > left:
         raise TooManyError(
             f"the texts of column {name!r} are more than {left:,} bytes when they are written out; "
             "send the events in several bodies"
         )
-    return _one(column).cast(pa.string()), used
+    return one_array(column, name).cast(pa.string()), used
 
 
 def _type_without_runs(kind: pa.DataType) -> pa.DataType:
@@ -149,13 +150,6 @@ def _length(chunk: pa.Array) -> int:
     else:
         lengths = pc.binary_length(chunk)
     return pc.sum(lengths.cast(pa.int64())).as_py() or 0
-
-
-def _one(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    found = column.combine_chunks()
-    return found if isinstance(found, pa.Array) else pa.concat_arrays(found.chunks)
 
 
 def _check_messages(body: bytes) -> None:

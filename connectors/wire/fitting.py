@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from connectors.columns import attribute_type, cast_or_null, finite, read_attribute
+from connectors.columns import attribute_type, cast_or_null, read_attribute
 from connectors.errors import InputError
 from connectors.feed import Names
-from connectors.values import fit, is_far_time, is_null, type_of, usual_kind
+from connectors.values import EXACT_IN_FLOAT, fit, is_far_time, is_null, type_of, usual_kind
 from connectors.wire.arrow_events import is_null_alone
 from connectors.wire.raw import Raw
 
@@ -96,11 +98,25 @@ def _column(name: str, values: list[Any] | pa.Array, kind: str, names: Names) ->
     if kind.startswith("timestamp"):
         return _times(name, values, kind, lenient)
     type_ = TYPES[kind]
+    if kind == "int64" and float in set(map(type, values)):
+        values = _whole(name, values)
     array, misfits = fit(values, type_)
     misfits = [row for row in misfits if not is_null(values[row])]
     if misfits and not lenient:
         raise _misfit(name, kind, f"{_shown(values[misfits[0]])} in event {misfits[0]}")
-    return array if array.type == type_ else _cast(name, finite(array), kind)
+    return _one_zero(array)
+
+
+def _whole(name: str, values: list[Any]) -> list[Any]:
+    """Floats as the whole numbers that they are; from 2**53 on it is not known which number was meant."""
+    found = list(values)
+    for row, value in enumerate(values):
+        if isinstance(value, float):
+            whole = isfinite(value) and value.is_integer()
+            if isfinite(value) and not (whole and abs(value) < EXACT_IN_FLOAT):
+                raise _misfit(name, "int64", f"{_shown(value)} in event {row}")
+            found[row] = int(value) if whole else None
+    return found
 
 
 def _times(name: str, values: list[Any], kind: str, lenient: bool) -> pa.Array:
@@ -140,7 +156,12 @@ def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Arra
     if name == names.time and (times or naive) and array.type.unit in COARSER:
         # Of a coarser unit a time may be too far away for this one: then that event alone is dead.
         return cast_or_null(array, TYPES[kind])
-    return _cast(name, array, kind)
+    return _one_zero(_cast(name, array, kind))
+
+
+def _one_zero(array: pa.Array) -> pa.Array:
+    """Floats with one zero: JSON's -0 is a whole number or a float, as its reader takes it."""
+    return pc.add(array, 0.0) if pa.types.is_floating(array.type) else array
 
 
 def _cast(name: str, array: pa.Array, kind: str) -> pa.Array:

@@ -38,9 +38,9 @@ def neighbours_can_meet(query: Query) -> Iterator[Problem]:
     """For queries that are well-formed otherwise."""
     if isinstance(query.returns, Matches):
         return
-    pairs = follows(query.pattern)
-    for predicate in query.predicates:
-        names = sorted({attribute.variable for attribute in attributes(predicate)})
+    read = [(predicate, sorted({one.variable for one in attributes(predicate)})) for predicate in query.predicates]
+    pairs = follows(query.pattern) if any(len(names) == 2 for _, names in read) else set()
+    for predicate, names in read:
         if len(names) == 2 and not pairs & {(names[0], names[1]), (names[1], names[0])}:
             message = f"events of {quote(names[0])} and {quote(names[1])} never stand next to each other in a trend"
             hint = "predicates on two variables relate neighbours; use variables that can follow each other"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from planner.plan import Counter, QueryPlan
 
 Edge = tuple[int, int, Kind]
+_ByPart = dict[int, list[tuple[int, int]]]
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,17 @@ def chain_of(plan: QueryPlan, counter: Counter) -> Chain | None:
     parts = _loops(whole)
     place = {p: number for number, part in enumerate(parts) for p in part}
     edges = [(p, r) for p, following in whole.follow.items() for r in following]
+    kinds = _kinds(edges)
     if any(place[r] - place[p] not in (0, 1) for p, r in edges):
         return None
+    inner, outer = _by_part(edges, place)
     links, junctions = [], [_entries(whole, parts, 0)]
-    for number, part in enumerate(parts):
-        inside = tuple((p, r, _kind(whole, p, r)) for p, r in edges if p in part and r in part)
+    for number in range(len(parts)):
+        inside = tuple((p, r, kinds[p, r]) for p, r in inner.get(number, ()))
         if inside:
             links.append(_link(whole, inside, True))
             junctions.append(_exits(whole, parts, number))
-        across = tuple((p, r, _SEQUENCE) for p, r in edges if p in part and place[r] == number + 1)
+        across = tuple((p, r, _SEQUENCE) for p, r in outer.get(number, ()))
         if across:
             links.append(_link(whole, across, False))
             junctions.append(_entries(whole, parts, number + 1))
@@ -65,6 +67,15 @@ def chain_of(plan: QueryPlan, counter: Counter) -> Chain | None:
 
 
 _SEQUENCE: Kind = "sequence"
+
+
+def _by_part(edges: list[tuple[int, int]], place: dict[int, int]) -> tuple[_ByPart, _ByPart]:
+    """Group the edges by the part that they start in: those that stay there, and those that lead to the next part."""
+    inner: _ByPart = {}
+    outer: _ByPart = {}
+    for p, r in edges:
+        (inner if place[p] == place[r] else outer).setdefault(place[p], []).append((p, r))
+    return inner, outer
 
 
 def _link(whole: Automaton, edges: tuple[Edge, ...], kleene: bool) -> Link:
@@ -92,18 +103,28 @@ def _loops(whole: Automaton) -> list[list[int]]:
     return loops
 
 
-def _kind(whole: Automaton, p: int, r: int) -> Kind:
-    if r > p:
-        return _SEQUENCE
-    return "nested feedback" if any(_within(a, b, p, r) for a, b in _feedback(whole)) else "feedback"
+def _kinds(edges: list[tuple[int, int]]) -> dict[tuple[int, int], Kind]:
+    """Return the kind of each edge; an edge back is nested where another one starts and ends within its range.
 
+    Of the edges back that start at one position, the one that reaches least far back decides, so a running maximum
+    replaces the comparison of each edge with every other.
+    """
+    nearest: dict[int, int] = {}
+    for p, r in edges:
+        if r <= p:
+            nearest[p] = max(nearest.get(p, -1), r)
+    before: dict[int, int] = {}
+    reached = -1
+    for p in sorted(nearest):
+        before[p] = reached
+        reached = max(reached, nearest[p])
 
-def _within(a: int, b: int, p: int, r: int) -> bool:
-    return (a, b) != (p, r) and r <= b and a <= p
+    def kind(p: int, r: int) -> Kind:
+        if r > p:
+            return _SEQUENCE
+        return "nested feedback" if before[p] >= r or nearest[p] > r else "feedback"
 
-
-def _feedback(whole: Automaton) -> Iterator[tuple[int, int]]:
-    return ((p, r) for p, following in whole.follow.items() for r in following if r <= p)
+    return {(p, r): kind(p, r) for p, r in edges}
 
 
 def _entries(whole: Automaton, parts: list[list[int]], number: int) -> tuple[int, ...]:

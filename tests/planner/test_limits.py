@@ -9,6 +9,7 @@ import pytest
 from planner.check import check_text
 from planner.errors import WorkloadError
 from planner.parse import parse
+from planner.plan import MAX_COUNTERS, plan
 
 WITHIN = "WITHIN 1 minute SLIDE 1 minute"
 DEEP = 10_000
@@ -91,3 +92,36 @@ def test_long_workloads_take_no_time_beyond_their_length(good: bool, clauses: st
             check_text(f"RETURN COUNT(*) {clauses} {WITHIN}")
         assert str(caught.value)
     assert time.perf_counter() - started < 15
+
+
+def _joined(pattern: str, count: int, between: str = " | ") -> str:
+    return between.join(pattern.format(i, i + 1) for i in range(count))
+
+
+MANY = {
+    "types": f"({_joined('T{0}', 200)})+",
+    "named types": f"({_joined('T{0}', 200)})+ WHERE T0.v < T1.v AND T2.v < 3",
+    "links": f"({_joined('T{0}', 120)})+ WHERE {_joined('T{0}.v < T{1}.v', 119, ' AND ')}",
+    "nested": f"(SEQ(({_joined('T{0}', 100)})+, ({_joined('U{0}', 100)})*))+",
+    "alternatives that begin alike": f"({_joined('SEQ(A, T{0})', 150)})+",
+    "optional elements": f"SEQ(A, {_joined('T{0}?', 150, ', ')})",
+    "one after another": f"SEQ({_joined('T{0}+', 200, ', ')})",
+    "at once": f"AND({_joined('T{0}+', 60, ', ')})",
+    "two at once": f"AND(({_joined('T{0}', 100)})+, ({_joined('U{0}', 100)})+)",
+}
+
+
+@pytest.mark.parametrize("shape", MANY)
+def test_patterns_of_many_types_are_planned_quickly(shape: str) -> None:
+    """Each takes a second or less; what were cubic in the number of types would take a minute."""
+    started = time.process_time()
+    assert plan(check_text(f"RETURN COUNT(*) PATTERN {MANY[shape]} {WITHIN}")).types
+    assert time.process_time() - started < 8
+
+
+def test_operands_that_can_match_at_once_in_too_many_ways_are_refused() -> None:
+    operands = _joined("(A | B{0})+", 20, ", ")
+    started = time.process_time()
+    with pytest.raises(WorkloadError, match=f"more than {MAX_COUNTERS:,} combinations"):
+        check_text(f"RETURN COUNT(*) PATTERN AND({operands}) {WITHIN}")
+    assert time.process_time() - started < 15
