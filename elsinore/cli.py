@@ -197,9 +197,7 @@ def stream(
         dead_letters=dead_letters,
         **given,
     )
-    if live.state == "waiting":
-        typer.echo(f"waits for the first file in {source}", err=True)
-    typer.echo(go_on(live), err=True)
+    typer.echo(go_on(live, source), err=True)
 
 
 @app.command()

@@ -37,7 +37,7 @@ def answer(job: Job, out: str, approximate: bool) -> str:
     return summary(job.run.metrics, perf_counter() - started)
 
 
-def go_on(live: LiveStream) -> str:
+def go_on(live: LiveStream, folder: Path) -> str:
     """Until somebody stops it; returns what is to be said about it then."""
 
     def stop(*_: object) -> None:
@@ -46,6 +46,9 @@ def go_on(live: LiveStream) -> str:
     signal.signal(signal.SIGTERM, stop)
     started = perf_counter()
     try:
+        if live.state == "waiting":
+            sys.stderr.write(f"waits for the first file in {folder}\n")
+            sys.stderr.flush()
         with live_line(live, sys.stderr.isatty()):
             while not live.wait(1):
                 pass
