@@ -59,15 +59,16 @@ def lose_power(tmp_path: Path, growing: Growing, point: str, state: Callable[[],
     """A stream takes two batches and more; then the machine is as it was left at this point of the last one."""
     machine, left = tmp_path / "machine", tmp_path / "left"
     machine.mkdir(exist_ok=True)
+    growing.more()
 
     def lost() -> None:
         shutil.rmtree(left, ignore_errors=True)
         disk.left(left, of_the_driver(state))
 
     with watched(machine) as disk, called(point, lost), begin_on(tmp_path) as live:
-        for _ in range(2):
-            growing.more()
-            taken(live, growing.put * (EVENTS // PIECES))
+        taken(live, growing.put * (EVENTS // PIECES))
+        growing.more()
+        taken(live, growing.put * (EVENTS // PIECES))
         until(live, left.exists)
     shutil.rmtree(machine)
     left.rename(machine)
@@ -106,11 +107,12 @@ def test_no_row_is_lost_on_a_disk_whose_power_goes(tmp_path: Path, growing: Grow
     """Of a real file system all that is left is what its device holds."""
     image, left, machine = tmp_path / "image", tmp_path / "left", tmp_path / "machine"
     empty_image(image)
+    growing.more()
     with mounted(image, machine), called("a batch is done", lambda: shutil.copyfile(image, left)):
         with begin_on(tmp_path) as live:
             for _ in range(3):
-                growing.more()
                 taken(live, growing.put * (EVENTS // PIECES))
+                growing.more()
         assert live.metrics.batches >= 3
     with mounted(left, machine):
         end(tmp_path, growing, expected)
