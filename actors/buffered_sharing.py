@@ -8,11 +8,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from actors.buffer import Buffer
-from actors.event_kinds import EventKinds
-from actors.sharing import SharedColumns, SharedCounting
-from planner.plan import Counter, Plan, QueryPlan
-from planner.sharing import ShareSet
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.sharing import SharedColumns, SharedCounting
+from elsinore.actors.windows.buffer import Buffer
+from elsinore.planner.plans.plan import Counter, Plan, QueryPlan
+from elsinore.planner.plans.sharing import ShareSet
 
 
 class KeepsEvents(Protocol):

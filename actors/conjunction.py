@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from actors.cells import Cells
-from actors.counting import Counting
-from actors.partitions import Partitions
-from actors.results import Decoder
-from actors.rows import Rows
-from actors.values import collected
-from planner.plan import QueryPlan
+from elsinore.actors.counting import Counting
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.rows.results import Decoder
+from elsinore.actors.rows.rows import Rows
+from elsinore.actors.rows.values import collected
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.planner.plans.plan import QueryPlan
 
 Operands = tuple[int, ...]
 Key = tuple[int, int, int]

@@ -11,27 +11,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.buffered_graph import Moments, MovingGraph, WindowGraph
-from actors.cells import Cells
-from actors.classify import Classifier, Kinds
-from actors.counters_numba_fns import Events, Shape, Tables
-from actors.event_numba_fns import Links
-from actors.event_tables import event_tables
-from actors.lane_columns import LaneColumns
-from actors.link_columns import LinkColumns
-from actors.pane_graph import PaneGraph, WindowMethod
-from actors.prefix_graph import PrefixGraph
-from actors.share_tables import Columns
-from actors.start_graph import StartGraph
-from actors.tables import tables
-from actors.two_step_graph import Budget, TrendMovingGraph, TrendWindowGraph
-from actors.window_maps import WindowMaps
-from actors.window_rows import WindowRows
-from planner.clock import Clock
-from planner.forest import forest_of, sequence_of
-from planner.machine import Machine
-from planner.plan import Counter, QueryPlan
-from planner.windows import Windows
+from elsinore.actors.a_seq.start_graph import StartGraph
+from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables
+from elsinore.actors.baselines.prefix_graph import PrefixGraph
+from elsinore.actors.baselines.two_step_graph import Budget, TrendMovingGraph, TrendWindowGraph
+from elsinore.actors.columns.classify import Classifier, Kinds
+from elsinore.actors.columns.lanes import LaneColumns
+from elsinore.actors.columns.links import LinkColumns
+from elsinore.actors.lowering.entries import event_tables
+from elsinore.actors.lowering.machines import tables
+from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.neighbours.entries_numba_fns import Links
+from elsinore.actors.neighbours.graph import Moments, MovingGraph, WindowGraph
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.windows.panes import PaneGraph, WindowMethod
+from elsinore.actors.windows.window_maps import WindowMaps
+from elsinore.actors.windows.window_rows import WindowRows
+from elsinore.planner.a_seq.forest import forest_of, sequence_of
+from elsinore.planner.machines.machine import Machine
+from elsinore.planner.plans.plan import Counter, QueryPlan
+from elsinore.planner.time.clock import Clock
+from elsinore.planner.time.windows import Windows
 
 
 @dataclass(frozen=True)

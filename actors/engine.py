@@ -15,32 +15,32 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.counting import Batch
-from actors.decisions import Decisions, decisions_table
-from actors.hamlet_graph import HamletGraph
-from actors.key_groups import key_groups
-from actors.linked_sharing import LinkedSharing
-from actors.moving_sharing import MovingSharing
-from actors.part import Part, Setting
-from actors.partial_rows import PartialRows
-from actors.partitions import Partitions
-from actors.plan_sharing import PlanSharing
-from actors.plan_state import load_plan
-from actors.prefix_sharing import PrefixSharing
-from actors.reorder import END, START, Reorder
-from actors.rows import Rows
-from actors.sharing import Sharing
-from actors.state import checked, pack, reading, signed, unpack
-from actors.stream_statistics import StreamStatistics
-from planner.changing import speaking
-from planner.clock import Clock
-from planner.drift import Observed
-from planner.errors import Problem, WorkloadError
-from planner.optimizer import SharingOptimizer
-from planner.optimizers import optimizer_of
-from planner.parts import parts_of
-from planner.plan import Plan
-from planner.spans import show_length
+from elsinore.actors.baselines.prefix_sharing import PrefixSharing
+from elsinore.actors.counting import Batch
+from elsinore.actors.gloria.sharing import PlanSharing
+from elsinore.actors.hamlet.decisions import Decisions, decisions_table
+from elsinore.actors.hamlet.graph import HamletGraph
+from elsinore.actors.moving.sharing import MovingSharing
+from elsinore.actors.neighbours.set_sharing import LinkedSharing
+from elsinore.actors.part import Part, Setting
+from elsinore.actors.plan_state import load_plan
+from elsinore.actors.rows.partial_rows import PartialRows
+from elsinore.actors.rows.rows import Rows
+from elsinore.actors.sharing import Sharing
+from elsinore.actors.state import checked, pack, reading, signed, unpack
+from elsinore.actors.streams.key_groups import key_groups
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.streams.reorder import END, START, Reorder
+from elsinore.actors.streams.statistics import StreamStatistics
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.language.errors import Problem, WorkloadError
+from elsinore.planner.plans.changing import speaking
+from elsinore.planner.plans.parts import parts_of
+from elsinore.planner.plans.plan import Plan
+from elsinore.planner.time.clock import Clock
+from elsinore.planner.time.spans import show_length
 
 SLICE = 1 << 22
 """Events whose derived columns are in memory at once."""

@@ -10,27 +10,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.counting import Batch, Counting
-from actors.hamlet_graph import HamletGraph
-from actors.linked_sharing import LinkedSharing
-from actors.moving_sharing import MovingSharing
-from actors.partial_rows import PartialRows
-from actors.partitions import Partitions
-from actors.plan_sharing import PlanSharing
-from actors.plan_state import save_plan
-from actors.prefix_sharing import PrefixSharing
-from actors.query_graph import QueryGraph
-from actors.reorder import END
-from actors.sharing import Shared, SharedCounting, Sharing
-from planner.clock import Clock
-from planner.forest_sets import ForestSet
-from planner.optimizer import SharingOptimizer
-from planner.parts import run_alike
-from planner.plan import Plan, QueryPlan
-from planner.planned_sets import PlannedSet
-from planner.prefix_sets import PrefixSet
-from planner.sharing import LinkedSet, MovingSet, ShareSet
-from planner.syntax import Query
+from elsinore.actors.baselines.prefix_sharing import PrefixSharing
+from elsinore.actors.counting import Batch, Counting
+from elsinore.actors.gloria.sharing import PlanSharing
+from elsinore.actors.hamlet.graph import HamletGraph
+from elsinore.actors.moving.sharing import MovingSharing
+from elsinore.actors.neighbours.set_sharing import LinkedSharing
+from elsinore.actors.plan_state import save_plan
+from elsinore.actors.query_graph import QueryGraph
+from elsinore.actors.rows.partial_rows import PartialRows
+from elsinore.actors.sharing import Shared, SharedCounting, Sharing
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.streams.reorder import END
+from elsinore.planner.a_seq.sets import ForestSet
+from elsinore.planner.baselines.sets import PrefixSet
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.plans.parts import run_alike
+from elsinore.planner.plans.plan import Plan, QueryPlan
+from elsinore.planner.plans.sharing import LinkedSet, MovingSet, ShareSet
+from elsinore.planner.time.clock import Clock
 
 AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
 

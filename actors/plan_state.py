@@ -9,14 +9,22 @@ from dataclasses import fields, replace
 from fractions import Fraction
 from typing import Any
 
-from actors.state import made, unreadable
+from elsinore.actors.state import made, unreadable
+from elsinore.planner.a_seq import forest
+from elsinore.planner.a_seq import sets as forest_sets
+from elsinore.planner.baselines import prefix_tree
+from elsinore.planner.baselines import sets as prefix_sets
+from elsinore.planner.costs import plan_costs
+from elsinore.planner.gloria import plan as sharing_plan
+from elsinore.planner.gloria import sets as planned_sets
+from elsinore.planner.gloria.graph import record
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.gloria.templates import template
+from elsinore.planner.language import syntax
+from elsinore.planner.plans import sharing
+from elsinore.planner.plans.plan import Plan, plan_query
+from elsinore.planner.plans.sharing import ShareSet
 from elsinore.problems import Place
-from planner import forest, forest_sets, plan_costs, planned_sets, prefix_sets, prefix_tree, sharing, syntax
-from planner.gloria import plan as sharing_plan
-from planner.gloria import record, template
-from planner.plan import Plan, plan_query
-from planner.planned_sets import PlannedSet
-from planner.sharing import ShareSet
 
 TAGS: dict[str, type] = {
     # Queries

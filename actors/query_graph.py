@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from actors.buffered_graph import Moments
-from actors.cells import Cells, join
-from actors.conjunction import conjoin
-from actors.counters_numba_fns import Events
-from actors.counting import Batch, Counting
-from actors.partial_rows import Part, PartialRows
-from actors.partitions import Partitions
-from actors.results import Decoder
-from planner.plan import QueryPlan
+from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.conjunction import conjoin
+from elsinore.actors.counting import Batch, Counting
+from elsinore.actors.neighbours.graph import Moments
+from elsinore.actors.rows.cells import Cells, join
+from elsinore.actors.rows.partial_rows import Part, PartialRows
+from elsinore.actors.rows.results import Decoder
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.planner.plans.plan import QueryPlan
 
 
 class QueryGraph:

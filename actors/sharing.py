@@ -10,24 +10,24 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.buffered_graph import Moments
-from actors.cells import Cells
-from actors.counters_numba_fns import Events, Tables
-from actors.counting import Batch, Counting
-from actors.event_kinds import EventKinds
-from actors.event_numba_fns import Links
-from actors.hamlet_graph import HamletGraph
-from actors.lane_columns import LaneColumns
-from actors.share_tables import Columns
-from actors.shared_graph import MemberGraph, SharedGraph
-from actors.tables import tables
-from planner.clock import Clock
-from planner.facts import facts_of
-from planner.lanes import Lane
-from planner.machine import Machine
-from planner.optimizer import SharingOptimizer
-from planner.plan import Counter, Plan, QueryPlan
-from planner.sharing import ShareSet
+from elsinore.actors.algebra.counters_numba_fns import Events, Tables
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.columns.lanes import LaneColumns
+from elsinore.actors.counting import Batch, Counting
+from elsinore.actors.hamlet.graph import HamletGraph
+from elsinore.actors.lowering.machines import tables
+from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.neighbours.entries_numba_fns import Links
+from elsinore.actors.neighbours.graph import Moments
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph
+from elsinore.planner.hamlet.facts import facts_of
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+from elsinore.planner.machines.lanes import Lane
+from elsinore.planner.machines.machine import Machine
+from elsinore.planner.plans.plan import Counter, Plan, QueryPlan
+from elsinore.planner.plans.sharing import ShareSet
+from elsinore.planner.time.clock import Clock
 
 Column = tuple[str, str | None, int | None]
 """Kind of lane, attribute, digit: what a column of values holds, whichever query asks for it."""

@@ -9,17 +9,17 @@ from time import process_time
 import numpy as np
 import pyarrow as pa
 
-from actors.engine import Engine
-from actors.stream_statistics import StreamStatistics
 from benchmarks.figures import Figure
+from elsinore.actors.engine import Engine
+from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.bench.gloria_streams import WINDOW, both, bursty
-from planner.check import check_text
-from planner.clock import Clock
-from planner.gloria.cost import PaperCost
-from planner.gloria.engine_cost import EngineCost
-from planner.gloria.statistics import Statistics
-from planner.optimizers import optimizer_of
-from planner.plan import Plan, plan
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 
 QUERIES = 100
 PERCENT, BURSTS = (0, 25, 50, 75, 100), (1, 5, 20, 50, 100, 200)

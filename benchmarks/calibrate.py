@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.engine import Engine
-from cluster.costs import costs_file
-from planner.calibrated import Costs
-from planner.check import check_text
-from planner.clock import Clock
-from planner.optimizer import Always, Never, SharingOptimizer
-from planner.plan import plan
+from elsinore.actors.engine import Engine
+from elsinore.cluster.machines.costs import costs_file
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.calibrated import Costs
+from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 
 SIZES = (1, 2, 4, 8, 16, 64, 256)
 QUERIES = (2, 10, 50)

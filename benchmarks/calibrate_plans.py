@@ -18,22 +18,22 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.engine import Engine
 from benchmarks.auto import statistics
 from benchmarks.calibrate import nnls
 from benchmarks.gloria import mixed, stream
-from cluster.costs import burst_costs, plan_costs_file
+from elsinore.actors.engine import Engine
 from elsinore.bench.gloria_streams import both, bursty, complex_queries, simple_queries
-from planner.auto import decided
-from planner.check import check_text
-from planner.clock import Clock
-from planner.gloria.cost import PaperCost
-from planner.gloria.engine_cost import EngineCost
-from planner.gloria.statistics import Statistics
-from planner.optimizers import optimizer_of
-from planner.plan import Plan, plan
-from planner.plan_costs import PlanCosts
-from planner.plan_model import PlanModel
+from elsinore.cluster.machines.costs import burst_costs, plan_costs_file
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.plan_costs import PlanCosts
+from elsinore.planner.costs.plan_model import PlanModel
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.auto import decided
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 
 EVENTS = 40_000
 WINDOWS = (8, 40)

@@ -8,13 +8,13 @@ from time import process_time
 
 import pyarrow as pa
 
-from actors.engine import Engine
 from benchmarks.figures import Figure
 from benchmarks.gloria import QUERIES, RATE, WINDOWS, mixed, stream
-from planner.changing import changed
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import Plan, plan
+from elsinore.actors.engine import Engine
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.changing import changed
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 
 STEPS, BEFORE, BEGINNING, SIDE_BY_SIDE, BEHIND = 36, range(6, 18), range(18, 20), range(20, 23), range(25, 36)
 """Batches of ten seconds. The new plan begins, its numbers grow; then both run, with nothing more to begin."""

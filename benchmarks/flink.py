@@ -30,7 +30,7 @@ import pyarrow.parquet as pq
 import elsinore
 from benchmarks.figures import Figure
 from benchmarks.measure import best
-from connectors.ridesharing import write
+from elsinore.connectors.ridesharing import write
 
 PYTHON = "ELSINORE_FLINK_PYTHON"
 

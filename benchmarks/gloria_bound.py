@@ -7,11 +7,11 @@ them is a lower bound; it is the higher the more of a strand falls to those who 
 
 from __future__ import annotations
 
-from planner.gloria.cost import CostModel
-from planner.gloria.prices import Prices
-from planner.gloria.segments import Space, space_of
-from planner.gloria.settle import cheapest
-from planner.gloria.template import Template, bits
+from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.search.improve import cheapest
+from elsinore.planner.gloria.search.segments import Space, space_of
+from elsinore.planner.gloria.templates.template import Template, bits
 
 ROUNDS = 40
 

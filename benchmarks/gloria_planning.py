@@ -12,7 +12,7 @@ from benchmarks.figures import Figure
 from benchmarks.gloria_bound import bound
 from elsinore.bench.gloria_workloads import mixed, sequences
 from elsinore.bench.planning import MODEL, Planning, planned
-from planner.gloria.optimizers import sharing_plans
+from elsinore.planner.gloria.optimizers import sharing_plans
 
 FEW, MANY = 40, 200
 MIB = 1 << 20

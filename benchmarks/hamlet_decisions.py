@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from benchmarks.figures import Figure
 from benchmarks.measure import best, run
-from cluster.local import LocalRun
-from connectors.sources import open_events
 from elsinore.bench.streams import Phase, bursts, fluctuating
 from elsinore.bench.workloads import KLEENE, OTHERS, diverse, shared_kleene
-from planner.check import check_text
-from planner.optimizer import Always, Never, SharingOptimizer
-from planner.plan import Plan, plan
+from elsinore.cluster.run.local import LocalRun
+from elsinore.connectors.sources import open_events
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
+from elsinore.planner.plans.plan import Plan, plan
 
 QUERIES = 50
 RATE, PARTITIONS = 4_000, 4

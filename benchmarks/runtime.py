@@ -16,12 +16,12 @@ import pyarrow.parquet as pq
 from benchmarks.figures import Figure
 from benchmarks.processes import TICKS, processor_ticks
 from benchmarks.streams import PARTITIONS, RATE, one_window
-from cluster.local import Metrics
-from cluster.session import session
-from cluster.settings import settings
 from elsinore.api import prepare
 from elsinore.bench.streams import shared_bursts
 from elsinore.bench.workloads import shared_kleene
+from elsinore.cluster.machines.session import session
+from elsinore.cluster.machines.settings import settings
+from elsinore.cluster.run.local import Metrics
 from elsinore.commands import answer
 
 QUERIES = 50

@@ -9,8 +9,8 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from cluster.spark_log import SparkLog
-from connectors.vault import Vault
+from elsinore.cluster.stream.spark_log import SparkLog
+from elsinore.connectors.storage.vault import Vault
 
 BATCHES = 300
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from connectors.errors import InputError
+from elsinore.connectors.errors import InputError
 
 SIZE = 8 << 20
 """Bytes in a block: some 100,000 to 400,000 events, enough to keep the cost of a block small."""

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.columns import as_float, attribute_type, encode_types, is_text, read_attribute
-from connectors.dead_letters import DeadLetters
-from connectors.errors import InputError
-from connectors.feed import Chunk, Names
-from connectors.times import other_zone, read_times, too_far
 from elsinore.calendar_years import as_python
-from planner.clock import Clock
+from elsinore.connectors.columns import as_float, attribute_type, encode_types, is_text, read_attribute
+from elsinore.connectors.dead_letters import DeadLetters
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Chunk, Names
+from elsinore.connectors.times import other_zone, read_times, too_far
+from elsinore.planner.time.clock import Clock
 
 Mask = npt.NDArray[np.bool_]
 

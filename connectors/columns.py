@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.errors import InputError
+from elsinore.connectors.errors import InputError
 
 TYPES = pa.dictionary(pa.int32(), pa.string())
 """The Arrow type of the type column."""

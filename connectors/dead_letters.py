@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from connectors.errors import EventError, InputError
+from elsinore.connectors.errors import EventError, InputError
 
 LATE = "it is late: it came after later events, by more than the allowed lateness"
 """Why an event is in no row although it can be read."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from connectors.dead_letters import DeadLetters, Where
-from connectors.errors import EventError, InputError
-from connectors.feed import Chunk, Names
-from connectors.values import LARGEST, is_null, kind_of, usual_kind
+from elsinore.connectors.dead_letters import DeadLetters, Where
+from elsinore.connectors.errors import EventError, InputError
+from elsinore.connectors.feed import Chunk, Names
+from elsinore.connectors.values import LARGEST, is_null, kind_of, usual_kind
 
 SOURCE = "the list of events"
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.dead_letters import DeadLetters, Where
-from connectors.errors import InputError, names_there_are, nearest
+from elsinore.connectors.dead_letters import DeadLetters, Where
+from elsinore.connectors.errors import InputError, names_there_are, nearest
 
 
 @dataclass(frozen=True, slots=True)

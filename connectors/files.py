@@ -9,14 +9,14 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from connectors.blocks import COMPRESSIONS
-from connectors.columns import attribute_type, holds_texts
-from connectors.csv_files import CsvFile
-from connectors.dead_letters import DeadLetters
-from connectors.errors import InputError, nearest
-from connectors.feed import Chunk, Names
-from connectors.json_lines import JsonLines
-from connectors.parquet_files import ParquetFile
+from elsinore.connectors.blocks import COMPRESSIONS
+from elsinore.connectors.columns import attribute_type, holds_texts
+from elsinore.connectors.dead_letters import DeadLetters
+from elsinore.connectors.errors import InputError, nearest
+from elsinore.connectors.feed import Chunk, Names
+from elsinore.connectors.formats.csv_files import CsvFile
+from elsinore.connectors.formats.json_lines import JsonLines
+from elsinore.connectors.formats.parquet_files import ParquetFile
 
 
 class EventFile(Protocol):

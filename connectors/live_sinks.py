@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.errors import InputError
-from connectors.safe_files import make_folder, put_new
-from connectors.sinks import SINKS, Queries, StdoutSink, open_sink
-from connectors.widening import fitted
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.sinks import SINKS, Queries, StdoutSink, open_sink
+from elsinore.connectors.storage.safe_files import make_folder, put_new
+from elsinore.connectors.widening import fitted
 
 Callback = Callable[[pa.Table, int], Any]
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from connectors.drafts import Draft
-from connectors.errors import InputError
-from connectors.json_rows import json_lines
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.formats.json_rows import json_lines
+from elsinore.connectors.storage.drafts import Draft
 
 TYPES = (
     *("Request", "Offer", "Accept", "Decline", "Travel", "Reroute", "Delay", "Arrive", "Wait", "Call"),

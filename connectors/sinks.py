@@ -15,12 +15,12 @@ from typing import Self
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from connectors.drafts import Draft
-from connectors.errors import InputError
-from connectors.json_rows import json_rows
-from connectors.parquet_parts import ParquetParts
-from connectors.widening import fitted
 from elsinore.calendar_years import out_of_reach
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.formats.json_rows import json_rows
+from elsinore.connectors.formats.parquet_parts import ParquetParts
+from elsinore.connectors.storage.drafts import Draft
+from elsinore.connectors.widening import fitted
 
 Queries = Mapping[str, Sequence[str]]
 """The columns of each query's rows behind its window: grouping attributes, then items."""

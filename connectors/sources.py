@@ -9,17 +9,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.cleaning import Cleaning
-from connectors.columns import attribute_type, holds_texts, is_coded_text, is_text
-from connectors.dead_letters import LATE, DeadLetters, Where
-from connectors.dicts import DictFeed
-from connectors.errors import InputError
-from connectors.feed import Feed, Names, require
-from connectors.files import FilesFeed
-from connectors.tables import ArrowColumns, PandasColumns, StreamFeed, TableFeed
-from connectors.times import finer, time_form
 from elsinore.calendar_years import rows_as_python
-from planner.clock import UNITS, Clock
+from elsinore.connectors.cleaning import Cleaning
+from elsinore.connectors.columns import attribute_type, holds_texts, is_coded_text, is_text
+from elsinore.connectors.dead_letters import LATE, DeadLetters, Where
+from elsinore.connectors.dicts import DictFeed
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Feed, Names, require
+from elsinore.connectors.files import FilesFeed
+from elsinore.connectors.tables import ArrowColumns, PandasColumns, StreamFeed, TableFeed
+from elsinore.connectors.times import finer, time_form
+from elsinore.planner.time.clock import UNITS, Clock
 
 
 @dataclass(frozen=True)

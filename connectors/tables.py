@@ -7,10 +7,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from connectors.columns import decoded, one_array, without_view
-from connectors.dead_letters import DeadLetters
-from connectors.errors import InputError
-from connectors.feed import Chunk
+from elsinore.connectors.columns import decoded, one_array, without_view
+from elsinore.connectors.dead_letters import DeadLetters
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Chunk
 
 LOOK_ROWS = 1_000_000
 """Rows without a value after which no more of a stream is read to see what the values of a column look like."""

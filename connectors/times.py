@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.columns import cast_or_null, decoded, is_coded_text, is_text, without_view
-from connectors.errors import InputError
-from planner.clock import Clock
+from elsinore.connectors.columns import cast_or_null, decoded, is_coded_text, is_text, without_view
+from elsinore.connectors.errors import InputError
+from elsinore.planner.time.clock import Clock
 
 ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)\s*$")
 

@@ -10,27 +10,27 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from elsinore.errors import InputError, WorkloadError
+from elsinore.planner.language.errors import enumeration
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.time.clock import NANOSECOND
 from elsinore.workloads import text_of
-from planner.clock import NANOSECOND
-from planner.errors import enumeration
-from planner.syntax import Workload
 
 if TYPE_CHECKING:
-    from actors.rows import Rows
-    from cluster.local import LocalRun
-    from cluster.ray_run import RayRun
-    from cluster.settings import Settings
-    from connectors.sources import Source
+    from elsinore.actors.rows.rows import Rows
+    from elsinore.cluster.machines.settings import Settings
+    from elsinore.cluster.run.local import LocalRun
+    from elsinore.cluster.run.ray_run import RayRun
+    from elsinore.connectors.sources import Source
     from elsinore.drawing.drawing import Drawing
+    from elsinore.planner.plans.plan import Plan
     from elsinore.result import Result
-    from planner.plan import Plan
 
 NUMERICS = ("exact", "approximate")
 
 
 def parse(workload: str | PathLike[str]) -> Workload:
     """The queries of a workload, given as text or path, as frozen dataclasses that print back as the language."""
-    from planner.parse import parse
+    from elsinore.planner.language.parse import parse
 
     return parse(text_of(workload))
 
@@ -42,7 +42,7 @@ def check(workload: str | PathLike[str]) -> None:
 
 def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
     """How a workload would be run, and why so: one line a node."""
-    from planner.explain import explain
+    from elsinore.planner.explain.text import explain
 
     return explain(_planned(checked(workload), strategy))
 
@@ -58,8 +58,8 @@ def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = Fals
     """
     if plan:
         from elsinore.drawing.gloria import draw_plans
-        from planner.gloria.optimizers import sharing_plans
-        from planner.planned_sets import PlannedSet
+        from elsinore.planner.gloria.optimizers import sharing_plans
+        from elsinore.planner.gloria.sets import PlannedSet
 
         if events is not None:
             raise InputError("a plan is drawn without events; leave out one of plan and events.")
@@ -104,9 +104,9 @@ def run(
     `engine="ray"`, the default, runs it on Spark and Ray, which are started on this machine, or joined at `address`;
     `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this process alone.
     """
+    from elsinore.connectors.rows.tables import answers, columns_of, form_of, late_events
     from elsinore.progress import bar
     from elsinore.result import Result
-    from elsinore.tables import answers, columns_of, form_of, late_events
 
     job = prepare(
         workload,
@@ -169,17 +169,17 @@ def prepare(
     asked = checked(workload)
     planned = _planned(asked, strategy)
 
-    from connectors.sources import open_events
-    from planner.check import check_attributes
+    from elsinore.connectors.sources import open_events
+    from elsinore.planner.checks.check import check_attributes
 
     source = open_events(events, **reading)
     check_attributes(asked, _attributes(source, planned))
     if chosen.engine == "local":
-        from cluster.local import LocalRun
+        from elsinore.cluster.run.local import LocalRun
 
         run = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
         return Job(asked, run, source.progress)
-    from cluster.ray_run import RayRun
+    from elsinore.cluster.run.ray_run import RayRun
 
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
     return Job(asked, spread, spread.progress)
@@ -187,7 +187,7 @@ def prepare(
 
 def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
     """What a user gives as further arguments; None is not given."""
-    from cluster.settings import settings
+    from elsinore.cluster.machines.settings import settings
 
     return settings(**given) if engine is None else settings(engine=engine, **given)
 
@@ -207,13 +207,13 @@ def seconds(length: float | Fraction | timedelta) -> Fraction:
 
 def checked(workload: str | PathLike[str]) -> Workload:
     """A workload without a mistake, given as text or path."""
-    from planner.check import check_text
+    from elsinore.planner.checks.check import check_text
 
     return check_text(text_of(workload))
 
 
 def _planned(workload: Workload, strategy: str) -> Plan:
-    from planner.plan import STRATEGIES, plan
+    from elsinore.planner.plans.plan import STRATEGIES, plan
 
     known("strategy", strategy, STRATEGIES)
     return plan(workload, strategy)

@@ -215,9 +215,9 @@ def serve(
     actors: Annotated[int | None, typer.Option(help="Graph actors of a job.", show_default="2")] = None,
 ) -> None:
     """Answer workloads over HTTP, on this machine, until stopped; without ELSINORE_SERVICE_TOKEN it makes a token."""
-    from cluster.service.embedded import serve_until_stopped
-    from cluster.service.settings import service_settings
     from elsinore.api import chosen_settings
+    from elsinore.cluster.service.embedded import serve_until_stopped
+    from elsinore.cluster.service.settings import service_settings
 
     given = {"data": data, "host": host, "port": port}
     service = service_settings(**{name: value for name, value in given.items() if value is not None})
@@ -283,7 +283,7 @@ def ridesharing(
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same events.")] = 0,
 ) -> None:
     """Write HAMLET's ridesharing stream: 20 event types, in bursts, in order of time."""
-    from connectors.ridesharing import write
+    from elsinore.connectors.ridesharing import write
     from elsinore.progress import counting
 
     with counting(events, shown=sys.stderr.isatty()) as progress:

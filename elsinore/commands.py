@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.sinks import open_sink
 from elsinore.calendar_years import rows_as_python
+from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
+from elsinore.connectors.sinks import open_sink
 from elsinore.errors import InputError
 from elsinore.progress import bar, live_line
-from elsinore.tables import answers, columns_of, form_of, table
 
 if TYPE_CHECKING:
-    from actors.rows import Rows
-    from cluster.local import Metrics
+    from elsinore.actors.rows.rows import Rows
     from elsinore.api import Job
+    from elsinore.cluster.run.local import Metrics
     from elsinore.live import LiveStream
 
 ROWS = 1 << 12

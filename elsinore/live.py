@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
 
-from connectors.live_sinks import Callback, LiveSink, open_live_sink
 from elsinore.api import NUMERICS, checked, chosen_settings, known, seconds
+from elsinore.connectors.live_sinks import Callback, LiveSink, open_live_sink
+from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
 from elsinore.errors import FailedError, InputError
-from elsinore.tables import answers, columns_of, form_of, table
 from elsinore.workloads import text_of
 
 if TYPE_CHECKING:
-    from actors.rows import Rows
-    from cluster.live import Live, LiveMetrics, Write
-    from cluster.terms import Terms
+    from elsinore.actors.rows.rows import Rows
+    from elsinore.cluster.stream.live import Live, LiveMetrics, Write
+    from elsinore.cluster.stream.terms import Terms
 
 TRIES = 5
 """Times that a batch is given to a sink before the stream is given up."""
@@ -113,11 +113,11 @@ def stream(
     called twice with one batch). It may go on with other queries, which then answer the windows that begin after the
     latest event, and with another number of `actors`.
     """
-    from cluster.checkpoint import last_done
-    from cluster.live import Asked, Live
-    from connectors.spark.streams import check_folder, open_stream
-    from planner.check import check_attributes
-    from planner.plan import STRATEGIES, plan
+    from elsinore.cluster.stream.checkpoint import last_done
+    from elsinore.cluster.stream.live import Asked, Live
+    from elsinore.connectors.spark.streams import check_folder, open_stream
+    from elsinore.planner.checks.check import check_attributes
+    from elsinore.planner.plans.plan import STRATEGIES, plan
 
     chosen = chosen_settings("ray", settings)
     known("numeric", numeric, NUMERICS)

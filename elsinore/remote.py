@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from connectors.dead_letters import DeadLetters
-from connectors.feed import Names
-from connectors.files import FilesFeed
-from connectors.json_rows import json_rows
-from connectors.sinks import FIXED
+from elsinore.connectors.dead_letters import DeadLetters
+from elsinore.connectors.feed import Names
+from elsinore.connectors.files import FilesFeed
+from elsinore.connectors.formats.json_rows import json_rows
+from elsinore.connectors.sinks import FIXED
 
 if TYPE_CHECKING:
     from elsinore.client.facts import Sent

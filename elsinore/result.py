@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from elsinore.answers import Answers, Columns
-from elsinore.columns import listed
+from elsinore.connectors.rows.answers import Answers, Columns
+from elsinore.connectors.rows.columns import listed
+from elsinore.connectors.rows.tables import narrowed, table
 from elsinore.errors import InputError
-from elsinore.tables import narrowed, table
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from rich.console import RenderableType
 
-    from cluster.local import Metrics
+    from elsinore.cluster.run.local import Metrics
 
 
 @dataclass(frozen=True, repr=False)

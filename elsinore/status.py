@@ -8,10 +8,10 @@ from collections.abc import Mapping
 import numpy as np
 from rich.table import Table
 
-from cluster.checkpoint import status
 from elsinore.calendar_years import as_python
-from planner.check import check_text
-from planner.clock import Clock
+from elsinore.cluster.stream.checkpoint import status
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.time.clock import Clock
 
 COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows", "replanned")
 

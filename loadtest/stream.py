@@ -7,7 +7,7 @@ from itertools import count
 
 import pyarrow as pa
 
-from connectors.ridesharing import generate
+from elsinore.connectors.ridesharing import generate
 
 WORKLOAD = """
 -- These two any sender can count.

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import elsinore
-from planner.check import check_text
-from planner.errors import Problem, WorkloadError
-from planner.strategies import METHODS
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import Problem, WorkloadError
+from elsinore.planner.plans.strategies import METHODS
 from tests.vectors import CASES, FOLDER, name
 
 ROWS, PROBLEMS = FOLDER / "rows.txt", FOLDER / "problems.txt"

@@ -6,13 +6,13 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from cluster.local import ENOUGH, LocalRun
-from connectors.sources import open_events
 from elsinore.bench.gloria_streams import both, bursty
-from elsinore.tables import answers, columns_of
-from planner.check import check_text
-from planner.plan import plan
-from planner.planned_sets import PlannedSet
+from elsinore.cluster.run.local import ENOUGH, LocalRun
+from elsinore.connectors.rows.tables import answers, columns_of
+from elsinore.connectors.sources import open_events
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.plan import plan
 
 
 @pytest.mark.parametrize("burst", [1, 100])

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 import elsinore
-from actors.engine import Engine
-from actors.rows import Rows
-from planner.check import check
-from planner.clock import Clock
-from planner.parse import parse
-from planner.plan import Plan, plan
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.rows import Rows
+from elsinore.planner.checks.check import check
+from elsinore.planner.language.parse import parse
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer
 from tests.oracle.compare import differences

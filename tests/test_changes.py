@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
-from actors.engine import Engine
-from actors.reorder import START
-from planner.changing import changed
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import Plan, plan
-from planner.syntax import Workload
+from elsinore.actors.engine import Engine
+from elsinore.actors.streams.reorder import START
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.changing import changed
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.oracle import sharing
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.strategies import METHODS
+from elsinore.planner.plans.strategies import METHODS
 from tests import frozen
 from tests.frozen import COMBINATIONS, NUMERICS, Combination
 from tests.vectors import CASES

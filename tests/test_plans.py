@@ -12,18 +12,18 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
-import actors.plan_graph
-from cluster.local import LocalRun
-from connectors.sources import open_events
+import elsinore.actors.gloria.graph
+from elsinore.cluster.run.local import LocalRun
+from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.sources import open_events
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.plan_costs import PlanCosts
+from elsinore.planner.gloria.optimizers import OPTIMIZERS
+from elsinore.planner.gloria.sets import PlannedSet, planned_sets
+from elsinore.planner.plans.auto import decided
+from elsinore.planner.plans.plan import PLANNED, Plan, plan
+from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of, form_of
-from planner.auto import decided
-from planner.check import check_text
-from planner.clock import Clock
-from planner.gloria.optimizers import OPTIMIZERS
-from planner.plan import PLANNED, Plan, plan
-from planner.plan_costs import PlanCosts
-from planner.planned_sets import PlannedSet, planned_sets
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
@@ -73,7 +73,7 @@ def agree(case: Case, seed: int, room: int, numeric: Numeric, tally: Tally) -> N
     strategies |= {name: deciding(strategies["drawn"], costs) for name, costs in COSTS.items()}
     for name, made in strategies.items():
         note(f"{text}\n" + "\n".join(map(str, events)) + f"\n{name}, seed={seed}, room={room}, numeric={numeric}")
-        with patch.object(actors.plan_graph, "SNAPSHOTS", room):
+        with patch.object(elsinore.actors.gloria.graph, "SNAPSHOTS", room):
             result = outcome(text, made, events, numeric)
         assert differences(expected, result.rows(), numeric) == []
         kinds = set[str]().union(*(shares(one.plan) for one in made.share_sets if isinstance(one, PlannedSet)))

@@ -12,10 +12,10 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 import elsinore
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import Plan, plan
-from planner.prefix_sets import PrefixSet
+from elsinore.planner.baselines.sets import PrefixSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.prefixes import cases

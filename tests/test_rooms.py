@@ -35,12 +35,12 @@ ALONE = {"elsinore._version", "elsinore.calendar_years", "elsinore.errors", "els
 """Modules that import nothing of the project but each other, so that every room may know them."""
 
 UPWARDS = {
-    ("cluster.service.api", "elsinore"),
-    ("cluster.service.at_work", "elsinore.tables"),
-    ("cluster.service.rows", "elsinore.columns"),
-    ("cluster.service.stream_routes", "elsinore.tables"),
+    ("cluster.service.web.api", "elsinore"),
+    ("cluster.service.at_work", "connectors.rows.tables"),
+    ("cluster.service.rows", "connectors.rows.columns"),
+    ("cluster.service.web.stream_routes", "connectors.rows.tables"),
     ("cluster.service.submitting", "elsinore.api"),
-    ("connectors.json_rows", "elsinore.columns"),
+    ("connectors.formats.json_rows", "connectors.rows.columns"),
 }
 """Imports that no room should have. This list may only shrink."""
 
@@ -132,22 +132,31 @@ def of_uvicorn(name: str) -> bool:
 
 
 PRIVATE: list[tuple[str, Callable[[str], bool], set[str]]] = [
-    ("Ray", of_ray, {"cluster.raydp_gateway", "cluster.service.edge", "cluster.session", "connectors.spark.handover"}),
+    (
+        "Ray",
+        of_ray,
+        {
+            "cluster.machines.raydp_gateway",
+            "cluster.service.web.edge",
+            "cluster.machines.session",
+            "connectors.spark.handover",
+        },
+    ),
     (
         "Py4J",
         of_py4j,
         {
-            "cluster.live",
-            "cluster.raydp_gateway",
-            "cluster.ray_run",
+            "cluster.stream.live",
+            "cluster.machines.raydp_gateway",
+            "cluster.run.ray_run",
             "connectors.spark.dealing",
             "connectors.spark.handover",
             "connectors.spark.letting_go",
             "connectors.spark.slices",
         },
     ),
-    ("Numba", of_numba, {"actors.compiled"}),
-    ("uvicorn", of_uvicorn, {"cluster.service.edge"}),
+    ("Numba", of_numba, {"actors.algebra.compiled"}),
+    ("uvicorn", of_uvicorn, {"cluster.service.web.edge"}),
 ]
 """Modules that use what these projects keep to themselves: any version may change it, so one module of a room should
 know of it. These lists may only shrink."""

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
-import actors.forest_graph
 import elsinore
-from planner.check import check_text
-from planner.clock import Clock
-from planner.forest_sets import ForestSet
-from planner.plan import plan
+import elsinore.actors.a_seq.forest_graph
+from elsinore.planner.a_seq.sets import ForestSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
@@ -37,7 +37,7 @@ def agree(case: Case, room: int, numeric: Numeric, tally: Tally) -> None:
     tally.note("rows", bool(expected))
     for strategy in STRATEGIES:
         note(f"{text}\n" + "\n".join(map(str, events)) + f"\n{strategy}, room={room}, numeric={numeric}")
-        with patch.object(actors.forest_graph, "ROOM", room):
+        with patch.object(elsinore.actors.a_seq.forest_graph, "ROOM", room):
             rows = elsinore.run(text, events, strategy=strategy, numeric=numeric).rows()
         assert differences(expected, rows, numeric) == []
         pieces = [len(route.cuts) for one in sets_of(text, strategy) for route in one.forest.routes]

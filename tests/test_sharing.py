@@ -15,16 +15,16 @@ import pytest
 from hypothesis import assume, event, given, note, settings
 from hypothesis import strategies as st
 
-from cluster.local import LocalRun
-from connectors.sources import open_events
+from elsinore.cluster.run.local import LocalRun
+from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.sources import open_events
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of, form_of
-from planner.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
-from planner.check import check_text
-from planner.clock import Clock
-from planner.optimizer import SharingOptimizer
-from planner.optimizers import optimizer_of
-from planner.plan import plan
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.enumerate import ANY, CONTIGUOUS, NEXT

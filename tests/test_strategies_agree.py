@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given, note, settings
 
 import elsinore
-from planner.check import check_text
-from planner.plan import STRATEGIES, plan
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import STRATEGIES, plan
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences

@@ -1,4 +1,4 @@
-"""What Ray Serve deploys: `serve deploy` and KubeRay import `cluster.service.app:app`."""
+"""What Ray Serve deploys: `serve deploy` and KubeRay import `elsinore.cluster.service.app:app`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from ray import serve
 
-from cluster.service.api import build
-from cluster.service.control import Control
-from cluster.service.edge import listen_here_alone
-from cluster.service.jobs import Jobs
-from cluster.service.logs import log_as_json
-from cluster.service.settings import ServiceSettings, service_settings, token_of
-from cluster.service.sites import ANY
-from cluster.session import is_alone
-from cluster.settings import Settings, settings
-from connectors.errors import InputError
+from elsinore.cluster.machines.session import is_alone
+from elsinore.cluster.machines.settings import Settings, settings
+from elsinore.cluster.service.control import Control
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.logs import log_as_json
+from elsinore.cluster.service.settings import ServiceSettings, service_settings, token_of
+from elsinore.cluster.service.web.api import build
+from elsinore.cluster.service.web.edge import listen_here_alone
+from elsinore.cluster.service.web.sites import ANY
+from elsinore.connectors.errors import InputError
 
 MANY = 10_000
 """More than the replicas let in themselves, which say so in the words of the service."""

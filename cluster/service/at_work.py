@@ -15,27 +15,27 @@ import numpy as np
 import pyspark.sql.types as T  # noqa: N812
 from ray.exceptions import RayError
 
-from cluster.checkpoint import latest_of, mend
-from cluster.holding import HeldError
-from cluster.live import Asked, Live, Write
-from cluster.service.intake import forget_keys, is_last, sweep
-from cluster.service.jobs import DamagedJobError, Job, Spec, paused
-from cluster.service.refusals import refusal
-from cluster.service.rows import RowsSink, forget_rows
-from cluster.service.settings import ServiceSettings
-from cluster.settings import Settings
-from cluster.terms import Terms
-from connectors.errors import FailedError, InputError
-from connectors.feed import Names
-from connectors.spark.streams import Stream, file_options
-from connectors.spark.taken import log_bytes, seen, shorten, taken
 from elsinore.calendar_years import as_python
-from elsinore.tables import answers, columns_of, form_of, table
-from planner.check import check_text
-from planner.errors import WorkloadError
+from elsinore.cluster.machines.holding import HeldError
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.intake import forget_keys, is_last, sweep
+from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, paused
+from elsinore.cluster.service.rows import RowsSink, forget_rows
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.refusals import refusal
+from elsinore.cluster.stream.checkpoint import latest_of, mend
+from elsinore.cluster.stream.live import Asked, Live, Write
+from elsinore.cluster.stream.terms import Terms
+from elsinore.connectors.errors import FailedError, InputError
+from elsinore.connectors.feed import Names
+from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
+from elsinore.connectors.spark.streams import Stream, file_options
+from elsinore.connectors.spark.taken import log_bytes, seen, shorten, taken
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from actors.rows import Rows
+    from elsinore.actors.rows.rows import Rows
 
 LOG = logging.getLogger("elsinore.service")
 

@@ -8,11 +8,11 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError, RayTaskError
 
-from cluster.service.jobs import Jobs
-from cluster.service.manager import NAME, NAMESPACE, Manager
-from cluster.service.refusals import RefusedError, refusal
-from cluster.service.settings import ServiceSettings
-from cluster.settings import Settings
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.manager import NAME, NAMESPACE, Manager
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.refusals import RefusedError, refusal
 
 PATIENCE = 120
 """Seconds for what the manager is asked: queries are changed between two batches."""

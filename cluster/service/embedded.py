@@ -16,15 +16,15 @@ from pydantic import SecretStr
 from ray import serve
 from ray.exceptions import RayError
 
-from cluster.holding import holder
-from cluster.service.app import application
-from cluster.service.edge import ASKED_AS, CALLBACK, IMPORT_PATH, LISTENS_AT
-from cluster.service.jobs import Jobs
-from cluster.service.manager import NAME, NAMESPACE
-from cluster.service.settings import ServiceSettings, check_listening
-from cluster.session import Session
-from cluster.settings import Settings
-from connectors.errors import FailedError, InputError
+from elsinore.cluster.machines.holding import holder
+from elsinore.cluster.machines.session import Session
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.app import application
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.manager import NAME, NAMESPACE
+from elsinore.cluster.service.settings import ServiceSettings, check_listening
+from elsinore.cluster.service.web.edge import ASKED_AS, CALLBACK, IMPORT_PATH, LISTENS_AT
+from elsinore.connectors.errors import FailedError, InputError
 from elsinore.tokens import make
 
 LOOK = 0.2

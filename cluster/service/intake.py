@@ -20,19 +20,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cluster.service.jobs import Job, Spec, digest, workload_of
-from cluster.service.refusals import RefusedError
-from cluster.service.settings import ServiceSettings
-from connectors.errors import FailedError, InputError
-from connectors.feed import Names
-from connectors.safe_files import put_bytes, sync, write
-from connectors.wire.arrow_events import read_arrow
-from connectors.wire.fitting import Fitted, fitted
-from connectors.wire.json_events import read_json
-from connectors.wire.msgpack_events import read_msgpack
-from connectors.wire.raw import Raw
-from planner.check import check_attributes
-from planner.plan import plan
+from elsinore.cluster.service.jobs import Job, Spec, digest, workload_of
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.errors import FailedError, InputError
+from elsinore.connectors.feed import Names
+from elsinore.connectors.storage.safe_files import put_bytes, sync, write
+from elsinore.connectors.wire.arrow_events import read_arrow
+from elsinore.connectors.wire.fitting import Fitted, fitted
+from elsinore.connectors.wire.json_events import read_json
+from elsinore.connectors.wire.msgpack_events import read_msgpack
+from elsinore.connectors.wire.raw import Raw
+from elsinore.planner.checks.check import check_attributes
+from elsinore.planner.plans.plan import plan
 
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)

@@ -29,14 +29,14 @@ from pathlib import Path
 from time import time
 from typing import Any
 
-from cluster.service.refusals import TITLES, RefusedError
-from connectors.errors import FailedError
-from connectors.safe_files import make_folder, put_bytes, sync
 from elsinore.calendar_years import LAST_SECOND
-from planner.check import check_text
-from planner.clock import UNITS
-from planner.plan import STRATEGIES
-from planner.syntax import Workload
+from elsinore.cluster.service.web.refusals import TITLES, RefusedError
+from elsinore.connectors.errors import FailedError
+from elsinore.connectors.storage.safe_files import make_folder, put_bytes, sync
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.plan import STRATEGIES
+from elsinore.planner.time.clock import UNITS
 
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 

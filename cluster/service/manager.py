@@ -11,16 +11,16 @@ from threading import Event, Lock, Thread
 from time import sleep
 from typing import IO, Any
 
-from cluster.holding import HeldError, hold
-from cluster.service.at_work import LOG, AtWork
-from cluster.service.jobs import Jobs, Spec
-from cluster.service.logs import log_as_json
-from cluster.service.metrics import Gauges
-from cluster.service.refusals import RefusedError
-from cluster.service.settings import ServiceSettings
-from cluster.session import session
-from cluster.settings import Settings
-from connectors.errors import FailedError
+from elsinore.cluster.machines.holding import HeldError, hold
+from elsinore.cluster.machines.session import session
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.at_work import LOG, AtWork
+from elsinore.cluster.service.jobs import Jobs, Spec
+from elsinore.cluster.service.logs import log_as_json
+from elsinore.cluster.service.metrics import Gauges
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.errors import FailedError
 
 NAME, NAMESPACE = "elsinore-manager", "elsinore"
 

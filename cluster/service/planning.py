@@ -9,10 +9,10 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from threading import Lock
 
-from connectors.errors import InputError
-from planner.check import check_text
-from planner.errors import WorkloadError
-from planner.plan import plan
+from elsinore.connectors.errors import InputError
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
+from elsinore.planner.plans.plan import plan
 
 MEMORY = 4 << 30
 """Bytes that a plan may take."""
@@ -45,7 +45,7 @@ class Planner:
     def _started(self) -> Connection:
         if self._line is None or self._process is None or self._process.poll() is not None:
             here, there = Pipe()
-            command = [sys.executable, "-m", "cluster.service.planning", str(there.fileno())]
+            command = [sys.executable, "-m", "elsinore.cluster.service.planning", str(there.fileno())]
             self._process = subprocess.Popen(command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
             there.close()
             self._line = here

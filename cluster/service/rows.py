@@ -17,15 +17,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from cluster.service.jobs import Job
-from cluster.service.refusals import RefusedError
-from connectors.errors import FailedError
-from connectors.json_rows import json_rows
-from connectors.live_sinks import LiveSink
-from connectors.safe_files import put_bytes
-from connectors.sinks import FIXED
-from connectors.widening import fitted, wider
-from elsinore.columns import NUMBER
+from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.errors import FailedError
+from elsinore.connectors.formats.json_rows import json_rows
+from elsinore.connectors.live_sinks import LiveSink
+from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.sinks import FIXED
+from elsinore.connectors.storage.safe_files import put_bytes
+from elsinore.connectors.widening import fitted, wider
 
 PART = re.compile(r"part-(\d{12,})\.arrow")
 """The name of a file of rows: the number of its batch."""

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from cluster.sourced import Sourced, sourced
-from connectors.errors import InputError
+from elsinore.cluster.machines.sourced import Sourced, sourced
+from elsinore.connectors.errors import InputError
 from elsinore.tokens import loopback
 
 FILE = Path("elsinore-service.toml")

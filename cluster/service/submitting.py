@@ -7,18 +7,18 @@ import uuid
 from dataclasses import replace
 from fractions import Fraction
 
-from cluster.service.documents import Queries, Submission
-from cluster.service.intake import check_readable
-from cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
-from cluster.service.planning import PLANNER
-from cluster.service.refusals import RefusedError
-from cluster.service.settings import ServiceSettings
-from connectors.errors import InputError
 from elsinore.api import known, seconds
-from planner.clock import UNITS
-from planner.parse import parse
-from planner.plan import STRATEGIES
-from planner.syntax import Workload
+from elsinore.cluster.service.intake import check_readable
+from elsinore.cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
+from elsinore.cluster.service.planning import PLANNER
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.documents import Queries, Submission
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.errors import InputError
+from elsinore.planner.language.parse import parse
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.plan import STRATEGIES
+from elsinore.planner.time.clock import UNITS
 
 
 def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:

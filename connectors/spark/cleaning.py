@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
 
-from connectors.feed import Names
 from elsinore.calendar_years import calendar_bounds
-from planner.clock import Clock
+from elsinore.connectors.feed import Names
+from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

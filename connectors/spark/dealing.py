@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.functions as F  # noqa: N812
 
-from connectors.dead_letters import LATE
-from connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
-from connectors.spark.letting_go import let_go
-from planner.routes import Route
+from elsinore.connectors.dead_letters import LATE
+from elsinore.connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
+from elsinore.connectors.spark.letting_go import let_go
+from elsinore.planner.plans.routes import Route
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

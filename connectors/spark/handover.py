@@ -16,8 +16,8 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import StorageLevel
 from ray._private import worker
 
-from connectors.errors import FailedError
-from connectors.spark.letting_go import let_go
+from elsinore.connectors.errors import FailedError
+from elsinore.connectors.spark.letting_go import let_go
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

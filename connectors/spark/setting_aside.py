@@ -17,7 +17,7 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.safe_files import make_folder, sync
+from elsinore.connectors.storage.safe_files import make_folder, sync
 
 DAMAGE = re.compile(
     r"""

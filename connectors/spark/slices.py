@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from connectors.spark.dealing import BEGINNING
+from elsinore.connectors.spark.dealing import BEGINNING
 
 MUCH = 2
 """Times the events of a slice that one may have, or that may wait for others; beyond that Spark has to cut anew."""

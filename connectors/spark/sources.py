@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
 
-from connectors.files import FilesFeed
-from connectors.parquet_files import ParquetFile, has_all, spread_of
-from connectors.sources import Source
-from connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
-from connectors.spark.slices import Group
-from connectors.times import read_times, too_far
-from planner.clock import Clock
+from elsinore.connectors.files import FilesFeed
+from elsinore.connectors.formats.parquet_files import ParquetFile, has_all, spread_of
+from elsinore.connectors.sources import Source
+from elsinore.connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from elsinore.connectors.spark.slices import Group
+from elsinore.connectors.times import read_times, too_far
+from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

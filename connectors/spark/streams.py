@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 import pyspark.sql.types as T  # noqa: N812
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from connectors.errors import FailedError, InputError, names_there_are
-from connectors.feed import Names
-from connectors.spark.cleaning import CORRUPT, FLOATING, WHOLE, cleaned, readable
-from connectors.spark.setting_aside import causes, tells_of_damage
-from planner.clock import Clock
+from elsinore.connectors.errors import FailedError, InputError, names_there_are
+from elsinore.connectors.feed import Names
+from elsinore.connectors.spark.cleaning import CORRUPT, FLOATING, WHOLE, cleaned, readable
+from elsinore.connectors.spark.setting_aside import causes, tells_of_damage
+from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from connectors.safe_files import put_bytes
+from elsinore.connectors.storage.safe_files import put_bytes
 
 WHOLE = ".compact"
 """Of the name of a log of all files, up to some batch."""

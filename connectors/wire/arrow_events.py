@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.columns import is_coded_text, is_text, one_array
-from connectors.errors import InputError
-from connectors.wire.raw import Raw, TooManyError, UnreadableError, check_room, too_many
+from elsinore.connectors.columns import is_coded_text, is_text, one_array
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.wire.raw import Raw, TooManyError, UnreadableError, check_room, too_many
 
 RECORD_BATCH, DICTIONARY_BATCH = 3, 2
 """Kinds of messages, as Arrow's Message.fbs numbers them."""

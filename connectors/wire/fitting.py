@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from connectors.columns import attribute_type, cast_or_null, read_attribute
-from connectors.errors import InputError
-from connectors.feed import Names
-from connectors.values import EXACT_IN_FLOAT, fit, is_far_time, is_null, type_of, usual_kind
-from connectors.wire.arrow_events import is_null_alone
-from connectors.wire.raw import Raw
+from elsinore.connectors.columns import attribute_type, cast_or_null, read_attribute
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Names
+from elsinore.connectors.values import EXACT_IN_FLOAT, fit, is_far_time, is_null, type_of, usual_kind
+from elsinore.connectors.wire.arrow_events import is_null_alone
+from elsinore.connectors.wire.raw import Raw
 
 TYPES: dict[str, pa.DataType] = {
     "int64": pa.int64(),

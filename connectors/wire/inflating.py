@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from connectors.wire.raw import TooManyError, UnreadableError
+from elsinore.connectors.wire.raw import TooManyError, UnreadableError
 
 CODINGS = ("gzip", "zstd")
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.json as pajson
 
-from connectors.values import may_be_rounded, says_no_number
-from connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, check_room, raw_of, too_many
+from elsinore.connectors.values import may_be_rounded, says_no_number
+from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, check_room, raw_of, too_many
 
 PLAIN = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgpack
 
-from connectors.errors import InputError
-from connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, raw_of, too_many
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, raw_of, too_many
 
 FLAT = "events are flat: numbers, texts, truths, times, nulls"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.errors import InputError
+from elsinore.connectors.errors import InputError
 
 
 class UnreadableError(InputError):

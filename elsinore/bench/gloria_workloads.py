@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from planner.gloria.statistics import Statistics
+from elsinore.planner.gloria.costs.statistics import Statistics
 
 BACKBONES, LENGTH = 8, 14
 """Sequences of types that queries have parts of: prefixes, suffixes and middles overlap."""

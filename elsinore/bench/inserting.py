@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from cluster.local import LocalRun
 from elsinore.bench.points import RUNS, Metrics
 from elsinore.bench.replay import DEFINITIONS, replay
 from elsinore.bench.settings import SETTINGS
 from elsinore.bench.sharing_plans import Planned
+from elsinore.cluster.run.local import LocalRun
 
 MORE = 100
 """Insertions of each value, beside the one that is needed."""

@@ -11,11 +11,11 @@ from typing import ClassVar, Literal
 
 from elsinore.bench.gloria_workloads import BACKBONES, KLEENES, LENGTH, LONGEST, SHORTEST, mixed, statistics
 from elsinore.bench.points import REPETITION, Metrics, Point, repeated
-from planner.check import check_text
-from planner.gloria.cost import PaperCost
-from planner.gloria.optimizers import sharing_plans
-from planner.gloria.plan import SharingPlan
-from planner.plan import QueryPlan, plan
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.optimizers import sharing_plans
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.plans.plan import QueryPlan, plan
 
 MODEL = PaperCost(statistics())
 

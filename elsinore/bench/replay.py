@@ -17,15 +17,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from actors.rows import Rows
-from actors.stream_statistics import StreamStatistics
-from cluster.local import LocalRun
+from elsinore.actors.rows.rows import Rows
+from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.api import prepare
 from elsinore.bench.points import REPETITION, Metrics, Point, repeated
 from elsinore.bench.settings import SETTINGS, Setting
-from planner.clock import Clock
-from planner.drift import Observed
-from planner.plan import Plan
+from elsinore.cluster.run.local import LocalRun
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.plans.plan import Plan
+from elsinore.planner.time.clock import Clock
 
 PIECES = 10
 """Of a pane."""

@@ -10,11 +10,11 @@ import pyarrow as pa
 from elsinore.bench.gloria_streams import both, bursty
 from elsinore.bench.points import Metrics
 from elsinore.bench.replay import Run
-from planner.check import check_text
-from planner.drift import Observed
-from planner.gloria.cost import PaperCost
-from planner.gloria.engine_cost import EngineCost
-from planner.plan import PLANNED, Plan, plan
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.plans.plan import PLANNED, Plan, plan
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from connectors.ridesharing import SCHEMA, TYPES, generate
 from elsinore.bench.workloads import ENDS, KLEENE, OTHERS, RECURRING, SPEEDS, STARTS
+from elsinore.connectors.ridesharing import SCHEMA, TYPES, generate
 
 MINUTE = 60_000
 """In milliseconds, the unit of the times of all streams here but for `rides`."""

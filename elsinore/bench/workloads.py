@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from connectors.ridesharing import TYPES
+from elsinore.connectors.ridesharing import TYPES
 
 KLEENE = "Travel"
 OTHERS = tuple(name for name in TYPES if name != KLEENE)

@@ -12,7 +12,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from elsinore.answers import Answers, united
 from elsinore.client.batches import Batch, batches
 from elsinore.client.exchange import ARROW, JSON, Pause, Request, Response, Silence, Steps
 from elsinore.client.facts import JobStatus, Sent
@@ -20,8 +19,9 @@ from elsinore.client.options import Options, wired
 from elsinore.client.pages import Page, table_of
 from elsinore.client.patience import Answered, Patience, answered
 from elsinore.client.refusals import refusal
+from elsinore.connectors.rows.answers import Answers, united
+from elsinore.connectors.rows.tables import APPROXIMATE
 from elsinore.result import Result
-from elsinore.tables import APPROXIMATE
 from elsinore.workloads import text_of
 
 WORKLOADS = "/v1/workloads"

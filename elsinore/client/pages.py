@@ -10,9 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from elsinore.answers import Answers, Columns
 from elsinore.client.exchange import Response
-from elsinore.columns import NUMBER, Values, exactly
+from elsinore.connectors.rows.answers import Answers, Columns
+from elsinore.connectors.rows.columns import NUMBER, Values, exactly
 from elsinore.errors import FailedError
 from elsinore.result import dicts
 

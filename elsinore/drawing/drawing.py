@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from connectors.drafts import Draft
+from elsinore.connectors.storage.drafts import Draft
 from elsinore.drawing.svg import PALE, SIZE, SMALL, Picture, document, group, text, width_of
 from elsinore.errors import InputError
 

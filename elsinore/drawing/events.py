@@ -7,17 +7,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from actors.engine import Engine
-from actors.recording import RecordingGraph
-from connectors.sources import open_events
+from elsinore.actors.engine import Engine
+from elsinore.actors.hamlet.recording import RecordingGraph
+from elsinore.connectors.sources import open_events
 from elsinore.drawing.drawing import Drawing
 from elsinore.drawing.graph import draw_graph
 from elsinore.errors import InputError
-from planner.clock import Clock
-from planner.optimizer import Always
-from planner.plan import plan
-from planner.sharing import LinkedSet, MovingSet
-from planner.syntax import Workload
+from elsinore.planner.hamlet.optimizer import Always
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.sharing import LinkedSet, MovingSet
+from elsinore.planner.time.clock import Clock
 
 MOST = 60
 """Events that a drawing has room for."""

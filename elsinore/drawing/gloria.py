@@ -16,11 +16,11 @@ from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import GRAY, PALE, SIZE, SMALL, WHITE, Box, Picture, cut, group, rectangle, text, width_of
 from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief
-from planner.gloria.explain import node_text, stage_name
-from planner.gloria.plan import SharingPlan
-from planner.gloria.record import EdgeRecord, NodeRecord
-from planner.plan import QueryPlan
-from planner.template import template_of_query
+from elsinore.planner.gloria.explain import node_text, stage_name
+from elsinore.planner.gloria.graph.record import EdgeRecord, NodeRecord
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.hamlet.template import template_of_query
+from elsinore.planner.plans.plan import QueryPlan
 
 LETTERS = 60
 NODES = 6

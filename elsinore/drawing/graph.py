@@ -11,7 +11,7 @@ from elsinore.drawing.graphlets import GraphletBox, Table
 from elsinore.drawing.layout import Edge, Layout, Node, layered
 from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import PALE, SMALL, Picture, curve, cut, group, point, text
-from planner.graph_record import DrawnGraphlet, DrawnSnapshot, GraphRecord
+from elsinore.planner.hamlet.graph_record import DrawnGraphlet, DrawnSnapshot, GraphRecord
 
 LETTERS = 60
 STRIP = 20

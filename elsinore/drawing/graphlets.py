@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 from elsinore.drawing.svg import GRAY, PALE, SMALL, WHITE, Box, cut, group, rectangle, text, width_of
 from elsinore.drawing.words import brief
-from planner.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot
+from elsinore.planner.hamlet.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot
 
 PER_ROW = 8
 """Events of a graphlet side by side."""

@@ -29,7 +29,7 @@ from elsinore.drawing.svg import (
     width_of,
 )
 from elsinore.drawing.words import brief_of
-from planner.template import Label, Template, Transition
+from elsinore.planner.hamlet.template import Label, Template, Transition
 
 HEIGHT = 38
 """Of the box of a type with few arrows."""

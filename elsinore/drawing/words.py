@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elsinore.drawing.svg import cut
-from planner.query_names import runs
+from elsinore.planner.explain.query_names import runs
 
 LETTERS = 24
 

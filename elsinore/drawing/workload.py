@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from elsinore.drawing.drawing import Drawing, Titled, stacked
 from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief
-from planner.plan import Plan
-from planner.template import template_of_query, template_of_set
+from elsinore.planner.hamlet.template import template_of_query, template_of_set
+from elsinore.planner.plans.plan import Plan
 
 LETTERS = 60
 LEGEND = (

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from planner.errors import Problem, WorkloadError, quote
-from planner.predicates import attributes as attributes_of
-from planner.suggest import also, did_you_mean, those
-from planner.syntax import Place, Query, Workload
-from planner.walk import leaves
+from elsinore.planner.language.errors import Problem, WorkloadError, quote
+from elsinore.planner.language.suggest import also, did_you_mean, those
+from elsinore.planner.language.syntax import Place, Query, Workload
+from elsinore.planner.language.walk import leaves
+from elsinore.planner.machines.predicates import attributes as attributes_of
 
 Attributes = Mapping[str, Collection[str]]
 

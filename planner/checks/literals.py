@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import isinf
 from typing import Literal
 
-from planner.errors import Problem
-from planner.syntax import (
+from elsinore.planner.language.errors import Problem
+from elsinore.planner.language.syntax import (
     All,
     Any,
     Arithmetic,
@@ -22,7 +22,7 @@ from planner.syntax import (
     Node,
     Query,
 )
-from planner.walk import nodes
+from elsinore.planner.language.walk import nodes
 
 Kind = Literal["number", "text", "truth value"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.errors import Problem, quote
-from planner.predicates import attributes
-from planner.suggest import also, did_you_mean, those
-from planner.syntax import Aggregate, Attribute, Grouping, Matches, Query
-from planner.walk import leaves, occurrences, variables
+from elsinore.planner.language.errors import Problem, quote
+from elsinore.planner.language.suggest import also, did_you_mean, those
+from elsinore.planner.language.syntax import Aggregate, Attribute, Grouping, Matches, Query
+from elsinore.planner.language.walk import leaves, occurrences, variables
+from elsinore.planner.machines.predicates import attributes
 
 
 def variables_are_unique(query: Query) -> Iterator[Problem]:

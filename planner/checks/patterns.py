@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from planner.automaton import operands
-from planner.errors import Problem
-from planner.syntax import And, EventType, Kleene, Not, Or, Pattern, Query, Seq
-from planner.walk import nodes
+from elsinore.planner.language.errors import Problem
+from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Query, Seq
+from elsinore.planner.language.walk import nodes
+from elsinore.planner.machines.automaton import operands
 
 MOST_POSITIONS = 1000
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.automaton import follows
-from planner.errors import Problem, enumeration, quote
-from planner.predicates import attributes
-from planner.syntax import Arithmetic, Attribute, Comparison, Expression, Matches, Query
-from planner.walk import negated, variables
+from elsinore.planner.language.errors import Problem, enumeration, quote
+from elsinore.planner.language.syntax import Arithmetic, Attribute, Comparison, Expression, Matches, Query
+from elsinore.planner.language.walk import negated, variables
+from elsinore.planner.machines.automaton import follows
+from elsinore.planner.machines.predicates import attributes
 
 _ONE_EACH = "compare something of one event with something of the other, such as {0} < {1} or {0} + 1 < {1}"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.ambiguity import ambiguity
-from planner.errors import Problem
-from planner.machine import TooComplexError
-from planner.plan import plan_query
-from planner.syntax import Query
+from elsinore.planner.language.errors import Problem
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.machines.ambiguity import ambiguity
+from elsinore.planner.machines.machine import TooComplexError
+from elsinore.planner.plans.plan import plan_query
 
 
 def named_variables_are_bound_in_one_way(query: Query) -> Iterator[Problem]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.errors import Problem, quote
-from planner.suggest import also, did_you_mean, those
-from planner.syntax import Aggregate, Grouping, Matches, Query
-from planner.walk import negated
+from elsinore.planner.language.errors import Problem, quote
+from elsinore.planner.language.suggest import also, did_you_mean, those
+from elsinore.planner.language.syntax import Aggregate, Grouping, Matches, Query
+from elsinore.planner.language.walk import negated
 
 FIXED = ("query", "window_start", "window_end")
 """The columns that every row has."""

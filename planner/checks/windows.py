@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from planner.errors import Problem
-from planner.syntax import Query, Span
+from elsinore.planner.language.errors import Problem
+from elsinore.planner.language.syntax import Query, Span
 
 LONGEST = 2**53
 """In seconds, or events: beyond, no clock counts them."""

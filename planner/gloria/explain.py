@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.gloria.plan import QSet, SharingPlan
-from planner.gloria.record import NodeRecord, PoolRecord
-from planner.gloria.template import Mask, Template
-from planner.query_names import listed
+from elsinore.planner.explain.query_names import listed
+from elsinore.planner.gloria.graph.record import NodeRecord, PoolRecord
+from elsinore.planner.gloria.plan import QSet, SharingPlan
+from elsinore.planner.gloria.templates.template import Mask, Template
 
 REJECTED = 3
 """Sharing plans of a transition that are shown besides the chosen one: the nearest ones."""

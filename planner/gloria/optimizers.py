@@ -6,23 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from planner.gloria.aseq import ChopConnect, PrefixTree
-from planner.gloria.build import templates
-from planner.gloria.choices import Choice, cost_of, q_sets_of
-from planner.gloria.cost import CostModel, PaperCost
-from planner.gloria.following import choices_along
-from planner.gloria.graph import Graph, Policy, graph_of
-from planner.gloria.plan import SharingPlan
-from planner.gloria.prices import Prices
-from planner.gloria.prove import proved
-from planner.gloria.recording import record_of
-from planner.gloria.search import search
-from planner.gloria.segments import Space, space_of
-from planner.gloria.settle import Settler
-from planner.gloria.template import Template
+from elsinore.planner.a_seq.plans import ChopConnect, PrefixTree
+from elsinore.planner.gloria.costs.cost import CostModel, PaperCost
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.graph.graph import Graph, Policy, graph_of
+from elsinore.planner.gloria.graph.recording import record_of
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.gloria.search.choices import Choice, cost_of, q_sets_of
+from elsinore.planner.gloria.search.following import choices_along
+from elsinore.planner.gloria.search.improve import Settler
+from elsinore.planner.gloria.search.prove import proved
+from elsinore.planner.gloria.search.search import search
+from elsinore.planner.gloria.search.segments import Space, space_of
+from elsinore.planner.gloria.templates.build import templates
+from elsinore.planner.gloria.templates.template import Template
 
 if TYPE_CHECKING:
-    from planner.plan import QueryPlan
+    from elsinore.planner.plans.plan import QueryPlan
 
 
 class GloriaOptimizer(Protocol):

@@ -28,8 +28,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.gloria.record import GraphRecord
-from planner.gloria.template import Mask, Template, Transition, bits
+from elsinore.planner.gloria.graph.record import GraphRecord
+from elsinore.planner.gloria.templates.template import Mask, Template, Transition, bits
 
 
 @dataclass(frozen=True)

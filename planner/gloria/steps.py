@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from planner.gloria.plan import QSet, SharingPlan
+from elsinore.planner.gloria.plan import QSet, SharingPlan
 
 EMPTY = 0
 """The machine's state of the empty trend."""

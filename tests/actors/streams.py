@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from actors.engine import Engine
-from actors.rows import Rows
-from planner.check import check
-from planner.clock import Clock
-from planner.parse import parse
-from planner.plan import Plan, plan
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.rows import Rows
+from elsinore.planner.checks.check import check
+from elsinore.planner.language.parse import parse
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 
 TYPE = pa.dictionary(pa.int32(), pa.string())
 Row = dict[str, Any]

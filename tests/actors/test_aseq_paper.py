@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import elsinore
-from actors.counters_numba_fns import Events
-from actors.forest_numba_fns import DONE, Answers, Questions, Rows, Snapshots, run_forest
-from actors.forest_tables import ForestTables, Member
-from actors.share_tables import Columns
-from planner.check import check_text
-from planner.forest import forest_of, sequence_of
-from planner.plan import plan
+from elsinore.actors.a_seq.forest_numba_fns import DONE, Answers, Questions, Rows, Snapshots, run_forest
+from elsinore.actors.a_seq.forest_tables import ForestTables, Member
+from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.lowering.sets import Columns
+from elsinore.planner.a_seq.forest import forest_of, sequence_of
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import plan
 
 ROOM = 64
 

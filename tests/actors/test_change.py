@@ -8,14 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
-from actors.reorder import START
-from actors.rows import Rows
-from planner.changing import changed
-from planner.check import check_text
-from planner.clock import Clock
-from planner.errors import WorkloadError
-from planner.plan import Plan, plan
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.rows import Rows
+from elsinore.actors.streams.reorder import START
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
+from elsinore.planner.plans.changing import changed
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 
 TUMBLING, SLIDING, MOVING = (f"WITHIN 10 seconds{slide}" for slide in (" SLIDE 10 seconds", " SLIDE 5 seconds", ""))
@@ -250,7 +250,7 @@ def test_undisturbed_by_others_on_a_longer_stream(
     window: str, strategy: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Partitions are forgotten, queries come and go, states are restored: `q0` to `q2` are there all the time."""
-    monkeypatch.setattr("actors.partitions.KEEP_ALL_BELOW", 16)
+    monkeypatch.setattr("elsinore.actors.streams.partitions.KEEP_ALL_BELOW", 16)
     patterns = FLAT if strategy == "sharon" else PATTERNS
     texts = [
         query(f"q{n}", pattern, window, where=where if "B+" in pattern else "WHERE [k]")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from actors.closing import ROOM
+from elsinore.actors.windows.closing import ROOM
 
 WINDOWS = ("WITHIN 1 minute SLIDE 1 minute", "WITHIN 2 minutes SLIDE 1 minute", "WITHIN 3 minutes SLIDE 2 minutes")
 """One after another, overlapping, and such that a row counts for nobody at times."""

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from numba.extending import is_jitted
 
-from actors import compiled
-from actors.compiled import digest_of, sources_of
+from elsinore.actors.algebra import compiled
+from elsinore.actors.algebra.compiled import digest_of, sources_of
 from tests.support.modules import KERNELS, MODULES, ROOMS, ROOT, plain
 
-OTHERWISE = ["planner.deciding_numba_fns"]
+OTHERWISE = ["elsinore.planner.hamlet.deciding_numba_fns"]
 """Kernels that Numba keeps beside their file, and compares with that file alone. This list may only shrink."""
 
 KEPT = [name for name in KERNELS if plain(name) not in OTHERWISE]
@@ -43,7 +43,7 @@ print(json.dumps(found))
 
 CHANGED = f"""
 import json
-from actors.compiled import _file_of, digest_of, sources_of
+from elsinore.actors.algebra.compiled import _file_of, digest_of, sources_of
 
 found = {{}}
 for kernels in {KEPT!r}:
@@ -133,7 +133,7 @@ HOUSE = {
     "house/algebra/numbers.py": "",
     "house/planner/__init__.py": "from .costs import MOST\n",
     "house/planner/costs.py": "MOST = 3\n",
-    "house/planner/bursts.py": "OWN = 2\n",
+    "house/planner/hamlet/bursts.py": "OWN = 2\n",
     "house/planner/late.py": "",
     "house/planner/typed.py": "",
     "house/rooms/hamlet/deep/__init__.py": "",
@@ -180,7 +180,7 @@ def test_imports_are_followed_at_any_depth(tmp_path: Path, monkeypatch: pytest.M
         "house.algebra.numbers": "house/algebra/numbers.py",
         "house.planner": "house/planner/__init__.py",
         "house.planner.costs": "house/planner/costs.py",
-        "house.planner.bursts": "house/planner/bursts.py",
+        "house.planner.bursts": "house/planner/hamlet/bursts.py",
         "house.planner.late": "house/planner/late.py",
         module: "house/rooms/hamlet/deep/run_numba_fns.py",
     }
@@ -189,4 +189,6 @@ def test_imports_are_followed_at_any_depth(tmp_path: Path, monkeypatch: pytest.M
 def test_modules_of_equal_code_have_folders_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "run_numba_fns.py"
     path.write_text("")
-    assert digest_of("actors.hamlet.run_numba_fns", path) != digest_of("actors.gloria.run_numba_fns", path)
+    assert digest_of("elsinore.actors.hamlet.run_numba_fns", path) != digest_of(
+        "elsinore.actors.gloria.run_numba_fns", path
+    )

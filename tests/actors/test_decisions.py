@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
-from planner.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
-from planner.check import check_text
-from planner.clock import Clock
-from planner.optimizer import Always, Never, SharingOptimizer
-from planner.plan import plan
+from elsinore.actors.engine import Engine
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
+from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, cut
 
 WINDOW = "WITHIN 100 seconds SLIDE 100 seconds"

@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 import elsinore
-from actors.engine import Engine
+from elsinore.actors.engine import Engine
 from elsinore.cli import app
-from planner.check import check_text
-from planner.clock import Clock
-from planner.errors import WorkloadError
-from planner.plan import Plan, plan
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.actors.test_strategies import EVENTS, query, within
 
@@ -117,7 +117,7 @@ def test_more_trends_than_can_be_constructed(window: str, last: str, monkeypatch
     """As many as allowed are no mistake: 2 ** 10 - 1 in the first ten seconds, and then some."""
     text = f"QUERY many RETURN COUNT(*), SUM(B.v) PATTERN B+ {window}"
     allowed = 1023 if "SLIDE" in window else sum(2**n - 1 for n in range(1, 11)) + 1023
-    monkeypatch.setattr("actors.two_step_graph.LIMIT", allowed)
+    monkeypatch.setattr("elsinore.actors.baselines.two_step_graph.LIMIT", allowed)
     events = batch("B", range(20), v=[1] * 20)
     count = 10 if "SLIDE" in window else 11
     assert run(text, "two-step", events.slice(0, count)) == run(text, "auto", events.slice(0, count))

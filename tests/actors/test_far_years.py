@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import elsinore
-from connectors.sinks import open_sink
-from connectors.times import too_far
 from elsinore.calendar_years import FIRST_SECOND, LAST_SECOND, PER_SECOND, as_python, as_texts
-from planner.clock import Clock
+from elsinore.connectors.sinks import open_sink
+from elsinore.connectors.times import too_far
+from elsinore.planner.time.clock import Clock
 
 COUNTED = "RETURN COUNT(*) PATTERN A+ WITHIN 1 hour SLIDE 1 hour"
 ZONES = [None, "UTC", "Asia/Tokyo", "America/New_York"]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.engine import Engine
-from planner.errors import WorkloadError
+from elsinore.actors.engine import Engine
+from elsinore.planner.language.errors import WorkloadError
 from tests.actors.streams import batch, cut, engine, fed, planned, run, shown
 
 WINDOWS = {

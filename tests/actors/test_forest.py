@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
-from planner.check import check_text
-from planner.clock import Clock
-from planner.forest_sets import ForestSet
-from planner.plan import plan
+from elsinore.actors.engine import Engine
+from elsinore.planner.a_seq.sets import ForestSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 
 STRATEGIES = ("a-seq", "prefix", "chop-connect")

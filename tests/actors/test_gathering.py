@@ -5,12 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from actors.gathering import Gathering
-from actors.optimizer_actor import OptimizerActor, told
-from actors.stream_statistics import StreamStatistics
-from planner.clock import Clock
-from planner.drift import Observed
-from planner.optimizers import optimizer_of
+from elsinore.actors.shells.gathering import Gathering
+from elsinore.actors.shells.optimizer_actor import OptimizerActor, told
+from elsinore.actors.streams.statistics import StreamStatistics
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch
 from tests.actors.test_replanner import noted
 

@@ -11,14 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
-from actors.plan_state import NAMES, TAGS, load_plan, save_plan
-from actors.state import FORMAT, UnreadableError, made, pack, unpack
 from elsinore._version import __version__
+from elsinore.actors.engine import Engine
+from elsinore.actors.plan_state import NAMES, TAGS, load_plan, save_plan
+from elsinore.actors.state import FORMAT, UnreadableError, made, pack, unpack
 from elsinore.errors import InputError
-from planner import sharing, syntax
-from planner.clock import Clock
-from planner.sharing import ShareSet
+from elsinore.planner.language import syntax
+from elsinore.planner.plans import sharing
+from elsinore.planner.plans.sharing import ShareSet
+from elsinore.planner.time.clock import Clock
 from tests.golden_states import FOLDER, KINDS, LATENESS, NUMERICS, Kind, frozen, planned, rest, saved, sets_in
 
 STATES = list(product(KINDS, NUMERICS))
@@ -104,7 +105,10 @@ def _named(others: dict[str, Any]) -> dict[str, Any]:
         (b"\xc1nonsense", "this is not a state of Elsinore; "),
         (saved("hamlet", "exact")[:100], "this is not a state of Elsinore; "),
         (in_plan("sharer", "borrower"), "a plan with a part called 'borrower', which this version does not know; "),
-        (in_plan("sharer", "planner.sharing.Sharer"), "a part called 'planner.sharing.Sharer', which"),
+        (
+            in_plan("sharer", "elsinore.planner.plans.sharing.Sharer"),
+            "a part called 'elsinore.planner.plans.sharing.Sharer', which",
+        ),
         (in_plan("sharer", "sharer", colour=3), "a sharer of other fields (accepts, bound, colour, consumed, "),
         (in_plan("sharer", "sharer", end=None), "a sharer of other fields (accepts, bound, consumed, inputs, member, "),
         (changed(parts=[{}]), "holds other things than this version knows (KeyError: 'plan'); "),

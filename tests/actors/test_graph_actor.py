@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from actors.blocks_in import Bounds, block_of
-from actors.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
-from planner.check import check_text
-from planner.clock import Clock
-from planner.optimizers import optimizer_of
-from planner.plan import plan
-from planner.routes import routes
+from elsinore.actors.shells.blocks_in import Bounds, block_of
+from elsinore.actors.shells.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.routes import routes
+from elsinore.planner.time.clock import Clock
 
 WORKLOAD = "RETURN COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) WITHIN 10 seconds SLIDE 5 seconds"
 BATCHES = 12

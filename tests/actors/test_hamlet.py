@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
-from planner.check import check_text
-from planner.clock import Clock
-from planner.optimizer import Always, Never, SharingOptimizer
-from planner.optimizers import optimizer_of
-from planner.plan import plan
+from elsinore.actors.engine import Engine
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.test_sharing import Drawn
 
@@ -163,7 +163,7 @@ def test_batches_do_not_show_in_decisions() -> None:
 
 
 def test_slices_within_a_batch_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.engine.SLICE", 700)
+    monkeypatch.setattr("elsinore.actors.engine.SLICE", 700)
     assert fed(engine(SUMS, Always()), [EVENTS]) == apart(SUMS)
 
 
@@ -228,7 +228,7 @@ def short_lived(length: int) -> pa.RecordBatch:
 
 @pytest.mark.parametrize("decider", DECIDERS)
 def test_partitions_that_come_and_go(decider: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actors.partitions.KEEP_ALL_BELOW", 20)
+    monkeypatch.setattr("elsinore.actors.streams.partitions.KEEP_ALL_BELOW", 20)
     events = short_lived(LENGTH)
     texts = [
         text.replace("WITHIN 600 seconds", "WITHIN 300 seconds").replace("SLIDE 600", "SLIDE 300") for text in SUMS

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from actors.engine import Engine
-from actors.recording import RecordingGraph
-from planner.check import check_text
-from planner.clock import Clock
-from planner.graph_record import DrawnSnapshot, GraphRecord
-from planner.optimizer import Always
-from planner.plan import plan
+from elsinore.actors.engine import Engine
+from elsinore.actors.hamlet.recording import RecordingGraph
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.graph_record import DrawnSnapshot, GraphRecord
+from elsinore.planner.hamlet.optimizer import Always
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, fed
 
 Q1_Q2 = """

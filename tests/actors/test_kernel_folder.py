@@ -7,15 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from actors.kernel_folder import COMPILING
+from elsinore.actors.algebra.kernel_folder import COMPILING
 
-ASK = "from actors.kernel_folder import compiling; print(compiling())"
+ASK = "from elsinore.actors.algebra.kernel_folder import compiling; print(compiling())"
 
 COMPILE = f"""
 import subprocess, sys
 import numpy as np
 from numba.core import event
-from actors.forest_numba_fns import most_starts
+from elsinore.actors.a_seq.forest_numba_fns import most_starts
 
 class Asked(event.Listener):
     def on_start(self, _):

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors import keys
-from actors.keys import Texts, Tuples
-from actors.partitions import Partitions
+from elsinore.actors.streams import keys
+from elsinore.actors.streams.keys import Texts, Tuples
+from elsinore.actors.streams.partitions import Partitions
 
 COUNT = 20_000
 Table = npt.NDArray[np.integer]

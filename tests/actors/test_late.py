@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from actors.engine import LATE_KEPT
+from elsinore.actors.engine import LATE_KEPT
 from tests.actors.streams import Row, batch, cut, engine, fed, run
 
 WINDOWS = ["10 seconds SLIDE 10 seconds", "10 seconds SLIDE 5 seconds", "10 seconds SLIDE 2 seconds", "10 seconds"]

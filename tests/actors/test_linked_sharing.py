@@ -14,12 +14,12 @@ from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 import elsinore
-from actors.engine import Engine
+from elsinore.actors.engine import Engine
 from elsinore.errors import WorkloadError
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import Plan, plan
-from planner.sharing import LinkedSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.sharing import LinkedSet
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer

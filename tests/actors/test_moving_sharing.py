@@ -14,12 +14,12 @@ from hypothesis import assume, event, given, note, settings
 from hypothesis import strategies as st
 
 import elsinore
-from actors.engine import Engine
-from actors.moving_share_graph import MovingShareGraph
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import Plan, plan
-from planner.sharing import MovingSet
+from elsinore.actors.engine import Engine
+from elsinore.actors.moving.graph import MovingShareGraph
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.sharing import MovingSet
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences

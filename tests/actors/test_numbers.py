@@ -11,8 +11,8 @@ import numpy.typing as npt
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from actors import many_numba_fns as many
-from actors import numbers_numba_fns as numbers
+from elsinore.actors.algebra import many_numba_fns as many
+from elsinore.actors.algebra import numbers_numba_fns as numbers
 
 OVERFLOW = 1 << 62
 Ints = st.integers

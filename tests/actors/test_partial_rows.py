@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.partial_rows import Part, PartialRows, merged
-from actors.rows import Rows
+from elsinore.actors.rows.partial_rows import Part, PartialRows, merged
+from elsinore.actors.rows.rows import Rows
 
 HUGE = Decimal("1e400")
 

@@ -63,11 +63,11 @@ CASES: dict[str, tuple[str, Any, int]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_partitions_are_forgotten_and_rows_do_not_change(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, keys, count = CASES[case]
-    monkeypatch.setattr("actors.partitions.KEEP_ALL_BELOW", 1 << 30)
+    monkeypatch.setattr("elsinore.actors.streams.partitions.KEEP_ALL_BELOW", 1 << 30)
     remembering = engine(text)
     expected = fed(remembering, coming_and_going(count, keys))
     assert most(remembering) == count
-    monkeypatch.setattr("actors.partitions.KEEP_ALL_BELOW", min(count // 4, 1 << 14))
+    monkeypatch.setattr("elsinore.actors.streams.partitions.KEEP_ALL_BELOW", min(count // 4, 1 << 14))
     forgetting = engine(text)
     sizes, counts = [], []
 
@@ -100,7 +100,7 @@ def test_forgotten_partitions_may_come_back(monkeypatch: pytest.MonkeyPatch) -> 
     for window in WINDOWS:
         expected = run(query(window), *rounds)
         with monkeypatch.context() as patched:
-            patched.setattr("actors.partitions.KEEP_ALL_BELOW", 10)
+            patched.setattr("elsinore.actors.streams.partitions.KEEP_ALL_BELOW", 10)
             assert run(query(window), *rounds) == expected
 
 

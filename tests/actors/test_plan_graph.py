@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import actors.plan_graph
-from actors.engine import Engine
-from planner.check import check_text
-from planner.clock import Clock
-from planner.gloria.cost import CostModel
-from planner.gloria.optimizers import OPTIMIZERS, GloriaOptimizer
-from planner.gloria.plan import QSet, SharingPlan
-from planner.gloria.record import GraphRecord
-from planner.gloria.template import Template, bits
-from planner.plan import Plan, plan
-from planner.planned_sets import planned_sets
+import elsinore.actors.gloria.graph
+from elsinore.actors.engine import Engine
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.graph.record import GraphRecord
+from elsinore.planner.gloria.optimizers import OPTIMIZERS, GloriaOptimizer
+from elsinore.planner.gloria.plan import QSet, SharingPlan
+from elsinore.planner.gloria.sets import planned_sets
+from elsinore.planner.gloria.templates.template import Template, bits
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed
 from tests.planner.gloria.plans import Drawn
 
@@ -96,7 +96,7 @@ def sharing(text: str, optimizer: GloriaOptimizer) -> Plan:
 @pytest.mark.parametrize("seed", range(6))
 def test_rows_of_any_plan_are_those_of_queries_apart(seed: int) -> None:
     text, events = workload(), stream(1500, seed)
-    with patch.object(actors.plan_graph, "SNAPSHOTS", (2, 5, 16)[seed % 3]):
+    with patch.object(elsinore.actors.gloria.graph, "SNAPSHOTS", (2, 5, 16)[seed % 3]):
         rows, one = run(sharing(text, Drawn(seed)), events)
     assert rows == apart(text, events)
     assert one.planned[0].graph.totals[2] > 100

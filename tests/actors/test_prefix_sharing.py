@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
-from planner.check import check_text
-from planner.clock import Clock
-from planner.errors import WorkloadError
-from planner.plan import plan
+from elsinore.actors.engine import Engine
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.actors.test_strategies import stream
 

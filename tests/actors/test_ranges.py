@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
-from actors.collector import Collector
-from actors.engine import Engine
-from actors.key_groups import key_groups
-from actors.partial_rows import PartialRows
-from planner.check import check
-from planner.clock import Clock
-from planner.parse import parse
-from planner.plan import plan
-from planner.routes import Ranges, Route, routes
-from planner.syntax import Workload
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.partial_rows import PartialRows
+from elsinore.actors.shells.collector import Collector
+from elsinore.actors.streams.key_groups import key_groups
+from elsinore.planner.checks.check import check
+from elsinore.planner.language.parse import parse
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.routes import Ranges, Route, routes
+from elsinore.planner.time.clock import Clock
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer
 from tests.oracle.compare import differences

@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import actors.replanner
-from actors.replanner import Patience, Replanner
-from actors.stream_statistics import StreamStatistics
-from planner.changing import speaking
-from planner.check import check_text
-from planner.clock import Clock
-from planner.drift import Observed
-from planner.gloria.graph import graph_of
-from planner.plan import Plan
-from planner.planned_sets import PlannedSet
+import elsinore.actors.shells.replanner
+from elsinore.actors.shells.replanner import Patience, Replanner
+from elsinore.actors.streams.statistics import StreamStatistics
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.gloria.graph.graph import graph_of
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.changing import speaking
+from elsinore.planner.plans.plan import Plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
@@ -111,7 +111,7 @@ def test_without_drift_nobody_looks() -> None:
 
 def test_graphs_are_generated_once() -> None:
     made = check_text(ABC.replace("SEQ(A, B, C)", "SEQ(A, B, C, D)"))
-    with patch.object(actors.replanner, "graph_of", side_effect=graph_of) as generated:
+    with patch.object(elsinore.actors.shells.replanner, "graph_of", side_effect=graph_of) as generated:
         one = Replanner(made, "gloria")
         for drift in (FEW, MANY, FEW, {"A": 100, "B": 1, "C": 1}):
             one.observe(seen(**drift))

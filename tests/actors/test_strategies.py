@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actors.engine import Engine
+from elsinore.actors.engine import Engine
 from tests.actors.streams import Row, batch, cut, engine, fed, planned, run, shown
 
 ITEMS = "COUNT(*), COUNT(B), SUM(B.v), AVG(B.v), MIN(B.v), MAX(B.v), SUM(C.f)"
@@ -126,7 +126,7 @@ def test_one_batch_and_a_thousand(text: str) -> None:
 @pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
 def test_slices_within_a_batch_do_not_show(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = run(text, EVENTS)
-    monkeypatch.setattr("actors.engine.SLICE", 700)
+    monkeypatch.setattr("elsinore.actors.engine.SLICE", 700)
     assert run(text, EVENTS) == expected
 
 
@@ -134,7 +134,7 @@ GO_ON = """
 import sys
 from pathlib import Path
 import pyarrow as pa
-from actors.engine import Engine
+from elsinore.actors.engine import Engine
 from tests.actors.streams import planned
 
 here = Path(sys.argv[1])

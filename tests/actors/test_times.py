@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from connectors.errors import EventError
+from elsinore.connectors.errors import EventError
 
 WINDOWS = ["2 seconds SLIDE 2 seconds", "2 seconds SLIDE 500 ms", "2 seconds SLIDE 1 second", "2 seconds"]
 SECONDS = [Fraction(n, 4) for n in (-9, -8, -3, 0, 0, 1, 2, 7, 8, 9, 30)]

@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import elsinore
-from connectors.errors import EventError, InputError
-from planner.errors import WorkloadError
+from elsinore.connectors.errors import EventError, InputError
+from elsinore.planner.language.errors import WorkloadError
 
 ALL = "WITHIN 10 seconds SLIDE 10 seconds"
 WINDOWS = [ALL, "WITHIN 10 seconds SLIDE 5 seconds", "WITHIN 10 seconds SLIDE 2 seconds", "WITHIN 10 seconds"]

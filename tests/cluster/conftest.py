@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from cluster.session import Session, session
-from cluster.settings import Settings
+from elsinore.cluster.machines.session import Session, session
+from elsinore.cluster.machines.settings import Settings
 
 
 @pytest.fixture(scope="session")

@@ -134,8 +134,8 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
 
 def play(monkeypatch: pytest.MonkeyPatch) -> Played:
     ray = Played()
-    monkeypatch.setattr("cluster.crew.ray", ray)
-    monkeypatch.setattr("cluster.crew.heard", heard)
-    monkeypatch.setattr("cluster.crew.sleep", ray.slept.append)
-    monkeypatch.setattr("cluster.collecting.heard", heard)
+    monkeypatch.setattr("elsinore.cluster.run.crew.ray", ray)
+    monkeypatch.setattr("elsinore.cluster.run.crew.heard", heard)
+    monkeypatch.setattr("elsinore.cluster.run.crew.sleep", ray.slept.append)
+    monkeypatch.setattr("elsinore.cluster.run.collecting.heard", heard)
     return ray

@@ -12,17 +12,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from actors.blocks_in import block_of
-from actors.collector import Collector
-from cluster.checkpoint import Checkpoint, Done, Era
-from cluster.crew import Batch, Crew
-from cluster.recovery import Recovery, hand_over
-from cluster.snapshots import Snapshots
-from cluster.terms import Terms
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import plan
-from planner.routes import Ranges
+from elsinore.actors.shells.blocks_in import block_of
+from elsinore.actors.shells.collector import Collector
+from elsinore.cluster.run.crew import Batch, Crew
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done, Era
+from elsinore.cluster.stream.recovery import Recovery, hand_over
+from elsinore.cluster.stream.snapshots import Snapshots
+from elsinore.cluster.stream.terms import Terms
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.routes import Ranges
+from elsinore.planner.time.clock import Clock
 from tests.cluster.played import heard, play
 
 WORKLOAD = "RETURN g, COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster
 
-from cluster.java import prepare_java
+from elsinore.cluster.machines.java import prepare_java
 from tests.cluster.drivers import Driver
 from tests.cluster.small_stream import PLACES, told, undisturbed
 from tests.cluster.streaming import Growing
@@ -54,19 +54,19 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-import cluster.checkpoint
-import cluster.crew
-from cluster.pool import Pool, heard
+import elsinore.cluster.stream.checkpoint
+import elsinore.cluster.run.crew
+from elsinore.cluster.machines.pool import Pool, heard
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 folder, found = map(Path, sys.argv[1:])
-cluster.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.SAVE_EVERY = EVERY
 size = {"object_store_memory": 80 << 20}
 nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **size})
 first = nodes.add_node(num_cpus=2, **size)
 ray.init(nodes.address, log_to_driver=False)
 stream = Stream(Pool(cpus=1), folder, restarts=20, heard=heard)
-put_whole = cluster.checkpoint.Era.put_whole
+put_whole = elsinore.cluster.stream.checkpoint.Era.put_whole
 
 def lost(era, done):
     "Between the two records of a batch both actors are lost, with their node."
@@ -75,7 +75,7 @@ def lost(era, done):
         nodes.add_node(num_cpus=2, **size)
         nodes.remove_node(first, allow_graceful=False)
 
-cluster.checkpoint.Era.put_whole = lost
+elsinore.cluster.stream.checkpoint.Era.put_whole = lost
 stream.until(BATCHES)
 stream.tell(found)
 ray.shutdown()

@@ -12,15 +12,15 @@ from time import monotonic, sleep, time
 
 import pytest
 
-from cluster.service import at_work
-from cluster.service.at_work import AtWork
-from cluster.service.documents import Submission
-from cluster.service.intake import NDJSON, Append, take
-from cluster.service.jobs import Job, Jobs
-from cluster.service.settings import ServiceSettings, service_settings
-from cluster.service.submitting import submit
-from cluster.settings import Settings
-from connectors.spark.taken import log_bytes
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service import at_work
+from elsinore.cluster.service.at_work import AtWork
+from elsinore.cluster.service.intake import NDJSON, Append, take
+from elsinore.cluster.service.jobs import Job, Jobs
+from elsinore.cluster.service.settings import ServiceSettings, service_settings
+from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web.documents import Submission
+from elsinore.connectors.spark.taken import log_bytes
 
 pytestmark = pytest.mark.usefixtures("running")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster.budget import SPAN_SECONDS, Budget
+from elsinore.cluster.run.budget import SPAN_SECONDS, Budget
 from elsinore.errors import FailedError
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from ray.cluster_utils import Cluster
 
-from cluster.java import prepare_java
+from elsinore.cluster.machines.java import prepare_java
 from tests.cluster.drivers import SECONDS, Driver
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_a_node import ON_ONE_MACHINE

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cluster.live import Asked, Live
+from elsinore.cluster.stream.live import Asked, Live
 
 
 class Begun(Live):
@@ -49,7 +49,7 @@ class Begun(Live):
 
 
 def test_a_change_is_made_while_spark_is_begun_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cluster.live._check_form", lambda *_: None)
+    monkeypatch.setattr("elsinore.cluster.stream.live._check_form", lambda *_: None)
     live = Begun()
     assert live.opening.wait(10)
     asking = Thread(target=lambda: live.change("after"), daemon=True)

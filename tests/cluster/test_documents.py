@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from actors.state import FORMAT, UnreadableError, pack, unpack
-from cluster.checkpoint import Checkpoint, Done, status
-from cluster.terms import Terms
 from elsinore._version import __version__
+from elsinore.actors.state import FORMAT, UnreadableError, pack, unpack
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done, status
+from elsinore.cluster.stream.terms import Terms
 from elsinore.errors import InputError
 from tests.cluster.test_terms import terms
 

@@ -19,14 +19,14 @@ from ray._private import state
 from ray.exceptions import ActorUnavailableError, RayError
 
 import elsinore
-from actors.graph_actor import GraphActor
-from cluster.checkpoint import Done, Era
-from cluster.crew import Batch, Crew, Place
-from cluster.session import Session
-from connectors.spark.handover import Blocks
+from elsinore.actors.shells.graph_actor import GraphActor
 from elsinore.api import prepare
+from elsinore.cluster.machines.session import Session
+from elsinore.cluster.run.crew import Batch, Crew, Place
+from elsinore.cluster.stream.checkpoint import Done, Era
+from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.spark.handover import Blocks
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of, form_of
 from tests.cluster.drivers import Driver
 from tests.cluster.small_stream import told, undisturbed
 from tests.cluster.streaming import Growing, answered, row_of
@@ -132,8 +132,8 @@ def test_calls_that_fail_are_made_again(
         forgiven.append(error)
         forgive(crew, error)
 
-    monkeypatch.setattr("cluster.crew.GraphActor", Unreliable)
-    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", Unreliable)
+    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
     monkeypatch.setattr(Crew, "_forgive", counted)
     for actors in (2, 3):
         growing.more(5)
@@ -158,12 +158,12 @@ from pathlib import Path
 
 import ray
 
-import cluster.crew
-from cluster.pool import Pool, heard
+import elsinore.cluster.run.crew
+from elsinore.cluster.machines.pool import Pool, heard
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 address, folder, found = sys.argv[1:]
-cluster.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.SAVE_EVERY = EVERY
 ray.init(address, log_to_driver=False)
 stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=heard)
 stream.until(BATCHES)
@@ -222,8 +222,8 @@ def test_kills_at_the_worst_moments_are_not_missed(
             kill_once("between whole and done", live._live.crew, 1)
             os.kill(pid_of("Collector"), signal.SIGKILL)
 
-    monkeypatch.setattr("cluster.crew.GraphActor", MortalInSave)
-    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", MortalInSave)
+    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
     monkeypatch.setattr(Crew, "send", sent)
     monkeypatch.setattr(Crew, "_replace", replaced)
     monkeypatch.setattr(Era, "put_whole", whole)
@@ -238,8 +238,8 @@ def test_kills_at_the_worst_moments_are_not_missed(
 def test_a_stream_whose_saves_were_lost_begins_again(
     tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cluster.crew.GraphActor", Forgetful)
-    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", Forgetful)
+    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
     growing.more(8)
     with begin(tmp_path, files_at_once=1) as live:
         until(live, lambda: live.metrics.batches == 8)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cluster import holding, session
-from cluster.holding import HeldError, hold, holder
+from elsinore.cluster.machines import holding, session
+from elsinore.cluster.machines.holding import HeldError, hold, holder
 from elsinore.errors import InputError
 
 

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import elsinore
-from cluster.session import Session
-from connectors.live_sinks import open_live_sink
-from connectors.ridesharing import write
+from elsinore.cluster.machines.session import Session
+from elsinore.connectors.live_sinks import open_live_sink
+from elsinore.connectors.ridesharing import write
 from tests.cluster.disks import full, small_disk
 from tests.cluster.streaming import HARMS, Growing, answered, answers_alone, damage, row_of
 from tests.cluster.test_ray_run import WORKLOAD
@@ -311,7 +311,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
 def test_of_damaged_states_the_one_before_is_used(
     tmp_path: Path, growing: Growing, expected: Any, harm: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
     growing.more(8)
     with begin(tmp_path, files_at_once=1) as live:
         until(live, lambda: live.metrics.batches == 8)

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import elsinore
-from cluster.checkpoint import Checkpoint, Done, last_done, mend
-from cluster.mending import Log
-from cluster.spark_log import SparkLog
-from connectors.errors import InputError
-from connectors.vault import Vault
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done, last_done, mend
+from elsinore.cluster.stream.mending import Log
+from elsinore.cluster.stream.spark_log import SparkLog
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.storage.vault import Vault
 from tests.cluster.power import EMPTY, MISSING, WHOLE, empty_image, mounted, watched
 from tests.cluster.spark_logs import STREAM, Written, goes_on, sums_beside
 

@@ -19,9 +19,9 @@ import pytest
 import ray
 from ray._private import worker
 
-from cluster.raydp_gateway import SECRET
-from cluster.session import Session
-from connectors.spark.handover import Blocks
+from elsinore.cluster.machines.raydp_gateway import SECRET
+from elsinore.cluster.machines.session import Session
+from elsinore.connectors.spark.handover import Blocks
 from tests.cluster.test_faults import pid_of
 
 COMMAND = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"

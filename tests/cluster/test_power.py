@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from cluster.checkpoint import Era
-from cluster.live import Live
-from cluster.spark_log import SparkLog
+from elsinore.cluster.stream.checkpoint import Era
+from elsinore.cluster.stream.live import Live
+from elsinore.cluster.stream.spark_log import SparkLog
 from tests.cluster.power import EMPTY, MISSING, WHOLE, Choice, empty_image, mounted, watched
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until

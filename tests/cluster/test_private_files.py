@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.checkpoint import Checkpoint
-from cluster.service.jobs import Jobs, Spec
-from connectors.drafts import Draft
+from elsinore.cluster.service.jobs import Jobs, Spec
+from elsinore.cluster.stream.checkpoint import Checkpoint
+from elsinore.connectors.storage.drafts import Draft
 
 SPEC = Spec("QUERY q RETURN COUNT(*) PATTERN A WITHIN 1 second", "auto", "exact", "0", "type", "time", "s", None, 0.0)
 

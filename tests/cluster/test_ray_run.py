@@ -16,15 +16,15 @@ import pytest
 import ray
 
 import elsinore
-from actors.optimizer_actor import OptimizerActor
-from actors.remote_optimizer import PATIENCE
-from cluster.crew import Crew
-from cluster.ray_run import RayRun
-from cluster.session import Session
-from connectors.ridesharing import TYPES, write
+from elsinore.actors.shells.optimizer_actor import OptimizerActor
+from elsinore.actors.shells.remote_optimizer import PATIENCE
 from elsinore.api import prepare
+from elsinore.cluster.machines.session import Session
+from elsinore.cluster.run.crew import Crew
+from elsinore.cluster.run.ray_run import RayRun
+from elsinore.connectors.ridesharing import TYPES, write
+from elsinore.connectors.rows.tables import answers, columns_of, form_of
 from elsinore.result import Result
-from elsinore.tables import answers, columns_of, form_of
 from tests import frozen
 from tests.cluster.streaming import answers_alone, row_of
 from tests.oracle.compare import differences
@@ -173,7 +173,7 @@ def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.
 
     dead: list[Any] = []
     monkeypatch.setattr(Crew, "receive", kill_twice)
-    monkeypatch.setattr("cluster.crew.SAVE_EVERY", 3)
+    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 3)
     alone = elsinore.run(WORKLOAD, rides, engine="local")
     spread = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
     assert len(killed) == 2
@@ -218,7 +218,7 @@ class Hesitant(OptimizerActor):
 
 def test_nobody_waits_for_a_slow_optimizer(rides: Path, running: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     running.pool.optimizers.clear()
-    monkeypatch.setattr("cluster.pool.OptimizerActor", Hesitant)
+    monkeypatch.setattr("elsinore.cluster.machines.pool.OptimizerActor", Hesitant)
     alone = elsinore.run(WORKLOAD, rides, engine="local")
     slow = elsinore.run(WORKLOAD, rides, engine="ray", strategy="hamlet", slice_events=7_000)
     assert slow.metrics.missed > 0

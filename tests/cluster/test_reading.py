@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
-from cluster import reading
-from cluster.reading import TRIES, Reading
-from connectors.errors import FailedError
-from connectors.spark.streams import DamagedFileError
+from elsinore.cluster.stream import reading
+from elsinore.cluster.stream.reading import TRIES, Reading
+from elsinore.connectors.errors import FailedError
+from elsinore.connectors.spark.streams import DamagedFileError
 from tests.connectors.test_setting_aside import FAILURES
 
 STREAM: Any = SimpleNamespace(frame=SimpleNamespace(sparkSession=None, schema=None))

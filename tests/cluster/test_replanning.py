@@ -12,8 +12,8 @@ import pytest
 import ray
 
 import elsinore
-from cluster.checkpoint import latest_of
-from cluster.terms import Terms
+from elsinore.cluster.stream.checkpoint import latest_of
+from elsinore.cluster.stream.terms import Terms
 from elsinore.status import shown
 from tests.cluster.streaming import Growing, answered, answers_alone
 from tests.cluster.test_live import begin, taken

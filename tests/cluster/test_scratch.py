@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from cluster import scratch
-from cluster.scratch import LOCK, NEW_SECONDS, PREFIX, Scratch
-from cluster.session import _told_to
+from elsinore.cluster.machines import scratch
+from elsinore.cluster.machines.scratch import LOCK, NEW_SECONDS, PREFIX, Scratch
+from elsinore.cluster.machines.session import _told_to
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from cluster import scratch
+from elsinore.cluster.machines import scratch
 scratch.PLACE = Path(sys.argv[1])
 scratch.Scratch().log.write_text("of a process that was killed")
 os.kill(os.getpid(), signal.SIGKILL)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cluster.service.settings import service_settings
-from cluster.settings import Settings, settings
 from elsinore import InputError
+from elsinore.cluster.machines.settings import Settings, settings
+from elsinore.cluster.service.settings import service_settings
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "running.md"
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import elsinore
-from cluster import live, reading
-from connectors.spark.handover import Blocks
+from elsinore.cluster.stream import live, reading
+from elsinore.connectors.spark.handover import Blocks
 from tests.cluster.streaming import answered
 from tests.cluster.test_live import begin
 from tests.cluster.test_live import until as until_within

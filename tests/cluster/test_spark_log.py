@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from cluster.spark_log import SparkLog
-from connectors.vault import Vault
+from elsinore.cluster.stream.spark_log import SparkLog
+from elsinore.connectors.storage.vault import Vault
 
 FIRST = {"metadata": "an id", "offsets/0": "v1", "commits/0": "v1", "sources/0/0": "v1 a"}
 LATER = {"offsets/1": "v1", "sources/0/1.compact": "v1 a b"}

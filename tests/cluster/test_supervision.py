@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from actors.graph_actor import GraphActor
-from cluster.budget import SPAN_SECONDS, Budget
-from cluster.checkpoint import Checkpoint, Done, Era
-from cluster.collecting import Collecting
-from cluster.crew import AheadError, Batch
-from cluster.live import Live
-from cluster.recovery import Known, Recovery
-from cluster.snapshots import Snapshots
-from connectors.vault import DamagedError, Vault
+from elsinore.actors.shells.graph_actor import GraphActor
+from elsinore.cluster.run.budget import SPAN_SECONDS, Budget
+from elsinore.cluster.run.collecting import Collecting
+from elsinore.cluster.run.crew import AheadError, Batch
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done, Era
+from elsinore.cluster.stream.live import Live
+from elsinore.cluster.stream.recovery import Known, Recovery
+from elsinore.cluster.stream.snapshots import Snapshots
+from elsinore.connectors.storage.vault import DamagedError, Vault
 from elsinore.errors import FailedError
 from tests.cluster.played import FATES, Fate, Handle, Played, Script, all_well, first, played
 from tests.cluster.small_stream import BATCHES, EVERY, PLACES, TERMS, Stream, events, undisturbed
@@ -30,7 +30,7 @@ __all__ = ["played"]
 
 @pytest.fixture(autouse=True)
 def save_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cluster.crew.SAVE_EVERY", EVERY)
+    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", EVERY)
 
 
 @pytest.fixture(scope="module")

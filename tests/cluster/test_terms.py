@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from actors.plan_state import save_plan
-from actors.replanner import Replanner
-from actors.state import pack, unpack
-from cluster.terms import Terms
-from planner.check import check_text
-from planner.clock import Clock
-from planner.drift import Observed
-from planner.planned_sets import PlannedSet
-from planner.routes import Ranges
+from elsinore.actors.plan_state import save_plan
+from elsinore.actors.shells.replanner import Replanner
+from elsinore.actors.state import pack, unpack
+from elsinore.cluster.stream.terms import Terms
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.routes import Ranges
+from elsinore.planner.time.clock import Clock
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 WORKLOAD = "; ".join(
@@ -47,8 +47,8 @@ def plans(told: Terms) -> bytes:
 
 THERE = """
 import sys
-from actors.state import unpack
-from cluster.terms import Terms
+from elsinore.actors.state import unpack
+from elsinore.cluster.stream.terms import Terms
 from tests.cluster.test_terms import plans
 sys.stdout.buffer.write(plans(Terms.read(unpack(sys.stdin.buffer.read()))))
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cluster import session
+from elsinore.cluster.machines import session
 from tests.cluster.drivers import SECONDS, Driver
 from tests.cluster.streaming import Growing, answered
 from tests.cluster.test_live import expected, growing, rides
@@ -43,8 +43,8 @@ def until_answered(tmp_path: Path, driver: Driver, expected: Any) -> None:
 
 KILLED = """
 import os, signal
-from cluster.checkpoint import Checkpoint, Era
-from cluster.crew import Crew
+from elsinore.cluster.stream.checkpoint import Checkpoint, Era
+from elsinore.cluster.run.crew import Crew
 from elsinore.cli import main
 
 kind, name, nth = {at}

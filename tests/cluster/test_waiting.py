@@ -15,10 +15,10 @@ import pytest
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
 import elsinore
-from cluster import live
-from cluster.live import Asked, Live
-from cluster.settings import Settings
-from connectors.errors import FailedError, InputError
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.stream import live
+from elsinore.cluster.stream.live import Asked, Live
+from elsinore.connectors.errors import FailedError, InputError
 from elsinore.live import LiveStream
 from elsinore.status import shown
 
@@ -182,8 +182,8 @@ def test_a_folder_that_is_not_there_is_said_before_anything_is_begun(tmp_path: P
 def test_a_first_file_that_may_not_be_read_is_tried_again(
     played: Played, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cluster import reading
-    from connectors.spark.streams import UnreadableError
+    from elsinore.cluster.stream import reading
+    from elsinore.connectors.spark.streams import UnreadableError
 
     monkeypatch.setattr(reading, "PAUSE_SECONDS", 0.001)
     source.wrong = UnreadableError("0.parquet cannot be read: Permission denied")

@@ -8,8 +8,8 @@ from typing import Any
 
 from ray.exceptions import ActorUnavailableError
 
-import cluster.crew
-from actors.graph_actor import GraphActor
+import elsinore.cluster.run.crew
+from elsinore.actors.shells.graph_actor import GraphActor
 
 
 def unreliable(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -40,4 +40,4 @@ class Unreliable(GraphActor):
 
 def only_unreliable() -> None:
     """Whoever hires graph actors in this process gets such; Ray calls it where a process of its begins."""
-    cluster.crew.GraphActor = Unreliable  # type: ignore[attr-defined]
+    elsinore.cluster.run.crew.GraphActor = Unreliable  # type: ignore[attr-defined]

@@ -10,8 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from connectors.sources import Source, open_events
-from planner.clock import Clock
+from elsinore.connectors.sources import Source, open_events
+from elsinore.planner.time.clock import Clock
 
 
 def batches(source: Source, columns: Collection[str] = ()) -> list[pa.RecordBatch]:

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors import blocks
-from connectors.errors import InputError
-from connectors.sources import open_events
+from elsinore.connectors import blocks
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.sources import open_events
 from tests.connectors.reading import letters, read
 
 SCHEMA = pa.schema([("type", pa.string()), ("time", pa.string()), ("v", pa.int64())])

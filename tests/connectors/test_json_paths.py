@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.errors import InputError
-from connectors.feed import Names
-from connectors.wire.fitting import fitted
-from connectors.wire.json_events import read_json
-from connectors.wire.msgpack_events import read_msgpack
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Names
+from elsinore.connectors.wire.fitting import fitted
+from elsinore.connectors.wire.json_events import read_json
+from elsinore.connectors.wire.msgpack_events import read_msgpack
 from tests.connectors.reading import letters, read
 
 NAMES = Names("type", "time")

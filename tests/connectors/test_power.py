@@ -8,16 +8,16 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cluster.checkpoint import Checkpoint, Done
-from cluster.service.documents import Submission
-from cluster.service.intake import NDJSON, Append, take
-from cluster.service.jobs import Jobs
-from cluster.service.rows import RowsSink
-from cluster.service.settings import service_settings
-from cluster.service.submitting import submit
-from connectors.live_sinks import open_live_sink
-from connectors.spark.setting_aside import set_aside
-from connectors.vault import Vault
+from elsinore.cluster.service.intake import NDJSON, Append, take
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.rows import RowsSink
+from elsinore.cluster.service.settings import service_settings
+from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web.documents import Submission
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.connectors.live_sinks import open_live_sink
+from elsinore.connectors.spark.setting_aside import set_aside
+from elsinore.connectors.storage.vault import Vault
 from tests.cluster.power import watched
 
 ROWS = pa.table({"query": ["q"], "window_start": [0], "window_end": [1], "n": [1]})

@@ -9,8 +9,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from connectors.errors import InputError
-from connectors.ridesharing import RECURRING, ROUTES, SCHEMA, TYPES, generate, write
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.ridesharing import RECURRING, ROUTES, SCHEMA, TYPES, generate, write
 from tests.connectors.reading import read
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.spark.setting_aside import causes, damaged, named, set_aside, tells_of_damage
+from elsinore.connectors.spark.setting_aside import causes, damaged, named, set_aside, tells_of_damage
 
 FAILURES = json.loads((Path(__file__).parent / "spark_failures.json").read_text())
 """What Spark 3.5.7 said, behind RayDP, when files were damaged, or could not be read for another reason."""

@@ -17,10 +17,10 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.errors import InputError
-from connectors.live_sinks import MARKER, LiveSink, open_live_sink
-from connectors.sinks import open_sink
-from elsinore.columns import NUMBER
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.live_sinks import MARKER, LiveSink, open_live_sink
+from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.sinks import open_sink
 
 QUERIES = {"first": ["g", "COUNT(*)"], "second": ["SUM(X.v)"]}
 

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.parquet_files import has_all, spread_of
-from connectors.spark.dealing import BEGINNING
-from connectors.spark.slices import Group, Slice, at_panes, by_cuts, in_one, in_order
+from elsinore.connectors.formats.parquet_files import has_all, spread_of
+from elsinore.connectors.spark.dealing import BEGINNING
+from elsinore.connectors.spark.slices import Group, Slice, at_panes, by_cuts, in_one, in_order
 
 A, B = Path("/a"), Path("/b")
 

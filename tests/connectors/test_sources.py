@@ -15,8 +15,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from connectors.errors import EventError, InputError
-from connectors.sources import open_events
+from elsinore.connectors.errors import EventError, InputError
+from elsinore.connectors.sources import open_events
 from tests.connectors.reading import batches, letters, read
 
 EVENTS = [
@@ -123,7 +123,7 @@ def test_polars_categories_and_enums() -> None:
     ],
 )
 def test_times(times: pa.Array, form: pa.DataType, seconds: list[float]) -> None:
-    from planner.clock import Clock
+    from elsinore.planner.time.clock import Clock
 
     source = open_events(pa.table({"type": ["A", "A"], "time": times}))
     assert source.form == form

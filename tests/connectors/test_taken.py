@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from connectors.spark.taken import taken
+from elsinore.connectors.spark.taken import taken
 
 FILE = '{"path":"file:///in/%s.parquet","timestamp":1790000000000,"batchId":%d}'
 

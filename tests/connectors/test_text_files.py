@@ -15,9 +15,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from connectors import blocks
-from connectors.errors import EventError, InputError
-from connectors.sources import open_events
+from elsinore.connectors import blocks
+from elsinore.connectors.errors import EventError, InputError
+from elsinore.connectors.sources import open_events
 from tests.connectors.reading import batches, letters, read
 
 ROWS = 100_000

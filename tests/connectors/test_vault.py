@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from connectors.vault import DamagedError, Vault
+from elsinore.connectors.storage.vault import DamagedError, Vault
 
 
 @pytest.fixture(params=["folder", "memory"])

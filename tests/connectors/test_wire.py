@@ -16,15 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors.errors import InputError
-from connectors.feed import Names
-from connectors.wire import json_events
-from connectors.wire.arrow_events import read_arrow
-from connectors.wire.fitting import Fitted, fitted
-from connectors.wire.inflating import inflated
-from connectors.wire.json_events import numbered_lines, read_json
-from connectors.wire.msgpack_events import read_msgpack
-from connectors.wire.raw import CELLS, Raw, TooManyError
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Names
+from elsinore.connectors.wire import json_events
+from elsinore.connectors.wire.arrow_events import read_arrow
+from elsinore.connectors.wire.fitting import Fitted, fitted
+from elsinore.connectors.wire.inflating import inflated
+from elsinore.connectors.wire.json_events import numbered_lines, read_json
+from elsinore.connectors.wire.msgpack_events import read_msgpack
+from elsinore.connectors.wire.raw import CELLS, Raw, TooManyError
 
 NAMES = Names("type", "time")
 LIMIT = 1000

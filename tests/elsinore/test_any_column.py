@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import elsinore
-from connectors.errors import InputError
-from connectors.feed import Names
-from connectors.wire.arrow_events import read_arrow
-from connectors.wire.fitting import fitted
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.feed import Names
+from elsinore.connectors.wire.arrow_events import read_arrow
+from elsinore.connectors.wire.fitting import fitted
 
 DAY = dt.datetime(2026, 1, 2, 3)
 VALUES: dict[str, tuple[list[Any], list[pa.DataType]]] = {

@@ -16,7 +16,6 @@ import pytest
 from typer.testing import CliRunner
 
 import elsinore
-from cluster.local import LocalRun
 from elsinore.api import prepare
 from elsinore.bench import settings
 from elsinore.bench.captions import LABELS
@@ -34,7 +33,8 @@ from elsinore.bench.settings import MIXED, RIDES, SETTINGS, STOCKS
 from elsinore.bench.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
 from elsinore.bench.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.cli import app
-from planner.gloria.optimizers import sharing_plans
+from elsinore.cluster.run.local import LocalRun
+from elsinore.planner.gloria.optimizers import sharing_plans
 
 SMALL = swept(Run(RIDES.name, "", 0, 2_000, 3), queries=(3, 4))
 FIGURE = Figure("small", "Small", ("cogra", "auto"), ("latency", "memory"), SMALL, True, "The paper says so.")

@@ -22,10 +22,10 @@ from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief, brief_of
 from elsinore.drawing.workload import draw_plan
 from elsinore.errors import InputError
-from planner.check import check_text
-from planner.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
-from planner.plan import plan
-from planner.template import Template, template
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.hamlet.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
+from elsinore.planner.hamlet.template import Template, template
+from elsinore.planner.plans.plan import plan
 from tests.elsinore.test_api import WORKLOAD
 
 SVG = "{http://www.w3.org/2000/svg}"

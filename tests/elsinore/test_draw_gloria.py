@@ -15,10 +15,10 @@ from elsinore.bench.gloria_workloads import mixed, sequences
 from elsinore.cli import app
 from elsinore.drawing.gloria import NODES, GloriaPicture, draw_plans
 from elsinore.errors import InputError
-from planner.check import check_text
-from planner.gloria.optimizers import sharing_plans
-from planner.plan import plan as plan_of
-from planner.planned_sets import PlannedSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.gloria.optimizers import sharing_plans
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.plan import plan as plan_of
 from tests.elsinore.test_draw import SVG, check_layout, text_of, texts
 from tests.planner.gloria.test_paper import figure_7
 from tests.planner.gloria.workloads import planned

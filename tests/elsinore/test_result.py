@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from actors.rows import Rows
-from cluster.local import Metrics
-from elsinore.columns import DECIMAL, Values
+from elsinore.actors.rows.rows import Rows
+from elsinore.cluster.run.local import Metrics
+from elsinore.connectors.rows.columns import DECIMAL, Values
+from elsinore.connectors.rows.tables import answers, form_of
+from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
-from elsinore.tables import answers, form_of
-from planner.clock import Clock
 
 SECONDS = Clock.of(pa.int64(), "s", [Fraction(10)])
 COLUMNS = {"rides": ("district", "COUNT(*)", "pace"), "clicks": ("COUNT(*)",), "silent": ("COUNT(*)",)}

@@ -15,12 +15,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from actors.engine import Engine
-from actors.rows import Rows
-from actors.state import unpack
-from planner.check import check_text
-from planner.clock import Clock
-from planner.plan import Plan, plan
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.rows import Rows
+from elsinore.actors.state import unpack
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, cut, shown
 from tests.frozen import digest
 

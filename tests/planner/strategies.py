@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from planner.syntax import (
+from elsinore.planner.language.syntax import (
     Aggregate,
     All,
     And,
@@ -33,7 +33,7 @@ from planner.syntax import (
     Span,
     Workload,
 )
-from planner.walk import plainly_named
+from elsinore.planner.language.walk import plainly_named
 
 NAMES = st.sampled_from(
     ["A", "B", "b", "x_1", "Übung", "_", "In", "Is", "Next", "True", "Between", "Null", "As", "Count", "e5", "Grouped"]

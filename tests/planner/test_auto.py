@@ -7,15 +7,15 @@ from collections.abc import Mapping
 import pytest
 
 from elsinore.bench.gloria_streams import both, complex_queries, simple_queries
-from planner.auto import APART, BOTH, DEARER, GLORIA, HAMLET, MARGIN, chosen_for
-from planner.check import check_text
-from planner.explain import explain
-from planner.gloria.cost import PaperCost
-from planner.gloria.engine_cost import EngineCost
-from planner.gloria.statistics import Statistics
-from planner.parts import joined, parts_of
-from planner.plan import Plan, plan
-from planner.planned_sets import PlannedSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.explain.text import explain
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.auto import APART, BOTH, DEARER, GLORIA, HAMLET, MARGIN, chosen_for
+from elsinore.planner.plans.parts import joined, parts_of
+from elsinore.planner.plans.plan import Plan, plan
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from planner.benefit import BenefitModel, CostModel, benefit, non_shared, shared
-from planner.bursts import Facts
-from planner.calibrated import CalibratedModel, Costs
-from planner.deciding_numba_fns import apart, graphlet
+from elsinore.planner.hamlet.benefit import BenefitModel, CostModel, benefit, non_shared, shared
+from elsinore.planner.hamlet.bursts import Facts
+from elsinore.planner.hamlet.calibrated import CalibratedModel, Costs
+from elsinore.planner.hamlet.deciding_numba_fns import apart, graphlet
 
 FACTS = Facts(queries=2, types=2, rows=1.0, lanes=1.0)
 

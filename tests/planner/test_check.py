@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
-from planner.check import check, check_attributes, check_text
-from planner.errors import Problem, WorkloadError
-from planner.parse import parse
-from planner.syntax import Place
+from elsinore.planner.checks.check import check, check_attributes, check_text
+from elsinore.planner.language.errors import Problem, WorkloadError
+from elsinore.planner.language.parse import parse
+from elsinore.planner.language.syntax import Place
 from tests.vectors import WORKLOAD_TEXTS
 
 SLIDING = "WITHIN 10 minutes SLIDE 5 minutes"
@@ -134,7 +134,7 @@ def test_events_without_attributes() -> None:
 def test_checking_is_quick_from_the_start() -> None:
     """In a process of its own: imports, grammar and all."""
     program = (
-        "import time; t = time.perf_counter(); from planner.check import check_text;"
+        "import time; t = time.perf_counter(); from elsinore.planner.checks.check import check_text;"
         "check_text('RETURN COUNT(*) PATTERN A+ WITHIN 1 minute'); print(time.perf_counter() - t)"
     )
     times = [

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from planner.drift import Observed, drifted
-from planner.gloria.template import TypeNode
+from elsinore.planner.costs.drift import Observed, drifted
+from elsinore.planner.gloria.templates.template import TypeNode
 
 
 def observed(seconds: int, counts: dict[str, int], bursts: dict[str, int] | None = None) -> Observed:

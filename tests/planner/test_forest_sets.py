@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from planner.check import check_text
-from planner.explain import explain
-from planner.forest_sets import ForestSet
-from planner.plan import Plan, plan
+from elsinore.planner.a_seq.sets import ForestSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.explain.text import explain
+from elsinore.planner.plans.plan import Plan, plan
 from tests.planner.gloria.test_aseq import PATTERNS
 
 WINDOW = "WITHIN 10 minutes"

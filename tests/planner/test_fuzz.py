@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from planner.check import check_text
-from planner.errors import WorkloadError
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
 from tests.vectors import WORKLOAD_TEXTS
 
 FRAGMENTS = [

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from planner.check import check_text
-from planner.errors import WorkloadError
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.errors import WorkloadError
 
 LINE = "\n----------------------------------------\n"
 CASES = sorted((Path(__file__).parent / "golden").glob("*.txt"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from planner.check import check_text
-from planner.explain import explain
-from planner.plan import Plan, plan
-from planner.sharing import LinkedSet, LinkLane
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.explain.text import explain
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.sharing import LinkedSet, LinkLane
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 RISING = "PATTERN SEQ(A, T+) WHERE T.v < NEXT(T).v"

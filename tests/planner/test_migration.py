@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from planner.changing import changed, speaking
-from planner.check import check_text
-from planner.gloria.cost import PaperCost
-from planner.gloria.plan import SharingPlan
-from planner.gloria.statistics import Statistics
-from planner.migration import Migration, cost_of_part, migration
-from planner.parts import joined, parts_of, run_alike
-from planner.plan import STRATEGIES, Plan, plan
-from planner.planned_sets import PlannedSet
-from planner.syntax import Workload
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.migration import Migration, cost_of_part, migration
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.changing import changed, speaking
+from elsinore.planner.plans.parts import joined, parts_of, run_alike
+from elsinore.planner.plans.plan import STRATEGIES, Plan, plan
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 ABC = "; ".join(f"QUERY q{number} RETURN COUNT(*) PATTERN SEQ(A, B, C) {WINDOW}" for number in (1, 2))

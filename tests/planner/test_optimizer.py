@@ -12,11 +12,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from planner.benefit import BenefitModel, CostModel
-from planner.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
-from planner.calibrated import CalibratedModel, Costs
-from planner.deciding_numba_fns import TRIED, WORTH, apart, graphlet
-from planner.optimizer import Always, Dynamic, Expected, Never, SharingOptimizer, Static
+from elsinore.planner.hamlet.benefit import BenefitModel, CostModel
+from elsinore.planner.hamlet.bursts import APART, OWN, SHARED, Bursts, Choices, Facts
+from elsinore.planner.hamlet.calibrated import CalibratedModel, Costs
+from elsinore.planner.hamlet.deciding_numba_fns import TRIED, WORTH, apart, graphlet
+from elsinore.planner.hamlet.optimizer import Always, Dynamic, Expected, Never, SharingOptimizer, Static
 
 COSTS = Costs(query=0.0, step=4.0, graphlet=60.0, propagate=3.0, share=14.0)
 HERE, PAPER = CalibratedModel(COSTS), BenefitModel()

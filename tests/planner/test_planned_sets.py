@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from planner.check import check_text
-from planner.explain import explain
-from planner.plan import PLANNED, Plan, plan
-from planner.planned_sets import PlannedSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.explain.text import explain
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.plan import PLANNED, Plan, plan
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 PLAIN = ("SEQ(A, B+, C)", "SEQ(A, B+, C)", "SEQ(A, B+, D)")

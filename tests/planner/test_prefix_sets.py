@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from planner import prefix_sets
-from planner.check import check_text
-from planner.explain import explain
-from planner.machine import Append
-from planner.plan import Plan, plan
-from planner.prefix_sets import MAX_KINDS, NEGATED, NOBODY, OTHER_GROUPING, OTHER_WINDOWS, PrefixSet
-from planner.unroll import LENGTH
+from elsinore.planner.baselines import sets as prefix_sets
+from elsinore.planner.baselines.sets import MAX_KINDS, NEGATED, NOBODY, OTHER_GROUPING, OTHER_WINDOWS, PrefixSet
+from elsinore.planner.baselines.unroll import LENGTH
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.explain.text import explain
+from elsinore.planner.machines.machine import Append
+from elsinore.planner.plans.plan import Plan, plan
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from planner.check import check
-from planner.parse import parse
-from planner.syntax import Workload
+from elsinore.planner.checks.check import check
+from elsinore.planner.language.parse import parse
+from elsinore.planner.language.syntax import Workload
 from tests.planner.strategies import WORKLOADS
 from tests.vectors import WORKLOAD_TEXTS
 

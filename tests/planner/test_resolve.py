@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from planner.check import check_text
-from planner.parse import parse
-from planner.resolve import resolve
-from planner.syntax import Attribute, Query
-from planner.walk import leaves, nodes
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.parse import parse
+from elsinore.planner.language.resolve import resolve
+from elsinore.planner.language.syntax import Attribute, Query
+from elsinore.planner.language.walk import leaves, nodes
 
 
 def resolved(clauses: str) -> Query:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planner.check import check_text
-from planner.plan import PLANNED, STRATEGIES, Plan, plan
-from planner.sharing import Kleene, ShareSet
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.plan import PLANNED, STRATEGIES, Plan, plan
+from elsinore.planner.plans.sharing import Kleene, ShareSet
 
 WINDOW = "WITHIN 10 seconds SLIDE 5 seconds"
 

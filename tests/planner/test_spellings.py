@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from planner.parse import parse
-from planner.syntax import (
+from elsinore.planner.language.parse import parse
+from elsinore.planner.language.syntax import (
     Aggregate,
     All,
     And,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from planner.check import check_text
-from planner.explain import explain
-from planner.plan import Plan, plan
-from planner.query_names import listed
-from planner.template import Template, template, template_of_query, template_of_set
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.explain.query_names import listed
+from elsinore.planner.explain.text import explain
+from elsinore.planner.hamlet.template import Template, template, template_of_query, template_of_set
+from elsinore.planner.plans.plan import Plan, plan
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 FIGURE_1 = Path(__file__).parents[2] / "examples" / "ridesharing" / "workload.elsinore"

@@ -8,11 +8,11 @@ from typing import Any
 
 import httpx2
 
-from cluster.service.api import build
-from cluster.service.documents import Submission
-from cluster.service.jobs import Jobs
-from cluster.service.settings import ServiceSettings, service_settings
-from cluster.service.submitting import submit
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.settings import ServiceSettings, service_settings
+from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web.api import build
+from elsinore.cluster.service.web.documents import Submission
 
 WORKLOAD = "QUERY pairs RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 10 seconds SLIDE 10 seconds"
 JOB = "there"

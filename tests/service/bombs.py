@@ -19,10 +19,10 @@ from typing import Any
 import msgpack
 import pyarrow as pa
 
-from cluster.service.documents import Submission
-from cluster.service.intake import ARROW, MSGPACK, NDJSON
-from cluster.service.jobs import digest
-from cluster.service.submitting import submit
+from elsinore.cluster.service.intake import ARROW, MSGPACK, NDJSON
+from elsinore.cluster.service.jobs import digest
+from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web.documents import Submission
 from tests.service.asking import Asking
 from tests.service.rides import arrow
 

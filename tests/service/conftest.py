@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx2
 import pytest
 
-from cluster import session
+from elsinore.cluster.machines import session
 from tests.service.serving import Served, served
 
 

@@ -15,18 +15,18 @@ from typing import Any
 import httpx2
 import pyarrow as pa
 
-from cluster.checkpoint import Checkpoint, Done
-from cluster.live import LiveMetrics
-from cluster.service.api import build
-from cluster.service.at_work import AtWork
-from cluster.service.jobs import Job, Jobs
-from cluster.service.manager import Manager
-from cluster.service.refusals import refusal
-from cluster.service.settings import ServiceSettings
-from cluster.settings import Settings
-from cluster.terms import Terms
-from planner.clock import Clock
-from planner.routes import Ranges
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.at_work import AtWork
+from elsinore.cluster.service.jobs import Job, Jobs
+from elsinore.cluster.service.manager import Manager
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.api import build
+from elsinore.cluster.service.web.refusals import refusal
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.cluster.stream.live import LiveMetrics
+from elsinore.cluster.stream.terms import Terms
+from elsinore.planner.plans.routes import Ranges
+from elsinore.planner.time.clock import Clock
 
 WORKLOAD = "QUERY q RETURN COUNT(*) PATTERN A+ WITHIN 1 minute SLIDE 1 minute"
 SETTINGS = Settings(engine="ray")

@@ -17,7 +17,7 @@ import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from connectors.ridesharing import write
+from elsinore.connectors.ridesharing import write
 from tests.cluster.streaming import Row, answers_alone, row_of
 from tests.service.serving import PATIENCE, Served, insist
 

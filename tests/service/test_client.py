@@ -20,8 +20,8 @@ import pytest
 from typer.testing import CliRunner
 
 import elsinore
-from connectors import ridesharing
 from elsinore.cli import app
+from elsinore.connectors import ridesharing
 from tests.cluster.streaming import row_of
 from tests.elsinore.documents import DOCUMENTS, SERVICE, Shown, printed_by, programs
 from tests.service.serving import TOKEN, Served, descendants

@@ -12,14 +12,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cluster.service import at_work
-from cluster.service.at_work import AtWork
-from cluster.service.documents import Submission
-from cluster.service.jobs import Job
-from cluster.service.rows import RowsSink
-from cluster.service.settings import service_settings
-from cluster.service.submitting import submit
-from connectors.safe_files import put_bytes
+from elsinore.cluster.service import at_work
+from elsinore.cluster.service.at_work import AtWork
+from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.rows import RowsSink
+from elsinore.cluster.service.settings import service_settings
+from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web.documents import Submission
+from elsinore.connectors.storage.safe_files import put_bytes
 from tests.service.played import HARMS, WORKLOAD, Played, PlayedLive, played, replaced, until
 
 EVENTS = b'{"type": "A", "time": 1}\n'

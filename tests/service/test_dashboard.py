@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from cluster.service.metrics import COUNTERS, GAUGES
+from elsinore.cluster.service.metrics import COUNTERS, GAUGES
 
 FILE = Path(__file__).parents[2] / "deploy" / "grafana-dashboard.json"
 DASHBOARD: dict[str, Any] = json.loads(FILE.read_text())

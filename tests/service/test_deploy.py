@@ -18,12 +18,12 @@ from ray._common.utils import import_attr
 from ray.autoscaler._private.util import prepare_config, validate_config
 from ray.serve.schema import ServeDeploySchema
 
-from cluster.java import OPENED
-from cluster.raydp_gateway import SECRET
-from cluster.service import edge
-from cluster.service.settings import ServiceSettings
-from cluster.settings import Settings
-from connectors.errors import InputError
+from elsinore.cluster.machines.java import OPENED
+from elsinore.cluster.machines.raydp_gateway import SECRET
+from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web import edge
+from elsinore.connectors.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -72,7 +72,7 @@ def test_serve_knows_what_to_deploy(name: str, tmp_path: Path, monkeypatch: pyte
 def test_without_a_token_nothing_is_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ELSINORE_SERVICE_TOKEN", raising=False)
     with pytest.raises(InputError, match="ELSINORE_SERVICE_TOKEN"):
-        import_attr("cluster.service.app:app")({})
+        import_attr("elsinore.cluster.service.app:app")({})
 
 
 def test_both_ways_deploy_the_same() -> None:

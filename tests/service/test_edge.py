@@ -17,8 +17,9 @@ import pytest
 import uvicorn
 from starlette.middleware import Middleware
 
-from cluster.service import edge
-from cluster.service.edge import (
+from elsinore.cluster.service.settings import service_settings
+from elsinore.cluster.service.web import edge
+from elsinore.cluster.service.web.edge import (
     BODY_SECONDS,
     FRAMING,
     HEAD_SECONDS,
@@ -29,8 +30,7 @@ from cluster.service.edge import (
     connections_limit,
     middlewares,
 )
-from cluster.service.guard import HEADERS, Guard
-from cluster.service.settings import service_settings
+from elsinore.cluster.service.web.guard import HEADERS, Guard
 
 PROBLEM, PLAIN = (b"content-type", b"application/problem+json"), (b"content-type", b"text/plain")
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cluster.crew import SAVE_EVERY
-from connectors.vault import Vault
+from elsinore.cluster.run.crew import SAVE_EVERY
+from elsinore.connectors.storage.vault import Vault
 from tests.cluster.disks import full, small_disk
 from tests.cluster.streaming import HARMS, damage
 from tests.cluster.unreliable import only_unreliable

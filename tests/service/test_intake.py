@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cluster.service import intake
-from cluster.service.documents import Queries, Submission
-from cluster.service.intake import NDJSON, Append, Backlog, Taken, take
-from cluster.service.jobs import Job, Jobs, digest
-from cluster.service.refusals import RefusedError
-from cluster.service.settings import ServiceSettings, service_settings
-from cluster.service.submitting import submit, with_queries, without_query
-from connectors.errors import InputError
-from planner.errors import WorkloadError
+from elsinore.cluster.service import intake
+from elsinore.cluster.service.intake import NDJSON, Append, Backlog, Taken, take
+from elsinore.cluster.service.jobs import Job, Jobs, digest
+from elsinore.cluster.service.settings import ServiceSettings, service_settings
+from elsinore.cluster.service.submitting import submit, with_queries, without_query
+from elsinore.cluster.service.web.documents import Queries, Submission
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.errors import InputError
+from elsinore.planner.language.errors import WorkloadError
 
 SIMPLE = "QUERY pairs RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 10 seconds"
 

@@ -14,17 +14,17 @@ import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
-from cluster.checkpoint import Checkpoint, Done
-from cluster.holding import HeldError
-from cluster.service import at_work
-from cluster.service.at_work import AtWork
-from cluster.service.documents import Submission
-from cluster.service.intake import NDJSON, Append, take
-from cluster.service.jobs import Job
-from cluster.service.settings import service_settings
-from cluster.service.submitting import submit
-from connectors.errors import FailedError, InputError
-from planner.clock import Clock
+from elsinore.cluster.machines.holding import HeldError
+from elsinore.cluster.service import at_work
+from elsinore.cluster.service.at_work import AtWork
+from elsinore.cluster.service.intake import NDJSON, Append, take
+from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.settings import service_settings
+from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web.documents import Submission
+from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.connectors.errors import FailedError, InputError
+from elsinore.planner.time.clock import Clock
 from tests.service.played import WORKLOAD, Played, PlayedLive, played, until
 
 MORE = f"{WORKLOAD};\n\nQUERY r RETURN COUNT(*) PATTERN B+ WITHIN 1 minute SLIDE 1 minute"
@@ -147,7 +147,7 @@ def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, 
 def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
     service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cluster.holding.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("elsinore.cluster.machines.holding.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(at_work, "TRIES", 1)
     held = Checkpoint(str(job.checkpoint))
     service.look()

@@ -6,8 +6,8 @@ import errno
 
 import pytest
 
-from cluster.service.refusals import CAUSE_LENGTH, refusal
-from connectors.errors import FailedError
+from elsinore.cluster.service.web.refusals import CAUSE_LENGTH, refusal
+from elsinore.connectors.errors import FailedError
 
 JAVA = """Spark gave up on the stream: An error occurred while calling o57.awaitTermination.
 : org.apache.spark.sql.streaming.StreamingQueryException: Job aborted

@@ -9,10 +9,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from cluster.service.jobs import Job
-from cluster.service.refusals import RefusedError
-from cluster.service.rows import Cursor, Reader, RowsSink, forget_rows
-from elsinore.columns import NUMBER
+from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.rows import Cursor, Reader, RowsSink, forget_rows
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.rows.columns import NUMBER
 
 FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
 COLUMNS = {"a": ("n",)}

@@ -6,8 +6,8 @@ import json
 import logging
 from itertools import pairwise
 
-from cluster.service.logs import JsonFormatter
-from cluster.service.metrics import gained
+from elsinore.cluster.service.logs import JsonFormatter
+from elsinore.cluster.service.metrics import gained
 
 
 def test_a_line_says_which_job() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cluster.service.embedded import with_token
-from cluster.service.guard import Rate
-from cluster.service.settings import check_listening, service_settings, token_of
-from connectors.errors import InputError
 from elsinore.cli import app
+from elsinore.cluster.service.embedded import with_token
+from elsinore.cluster.service.settings import check_listening, service_settings, token_of
+from elsinore.cluster.service.web.guard import Rate
+from elsinore.connectors.errors import InputError
 
 
 def test_arguments_go_before_the_environment_and_that_before_the_file(

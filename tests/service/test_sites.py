@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from cluster.service import guard
-from cluster.service.sites import authority, hosts_of
+from elsinore.cluster.service.web import guard
+from elsinore.cluster.service.web.sites import authority, hosts_of
 from tests.service.asking import JOB, WORKLOAD, Asking
 
 HERE = ("Host", "127.0.0.1:8000")

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from connectors import ridesharing
 from elsinore.client import batches as module
 from elsinore.client.batches import Batch, batches
+from elsinore.connectors import ridesharing
 from tests.elsinore.client.scripted import inflated, unpacked
 
 TABLE = pa.Table.from_batches(ridesharing.generate(5_000, seed=3))

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from connectors import ridesharing
 from elsinore.client.calls import Calls
 from elsinore.client.exchange import Response
 from elsinore.client.patience import Patience
+from elsinore.connectors import ridesharing
 from tests.elsinore.client.scripted import DOCUMENT, Played, said
 
 WORKLOAD = """

@@ -9,10 +9,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from planner.gloria.cost import CostModel
-from planner.gloria.plan import QSet, SharingPlan
-from planner.gloria.record import GraphRecord
-from planner.gloria.template import Template, bits
+from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.graph.record import GraphRecord
+from elsinore.planner.gloria.plan import QSet, SharingPlan
+from elsinore.planner.gloria.templates.template import Template, bits
 from tests.oracle.expressions import Attribute, Binary, Expression, Literal
 from tests.oracle.grow import variables
 from tests.oracle.query import Absent, Aggregate, One, Or, Pattern, Query, Seq

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from planner.gloria.cost import PaperCost
-from planner.gloria.graph import graph_of
-from planner.gloria.optimizers import UNPRUNED
-from planner.gloria.prices import Prices
-from planner.gloria.search import search
-from planner.gloria.statistics import Statistics
-from planner.gloria.template import Template
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.graph.graph import graph_of
+from elsinore.planner.gloria.optimizers import UNPRUNED
+from elsinore.planner.gloria.search.search import search
+from elsinore.planner.gloria.templates.template import Template
 from tests.planner.gloria.every_plan import cheapest
 from tests.planner.gloria.workloads import nodes, optimized, sharing, template
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.gloria.explain import explain_plan
+from elsinore.planner.gloria.explain import explain_plan
 from tests.planner.gloria.test_paper import figure_7
 from tests.planner.gloria.workloads import optimized, template
 

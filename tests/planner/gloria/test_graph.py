@@ -8,13 +8,13 @@ from random import Random
 
 import pytest
 
-from planner.gloria.cost import PaperCost
-from planner.gloria.graph import Graph, Policy, graph_of
-from planner.gloria.nodes import Node
-from planner.gloria.optimizers import GREEDY, PRUNED, UNPRUNED
-from planner.gloria.prices import Prices
-from planner.gloria.search import end_weight, search
-from planner.gloria.statistics import Statistics
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.graph.graph import Graph, Policy, graph_of
+from elsinore.planner.gloria.graph.nodes import Node
+from elsinore.planner.gloria.optimizers import GREEDY, PRUNED, UNPRUNED
+from elsinore.planner.gloria.search.search import end_weight, search
 from tests.planner.gloria.workloads import nodes, optimized, template
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planner.gloria.members import why_apart
+from elsinore.planner.gloria.templates.members import why_apart
 from tests.planner.gloria.workloads import WINDOW, found, planned, query
 
 ALONE = "no other query has a transition of its, with the same predicates and grouping"

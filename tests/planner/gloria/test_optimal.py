@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from benchmarks.gloria_bound import bound
 from elsinore.bench.gloria_workloads import mixed, statistics
 from elsinore.bench.gloria_workloads import sequences as many_sequences
-from planner.gloria.build import template_of
-from planner.gloria.cost import PaperCost
-from planner.gloria.members import members_of
-from planner.gloria.optimizers import sharing_plans
-from planner.gloria.statistics import Statistics
-from planner.gloria.template import Template
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.optimizers import sharing_plans
+from elsinore.planner.gloria.templates.build import template_of
+from elsinore.planner.gloria.templates.members import members_of
+from elsinore.planner.gloria.templates.template import Template
 from tests.planner.gloria.every_plan import Query, cheapest
 from tests.planner.gloria.workloads import optimized, planned
 

@@ -6,13 +6,13 @@ from itertools import pairwise
 
 import pytest
 
-from planner.gloria.cost import PaperCost
-from planner.gloria.kleene import path_weight
-from planner.gloria.optimizers import OPTIMIZERS
-from planner.gloria.plan import SharingPlan
-from planner.gloria.prices import Prices
-from planner.gloria.statistics import Statistics
-from planner.gloria.template import TypeNode
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.graph.kleene import path_weight
+from elsinore.planner.gloria.optimizers import OPTIMIZERS
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.gloria.templates.template import TypeNode
 from tests.planner.gloria.workloads import nodes, optimized, sharing, template
 
 FIGURE_7 = {"F": 10.0, "A": 5.0, "B": 10.0, "C": 12.0, "D": 4.0, "E": 3.0}

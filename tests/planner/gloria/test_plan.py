@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from elsinore.bench.gloria_workloads import mixed, sequences, statistics
-from planner.gloria.cost import PaperCost
-from planner.gloria.optimizers import OPTIMIZERS, PathSearch, sharing_plans
-from planner.gloria.plan import QSet, SharingPlan
-from planner.gloria.template import bits
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.optimizers import OPTIMIZERS, PathSearch, sharing_plans
+from elsinore.planner.gloria.plan import QSet, SharingPlan
+from elsinore.planner.gloria.templates.template import bits
 from tests.planner.gloria.workloads import optimized, planned, sharing, template
 
 COUNTS = statistics(1)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from elsinore.bench.gloria_workloads import statistics
-from planner.gloria.cost import PaperCost
-from planner.gloria.graph import Graph, Policy, graph_of
-from planner.gloria.optimizers import OPTIMIZERS
-from planner.gloria.prices import Prices
-from planner.gloria.pricing import cost_apart, cost_of_plan
-from planner.gloria.reweighing import reweigh
-from planner.gloria.search import search
-from planner.gloria.statistics import Statistics
-from planner.gloria.template import Template
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.costs.pricing import cost_apart, cost_of_plan
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.graph.graph import Graph, Policy, graph_of
+from elsinore.planner.gloria.graph.reweighing import reweigh
+from elsinore.planner.gloria.optimizers import OPTIMIZERS
+from elsinore.planner.gloria.search.search import search
+from elsinore.planner.gloria.templates.template import Template
 from tests.planner.gloria.test_plan import COUNTS, WORKLOADS, plans
 from tests.planner.gloria.workloads import template
 

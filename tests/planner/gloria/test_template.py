@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.gloria.template import bits
+from elsinore.planner.gloria.templates.template import bits
 from tests.planner.gloria.workloads import found, query, stages, template
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.check import check_text
-from planner.gloria.build import templates
-from planner.gloria.cost import PaperCost
-from planner.gloria.optimizers import OPTIMIZERS
-from planner.gloria.plan import SharingPlan
-from planner.gloria.record import NodeRecord
-from planner.gloria.statistics import Statistics
-from planner.gloria.template import Template
-from planner.plan import QueryPlan, plan
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.gloria.costs.cost import PaperCost
+from elsinore.planner.gloria.costs.statistics import Statistics
+from elsinore.planner.gloria.graph.record import NodeRecord
+from elsinore.planner.gloria.optimizers import OPTIMIZERS
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.gloria.templates.build import templates
+from elsinore.planner.gloria.templates.template import Template
+from elsinore.planner.plans.plan import QueryPlan, plan
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 

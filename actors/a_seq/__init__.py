@@ -1,0 +1,1 @@
+"""A-Seq graphs: prefix counters by start event."""

@@ -1,0 +1,71 @@
+"""Sequences whose windows move with every event, counted by start event, of all queries of a share set (A-Seq)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.a_seq.forest_numba_fns import FULL, Answers, Questions, run_forest
+from elsinore.actors.a_seq.forest_tables import ForestTables, Member
+from elsinore.actors.algebra.blocks import Blocks
+from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.moving.due import DueGraph
+from elsinore.actors.moving.stacks_numba_fns import Due, Results
+from elsinore.actors.moving.tables import results
+from elsinore.planner.a_seq.sets import ForestSet
+from elsinore.planner.plans.plan import Counter
+
+ROOM = 1 << 10
+"""Rows that the snapshots of a connection tell of together, at first."""
+
+
+class ForestGraph(DueGraph):
+    """What sequences have in common is counted once, in the rows of common start events."""
+
+    def __init__(self, share_set: ForestSet, counters: Sequence[Counter], *common: Any) -> None:
+        super().__init__(*common)
+        self.forest = share_set.forest
+        self.counters = counters
+        self.room = ROOM
+        self._tables: ForestTables | None = None
+
+    def renew(self) -> None:
+        self._tables = None
+
+    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
+        if self._tables is None or len(self._tables.kinds) != len(self.kinds):
+            within = [graph.within for graph in self.graphs]
+            members = [Member(*one) for one in zip(self.counters, self.columns(), within, strict=True)]
+            self._tables = ForestTables(self.forest, members, list(self.kinds.classes))
+        group_of, blocks = self.graphs[0].group_of, [graph.own for graph in self.graphs]
+        return count(self._tables, events, runs, group_of, due, blocks, self.room)
+
+    def _make_room(self, stopped: int) -> None:
+        if stopped == FULL:
+            self.room *= 2
+        else:
+            self._widen()
+
+
+def count(
+    tables: ForestTables,
+    events: Events,
+    runs: npt.NDArray[np.int64],
+    group_of: npt.NDArray[np.int32],
+    due: Due,
+    blocks: Sequence[Blocks],
+    room: int,
+) -> tuple[Results, int]:
+    """All that is due. (results, why it stopped)"""
+    questions = Questions(due.at, due.when, due.who, due.row)
+    found = results(due, blocks)
+    answers = Answers(*found[:4], found.found, due.row_at)
+    rows = tables.rows(events, runs, blocks[0].shape.words, blocks[0].exact)
+    snapshots = tables.snapshots(room, rows)
+    stopped = run_forest(
+        events, runs, group_of, questions, tables.trees, tables.targets, rows, snapshots, answers
+    )  # fmt: skip
+    return found, int(stopped)

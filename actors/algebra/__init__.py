@@ -1,0 +1,1 @@
+"""Exact numbers, counters, and the kernels that add them up."""

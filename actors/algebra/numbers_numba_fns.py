@@ -1,0 +1,416 @@
+"""Arithmetic on counters that lie in flat buffers.
+
+A number takes `w` consecutive places of its buffer. The buffer's type says which kind it is:
+
+- int64, exact: one word;
+- uint64, exact: `w` words of two's complement, the lowest first. An exact operation returns
+  `flag` with bit 62 set once a result needs more than 62 bits of its highest word. Nothing has
+  wrapped then; the caller goes back, widens the numbers and repeats.
+- float64, approximate: a mantissa and, behind it, an exponent that counts in units of 2**512.
+  Mantissas stay within 2**-256 .. 2**256, so that adding is mostly one addition.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from elsinore.actors.algebra.compiled import INLINED, kernel, part
+
+OVERFLOW = np.int64(1 << 62)
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
+WORD = np.uint64(64)
+BIG = 2.0**256
+SMALL = 2.0**-256
+UNIT = 2.0**512
+INVERSE = 2.0**-512
+
+
+def add(dst: Any, d: Any, src: Any, s: Any, w: Any, flag: Any) -> Any:
+    """dst[d] += src[s]"""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_times(dst: Any, d: Any, src: Any, s: Any, value: Any, w: Any, flag: Any) -> Any:
+    """dst[d] += src[s] * value"""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_product(dst: Any, d: Any, one: Any, i: Any, other: Any, j: Any, w: Any, flag: Any) -> Any:
+    """dst[d] += one[i] * other[j]"""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_coefficient(dst: Any, d: Any, value: Any, i: Any, w: Any, coefficient: Any, j: Any, c: Any, flag: Any) -> Any:
+    """dst[d] += value[i] * coefficient[j], where the coefficient has `c` words instead of `w`"""
+    raise NotImplementedError("runs compiled only")
+
+
+@part
+def set_one(dst, d):
+    """dst[d] = 1, where it was 0"""
+    dst[d] = 1
+
+
+def is_zero(buffer: Any, i: Any, w: Any) -> Any:
+    """Is it 0?"""
+    raise NotImplementedError("runs compiled only")
+
+
+def double(buffer: Any, i: Any, times: Any, w: Any, flag: Any) -> Any:
+    """buffer[i] *= 2**times"""
+    raise NotImplementedError("runs compiled only")
+
+
+@part
+def clear(buffer, i, count):
+    for k in range(i, i + count):
+        buffer[k] = 0
+
+
+@part
+def copy(dst, d, src, s, count):
+    for k in range(count):
+        dst[d + k] = src[s + k]
+
+
+# Exact, one word
+
+
+@part
+def _magnitude(word):
+    return word ^ (word >> 63)
+
+
+@part
+def _add_word(dst, d, src, s, w, flag):
+    total = dst[d] + src[s]
+    dst[d] = total
+    return flag | _magnitude(total)
+
+
+@part
+def _add_word_times(dst, d, src, s, value, w, flag):
+    if abs(np.float64(src[s])) * abs(np.float64(value)) >= 2.0**61:
+        return flag | OVERFLOW
+    total = dst[d] + src[s] * value
+    dst[d] = total
+    return flag | _magnitude(total)
+
+
+@part
+def _add_word_product(dst, d, one, i, other, j, w, flag):
+    return _add_word_times(dst, d, one, i, other[j], w, flag)
+
+
+@part
+def _double_word(buffer, i, times, w, flag):
+    if buffer[i] == 0:
+        return flag
+    if times > 61 or _magnitude(buffer[i]) >> (61 - times):
+        return flag | OVERFLOW
+    buffer[i] <<= times
+    return flag
+
+
+# Exact, several words
+
+
+@part
+def _is_zero_wide(buffer, i, w):
+    for k in range(i, i + w):
+        if buffer[k] != 0:
+            return False
+    return True
+
+
+@part
+def _add_wide(dst, d, src, s, w, flag):
+    carry = np.uint64(0)
+    for k in range(w):
+        a = dst[d + k]
+        total = a + src[s + k]
+        over = np.uint64(total < a)
+        total += carry
+        carry = over | np.uint64(total < carry)
+        dst[d + k] = total
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
+@part
+def _multiply(a, b):
+    """The high and the low word of a product of two words."""
+    a0, a1, b0, b1 = a & LOW, a >> HALF, b & LOW, b >> HALF
+    low = a0 * b0
+    middle = a1 * b0 + (low >> HALF)
+    other = a0 * b1 + (middle & LOW)
+    return a1 * b1 + (middle >> HALF) + (other >> HALF), (other << HALF) | (low & LOW)
+
+
+@kernel
+def _words(buffer, i, w):
+    """How many of its words a number needs."""
+    sign = np.int64(buffer[i + w - 1]) >> 63
+    k = w
+    while k > 1 and np.int64(buffer[i + k - 1]) == sign and (np.int64(buffer[i + k - 2]) >> 63) == sign:
+        k -= 1
+    return k
+
+
+@kernel
+def _add_factor(dst, d, src, s, w, factor):
+    """dst += src * factor modulo 2**(64 w), for an unsigned word."""
+    carry = np.uint64(0)
+    for k in range(w):
+        high, low = _multiply(src[s + k], factor)
+        low += carry
+        high += np.uint64(low < carry)
+        total = dst[d + k] + low
+        carry = high + np.uint64(total < low)
+        dst[d + k] = total
+
+
+@kernel
+def _add_wide_times(dst, d, src, s, value, w, flag):
+    if value == 0:
+        return flag
+    if _words(src, s, w) >= w:
+        return flag | OVERFLOW
+    _add_factor(dst, d, src, s, w, np.uint64(value))
+    if value < 0:  # the word stood for value + 2**64
+        borrow = np.uint64(0)
+        for k in range(1, w):
+            a, b = dst[d + k], src[s + k - 1]
+            less = a - b
+            dst[d + k] = less - borrow
+            borrow = np.uint64(a < b) | np.uint64(less < borrow)
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
+@kernel
+def _double_wide(buffer, i, times, w, flag):
+    top = i + _words(buffer, i, w) - 1
+    _, length = math.frexp(np.float64(_magnitude(np.int64(buffer[top]))))
+    if 64 * (top - i) + length + times >= 64 * w - 2:
+        return flag if _is_zero_wide(buffer, i, w) else flag | OVERFLOW
+    whole, bits = times // 64, np.uint64(times % 64)
+    for k in range(i + w - 1, i - 1, -1):
+        high = buffer[k - whole] if k - whole >= i else np.uint64(0)
+        low = buffer[k - whole - 1] if k - whole > i else np.uint64(0)
+        buffer[k] = (high << bits) | (low >> (WORD - bits) if bits else np.uint64(0))
+    return flag
+
+
+@kernel
+def _add_wide_product(dst, d, one, i, other, j, w, flag):
+    if _is_zero_wide(one, i, w) or _is_zero_wide(other, j, w):
+        return flag
+    if _words(one, i, w) + _words(other, j, w) > w:
+        return flag | OVERFLOW
+    for k in range(w):
+        if other[j + k] != 0:
+            _add_factor(dst, d + k, one, i, w - k, other[j + k])
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
+@kernel
+def _add_factor_of_few(dst, d, src, s, few, w, factor):
+    """dst += src * factor for a src of `few` words that is not negative, and a dst of `w`."""
+    carry = np.uint64(0)
+    for k in range(few):
+        high, low = _multiply(src[s + k], factor)
+        low += carry
+        high += np.uint64(low < carry)
+        total = dst[d + k] + low
+        carry = high + np.uint64(total < low)
+        dst[d + k] = total
+    k = few
+    while carry and k < w:
+        total = dst[d + k] + carry
+        carry = np.uint64(total < carry)
+        dst[d + k] = total
+        k += 1
+
+
+@kernel
+def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
+    """Long numbers have few words for most of a window, and coefficients of a burst have few at all."""
+    few = _words(value, i, w)
+    if few + _words(coefficient, j, c) > w:
+        if _is_zero_wide(value, i, w) or _is_zero_wide(coefficient, j, c):
+            return flag
+        return flag | OVERFLOW
+    if np.int64(value[i + w - 1]) >= 0 and np.int64(coefficient[j + c - 1]) >= 0:
+        for k in range(c):
+            if coefficient[j + k] != 0:
+                _add_factor_of_few(dst, d + k, value, i, few, w - k, coefficient[j + k])
+        return flag | _magnitude(np.int64(dst[d + w - 1]))
+    for k in range(min(c, w)):
+        if coefficient[j + k] != 0:
+            _add_factor(dst, d + k, value, i, w - k, coefficient[j + k])
+    if np.int64(coefficient[j + c - 1]) < 0:  # its words stood for the coefficient + 2**(64 c)
+        borrow = np.uint64(0)
+        for k in range(c, w):
+            a, b = dst[d + k], value[i + k - c]
+            less = a - b
+            dst[d + k] = less - borrow
+            borrow = np.uint64(a < b) | np.uint64(less < borrow)
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
+# Approximate
+
+
+@kernel
+def _settle(dst, d, mantissa, exponent):
+    """Store a number with its mantissa brought back into range."""
+    if mantissa == 0.0:
+        exponent = 0.0
+    while abs(mantissa) >= BIG:
+        mantissa *= INVERSE
+        exponent += 1.0
+    while mantissa != 0.0 and abs(mantissa) < SMALL:
+        mantissa *= UNIT
+        exponent -= 1.0
+    dst[d] = mantissa
+    dst[d + 1] = exponent
+
+
+@kernel
+def _add_apart(dst, d, mantissa, exponent):
+    """Add a number of another exponent, or one whose sum leaves the range."""
+    gap = exponent - dst[d + 1]
+    if mantissa == 0.0 or (gap < -1.0 and dst[d] != 0.0):
+        return
+    if dst[d] == 0.0 or gap > 1.0:
+        _settle(dst, d, mantissa, exponent)
+    elif gap == 0.0:
+        _settle(dst, d, dst[d] + mantissa, exponent)
+    elif gap == 1.0:
+        _settle(dst, d, dst[d] * INVERSE + mantissa, exponent)
+    else:
+        _settle(dst, d, dst[d] + mantissa * INVERSE, dst[d + 1])
+
+
+@part
+def _add_scaled(dst, d, mantissa, exponent):
+    if dst[d] == 0.0:
+        dst[d + 1] = exponent
+    total = dst[d] + mantissa
+    if exponent == dst[d + 1] and SMALL < abs(total) < BIG:
+        dst[d] = total
+    else:
+        _add_apart(dst, d, mantissa, exponent)
+
+
+@part
+def _add_approximate(dst, d, src, s, w, flag):
+    _add_scaled(dst, d, src[s], src[s + 1])
+    return flag
+
+
+@part
+def _double_approximate(buffer, i, times, w, flag):
+    mantissa = buffer[i] * np.float64(np.int64(1) << min(times, 61))
+    if times < 62 and abs(mantissa) < BIG:
+        buffer[i] = mantissa
+    else:
+        _settle(buffer, i, math.ldexp(buffer[i], times % 512), buffer[i + 1] + times // 512)
+    return flag
+
+
+@part
+def _add_times_approximate(dst, d, src, s, value, w, flag):
+    exponent = src[s + 1]
+    factor = np.float64(value)
+    if abs(factor) >= BIG:
+        factor *= INVERSE
+        exponent += 1.0
+    product = src[s] * factor
+    if abs(factor) >= BIG:
+        product = src[s] * (factor * INVERSE)
+        exponent += 1.0
+    elif factor != 0.0 and abs(factor) < SMALL:
+        factor *= UNIT
+        exponent -= 1.0
+        if abs(factor) < SMALL:
+            factor *= UNIT
+            exponent -= 1.0
+        product = src[s] * factor
+    _add_scaled(dst, d, product, exponent)
+    return flag
+
+
+@part
+def _add_product_approximate(dst, d, one, i, other, j, w, flag):
+    _add_scaled(dst, d, one[i] * other[j], one[i + 1] + other[j + 1])
+    return flag
+
+
+# Which is meant
+
+
+def _kind(buffer):
+    return str(buffer.dtype)
+
+
+@overload(is_zero, jit_options=INLINED)
+def _is_zero(buffer, i, w):
+    if _kind(buffer) == "uint64":
+        return lambda buffer, i, w: _is_zero_wide(buffer, i, w)
+    return lambda buffer, i, w: buffer[i] == 0
+
+
+@overload(add, jit_options=INLINED)
+def _add(dst, d, src, s, w, flag):
+    if _kind(dst) == "int64":
+        return lambda dst, d, src, s, w, flag: _add_word(dst, d, src, s, w, flag)
+    if _kind(dst) == "uint64":
+        return lambda dst, d, src, s, w, flag: _add_wide(dst, d, src, s, w, flag)
+    return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
+
+
+@overload(add_times, jit_options=INLINED)
+def _add_times(dst, d, src, s, value, w, flag):
+    if _kind(dst) == "int64":
+        return lambda dst, d, src, s, value, w, flag: _add_word_times(dst, d, src, s, value, w, flag)
+    if _kind(dst) == "uint64":
+        return lambda dst, d, src, s, value, w, flag: _add_wide_times(dst, d, src, s, value, w, flag)
+    return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
+
+
+@overload(double, jit_options=INLINED)
+def _double(buffer, i, times, w, flag):
+    if _kind(buffer) == "int64":
+        return lambda buffer, i, times, w, flag: _double_word(buffer, i, times, w, flag)
+    if _kind(buffer) == "uint64":
+        return lambda buffer, i, times, w, flag: _double_wide(buffer, i, times, w, flag)
+    return lambda buffer, i, times, w, flag: _double_approximate(buffer, i, times, w, flag)
+
+
+@overload(add_product, jit_options=INLINED)
+def _add_product(dst, d, one, i, other, j, w, flag):
+    if _kind(dst) == "int64":
+        return lambda dst, d, one, i, other, j, w, flag: _add_word_product(dst, d, one, i, other, j, w, flag)
+    if _kind(dst) == "uint64":
+        return lambda dst, d, one, i, other, j, w, flag: _add_wide_product(dst, d, one, i, other, j, w, flag)
+    return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
+
+
+@overload(add_coefficient, jit_options=INLINED)
+def _add_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
+    if _kind(dst) == "int64":
+        return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_word_times(
+            dst, d, value, i, coefficient[j], w, flag
+        )
+    if _kind(dst) == "uint64":
+        return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_wide_coefficient(
+            dst, d, value, i, w, coefficient, j, c, flag
+        )
+    return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_product_approximate(
+        dst, d, value, i, coefficient, j, w, flag
+    )

@@ -1,0 +1,1 @@
+"""Graphs of the strategies to compare with: two-step, SHARON."""

@@ -1,0 +1,39 @@
+"""SHARON's counters of one query: one for every prefix of the sequences that Kleene is flattened into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from elsinore.actors.algebra.blocks import Blocks
+from elsinore.actors.algebra.counters_numba_fns import Events, Tables
+from elsinore.actors.baselines.sequences import Sequences
+from elsinore.actors.lowering.entries import event_tables
+from elsinore.actors.neighbours.entries_numba_fns import Links
+from elsinore.actors.neighbours.graph import WindowGraph
+from elsinore.planner.machines.machine import Machine
+from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.time.clock import Clock
+
+
+class PrefixGraph(WindowGraph):
+    """A type-grained graph whose sequences become longer with the stream."""
+
+    def __init__(self, plan: QueryPlan, clock: Clock, tables_of: Callable[[Machine], Tables], *rest: Any) -> None:
+        super().__init__(*rest)
+        self.sequences = Sequences(plan, clock)
+        self.tables_of = tables_of
+
+    def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
+        super().add_lanes(at, count, column, self.tables_of(self.counter.machine))
+
+    def _run(self, start: int, events: Events, links: Links, runs: Any, out: Blocks, group: Any) -> tuple[int, int]:
+        if self.sequences.stretch(events.kind, runs, start, start + self.windows.within):
+            self._lengthen()
+        return super()._run(start, events, links, runs, out, group)
+
+    def _lengthen(self) -> None:
+        self.counter = self.sequences.counter
+        self.tables = self.tables_of(self.counter.machine)
+        self.single = event_tables(self.counter, self.sequences.plan.predicates)
+        self.shape = self.shape._replace(states=len(self.counter.machine.states))

@@ -1,0 +1,161 @@
+"""SHARON's counters of a share set: one for every prefix, however many of its queries have sequences that begin so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.blocks import Blocks, scratch
+from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables
+from elsinore.actors.baselines.prefix_numba_fns import run_tree
+from elsinore.actors.baselines.sequences import Sequences
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.lowering.entries import event_tables
+from elsinore.actors.lowering.machines import column, pointers, tables
+from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links
+from elsinore.actors.neighbours.graph import event_room
+from elsinore.actors.neighbours.shared_windows import SharedWindows, WindowMember
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.windows.buffer import Buffer
+from elsinore.planner.baselines.prefix_tree import Branch, PrefixTree, prefix_tree
+from elsinore.planner.machines.predicates import Predicates
+from elsinore.planner.plans.plan import Counter
+from elsinore.planner.time.windows import Windows
+
+Lane = tuple[str, int]
+"""A variable of the tree, and the column that is added up or compared where it binds an event."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A tree as the kernel reads it."""
+
+    kinds: int
+    """How many kinds of events there were."""
+    counter: Counter
+    single: EventTables
+    tables: Tables
+    accept_at: Any
+    """By member, where its counters begin whose trends are whole."""
+    accept: Any
+    lanes: list[list[int]]
+    """By member: which lanes of the tree it reads."""
+    keys: list[list[int]]
+    shape: Shape
+
+
+class PrefixTreeGraph(SharedWindows[WindowMember]):
+    """`columns` tells what the lanes of each member add up."""
+
+    def __init__(
+        self,
+        sequences: Sequence[Sequences],
+        graphs: Sequence[WindowMember],
+        kinds: EventKinds,
+        columns: Callable[[], list[Columns]],
+        windows: Windows,
+        buffer: Buffer,
+    ) -> None:
+        super().__init__(graphs, windows, buffer)
+        self.sequences = sequences
+        self.kinds = kinds
+        self.columns = columns
+        self.exact = graphs[0].exact
+        self.words = 1 if self.exact else 2
+        self._tree: PrefixTree | None = None
+        self._layout: Layout | None = None
+
+    @property
+    def tree(self) -> PrefixTree:
+        """Of the sequences as long as they are now."""
+        if self._tree is None:
+            self._tree = prefix_tree([(one.plan, one.counter) for one in self.sequences])
+        return self._tree
+
+    @property
+    def layout(self) -> Layout:
+        """Anew where sequences are longer, members have other lanes, or there are other kinds of events."""
+        if self._layout is None or self._layout.kinds != len(self.kinds):
+            self._layout = self._lay_out()
+        return self._layout
+
+    def renew(self) -> None:
+        self._layout = None
+
+    def _answer(self, start: int, end: int, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> None:
+        self._stretch(events.kind, runs, start, end)
+        while True:
+            out, found, flag = self._run(events, links, runs)
+            if not flag >> 62:
+                break
+            self.words *= 2
+        shape = out.shape
+        numbers = out.numbers.reshape(*found.shape, shape.lanes, shape.words)
+        least = out.least.reshape(*found.shape, shape.keys)
+        for member, graph in enumerate(self.graphs):
+            rows = np.flatnonzero(found[member])
+            if len(rows):
+                lanes, keys = self.layout.lanes[member], self.layout.keys[member]
+                own = numbers[member, rows][:, lanes], least[member, rows][:, keys]
+                first, last = np.full(len(rows), start), np.full(len(rows), end)
+                graph.ready.append(Cells(first, last, rows.astype(np.int32), *own))
+
+    def _stretch(self, kinds: npt.NDArray[Any], runs: npt.NDArray[np.int64], start: int, end: int) -> None:
+        classes = np.array(self.kinds.classes, np.int32)
+        stretched = [one.stretch(classes[kinds, member], runs, start, end) for member, one in enumerate(self.sequences)]
+        if any(stretched):
+            self._tree = self._layout = None
+
+    def _run(
+        self, events: Events, links: Links, runs: npt.NDArray[np.int64]
+    ) -> tuple[Blocks, npt.NDArray[np.bool_], int]:
+        """One window. (results by member and group, which there are, flag)"""
+        made = self.layout
+        shape = made.shape._replace(words=self.words)
+        found = np.zeros((len(self.graphs), self.groups), np.bool_)
+        out = Blocks.empty(shape._replace(states=1), self.exact, found.size)
+        span, room = event_room(made.counter, shape, self.exact, made.single, int(np.diff(runs).max()))
+        flag = run_tree(
+            events, runs, made.tables, made.single, links, shape, room, scratch(shape, self.exact), span,
+            made.accept_at, made.accept, self.group_of, out.numbers, out.least, found,
+        )  # fmt: skip
+        return out, found, int(flag)
+
+    def _lay_out(self) -> Layout:
+        columns, branches = self.columns(), self.tree.branches
+        machines = [one.counter.machine for one in self.sequences]
+        machine = self.tree.machine(machines, self.kinds.classes)
+        sums = [_named(branch, own.sums) for branch, own in zip(branches, columns, strict=True)]
+        minima = [_named(branch, own.minima) for branch, own in zip(branches, columns, strict=True)]
+        lanes, keys = _each_once(sums), _each_once(minima)
+        accepting = [
+            sorted({branch.places[state] for state in one.accepting})
+            for branch, one in zip(branches, machines, strict=True)
+        ]
+        counter = Counter((0,), (), machine, ())
+        made = tables(machine, lanes, [name for name, _ in keys])
+        return Layout(
+            len(self.kinds),
+            counter,
+            event_tables(counter, Predicates({}, ())),
+            made._replace(least_column=column(number for _, number in keys)[made.least_key]),
+            pointers(accepting),
+            column(state for one in accepting for state in one),
+            [[0, *(1 + lanes.index(lane) for lane in own)] for own in sums],
+            [[keys.index(key) for key in own] for own in minima],
+            Shape(1, len(machine.states), 1 + len(lanes), len(keys), self.words),
+        )
+
+
+def _named(branch: Branch, own: list[Lane]) -> list[Lane]:
+    """Lanes of a member, with what their variables are called in the tree."""
+    return [(branch.names[variable], number) for variable, number in own]
+
+
+def _each_once(lanes: list[list[Lane]]) -> list[Lane]:
+    return list(dict.fromkeys(lane for own in lanes for lane in own))

@@ -1,0 +1,1 @@
+"""Columns of a batch as graphs need them: predicates, classes, lanes."""

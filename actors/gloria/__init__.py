@@ -1,0 +1,1 @@
+"""Graphs of GLORIA's sharing plans."""

@@ -1,0 +1,99 @@
+"""The graph of a planned set: many queries, one pass over their events, shared as a sharing plan says.
+
+A slice of the stream is cut into panes and these by partition, as for HAMLET. There, bursts go through
+shared states; at the end all that these stand for is in the counters of the queries. So windows, and whatever is saved,
+see the counters of each query as if it had run apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import process_time
+
+import numpy as np
+
+from elsinore.actors.algebra.counters_numba_fns import Events, Scratch
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.gloria.plan_numba_fns import PlanRoom, run_plan
+from elsinore.actors.gloria.tables import Member, PlanTables
+from elsinore.actors.hamlet.burst_work import Segment
+from elsinore.actors.hamlet.bursts_numba_fns import NUMBERS
+from elsinore.actors.hamlet.graphlets_numba_fns import Members
+from elsinore.actors.lowering.sets import members_of
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph
+from elsinore.planner.gloria.sets import PlannedSet, places_by_number, steps_of_set
+from elsinore.planner.plans.plan import QueryPlan
+
+SNAPSHOTS = 16
+"""Of a chain at once: with more, expressions are long; with fewer, chains are settled often."""
+
+
+class PlanGraph(SharedGraph):
+    def __init__(
+        self,
+        planned: PlannedSet,
+        queries: Sequence[QueryPlan],
+        graphs: Sequence[MemberGraph],
+        kinds: EventKinds,
+        exact: bool,
+    ) -> None:
+        super().__init__(graphs, kinds, exact)
+        self.planned = planned
+        self.places = places_by_number(planned, queries)
+        self.steps = steps_of_set(planned, queries)
+        self.totals = np.zeros(3, np.int64)
+        """Bursts, those that queries shared, and snapshots."""
+        self.insertions = 1
+        """Of the values of each snapshot. Kernels have no clock: how much longer more take says what one costs."""
+        self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
+
+    def process(self, events: Events, later: int) -> list[list[Cells]]:
+        ready: list[list[Cells]] = [[] for _ in self.graphs]
+        if not len(events.time):
+            return ready
+        segments, events, after = self.segments(events)
+        for segment in segments:
+            self.reach(segment, events, ready)
+            self._run(segment, events, after)
+        return self.hand_out(ready)
+
+    def _run(self, segment: Segment, events: Events, after: np.typing.NDArray[np.int32]) -> None:
+        begin = process_time()
+        done, count = 0, len(segment.touched)
+        while done < count:
+            members, tables, room, scratch = self._lay_out()
+            done, stopped = run_plan(
+                events, after, segment.touched, segment.starts, done, count, tables.arrivals, tables.chains,
+                tables.states, tables.inlets, members, self.merged().tables, room, self.numbers, self.least,
+                self.graphs[0].shape.words, scratch, self.totals,
+            )  # fmt: skip
+            if done < count:
+                self._make_room(stopped)
+        self.seconds += process_time() - begin
+        self.reached(segment)
+
+    def _make_room(self, stopped: int) -> None:
+        if stopped == NUMBERS or self.words >= self.graphs[0].shape.words:
+            # What does not fit a coefficient fits no number that it is multiplied with.
+            self.widen()
+        else:
+            self.words *= 2
+        self._laid_out = None
+
+    def _lay_out(self) -> tuple[Members, PlanTables, PlanRoom, Scratch]:
+        """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
+        self.gather()
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
+            told = [
+                Member(own, columns, graph.shape)
+                for own, columns, graph in zip(self.places, self.columns, self.graphs, strict=True)
+            ]
+            tables = PlanTables(self.planned, self.steps, told, self.kinds, SNAPSHOTS)
+            self._laid_out = (
+                members_of(self.graphs, self.merged(), self.kinds),
+                tables,
+                tables.room(self.exact, self.words, self.insertions),
+                self.scratch(),
+            )
+        return self._laid_out

@@ -1,0 +1,1 @@
+"""HAMLET graphs: bursts, graphlets, snapshots."""

@@ -1,0 +1,317 @@
+"""The HAMLET graph of a share set (HAMLET, Sections 3 and 4): many queries, one pass over their events.
+
+A slice of the stream is cut into the panes of the share set, and these, by partition, into bursts. The optimizer is
+asked about all bursts at once. Then they are taken in one after another, each by shared graphlets or query by query, as
+it was decided. Where a pane of a query ends, that query's windows are closed as those of any other: what is shared is
+the work on events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+from time import process_time
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.blocks import number_type
+from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Scratch
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.hamlet.burst_work import Cut, Segment, Work
+from elsinore.actors.hamlet.bursts_numba_fns import (
+    COEFFICIENTS,
+    HELD,
+    NUMBERS,
+    Asked,
+    Bursts,
+    Needed,
+    Rows,
+    Seen,
+    Types,
+    cut_bursts,
+    run_bursts,
+)
+from elsinore.actors.hamlet.decisions import Decisions
+from elsinore.actors.hamlet.graphlets_numba_fns import Members, Room, Sharers
+from elsinore.actors.lowering.sets import members_of, sharers_of, types_of, widths
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.streams.reorder import END
+from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph, ordered
+from elsinore.actors.windows.panes import NEVER
+from elsinore.planner.hamlet import bursts as statistics
+from elsinore.planner.hamlet.bursts import Choices, Facts, Floats, Ints, unanswered
+from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer, ask
+from elsinore.planner.plans.sharing import ShareSet
+
+HOLD, HOLD_ALL = 1 << 12, 1 << 18
+"""No burst waits that is longer, nor any where all together are."""
+
+AT_ONCE = 1 << 11
+"""Bursts that an optimizer is told of, at least, in one question."""
+
+SNAPSHOTS = 16
+"""Room for so many snapshots of a graphlet at first."""
+
+
+class HamletGraph(SharedGraph):
+    def __init__(
+        self,
+        share_set: ShareSet,
+        graphs: Sequence[MemberGraph],
+        kinds: EventKinds,
+        facts: Sequence[Facts],
+        optimizer: SharingOptimizer,
+        exact: bool,
+        recorded: bool,
+    ) -> None:
+        super().__init__(graphs, kinds, exact)
+        self.kleenes = share_set.kleenes
+        self.facts = facts
+        self.optimizer = optimizer
+        self.longest = max(graph.windows.within for graph in graphs)
+        self.decisions = Decisions(share_set, recorded)
+        self.held: Events | None = None
+        """Bursts that may not be complete."""
+        self.snapshots = SNAPSHOTS
+        self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
+        self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
+
+    def process(self, events: Events, later: int) -> list[list[Cells]]:
+        """Take in events, sorted by time, none older than those before; per member, the results due by them.
+
+        Bursts to which more events could come wait for them: those of the last pane, unless it is over by `later`.
+        """
+        ready: list[list[Cells]] = [[] for _ in self.graphs]
+        if not len(events.time):
+            return ready
+        self._lay_out()
+        if self.held is not None:
+            events = _joined(self.held, events)
+            self.held = None
+        segments, events, after = self.segments(events)
+        complete = self._over(int(events.time[-1]), later)
+        cut, pending = Cut(len(events.time), len(self.kinds)), None
+        for segment in segments:
+            self._cut(events, after, segment, cut)
+            if segment is segments[-1] and not complete:
+                self._hold(segment, cut.bursts, events)
+            if pending is None and (cut.counts[2] >= AT_ONCE or segment is segments[-1]):
+                # Whoever decides may be elsewhere: the first round is thought about while the others are cut.
+                pending = self._ask(*cut.known(), slice(0, cut.counts[2]))
+        bursts, rows, asked = cut.known()
+        created, most = np.empty((2, len(bursts.size)), np.int64)
+        rounds = _rounds(segments, asked)
+        found: list[Choices] = []
+        work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), found), created, most)
+        for (some, part), after_it in zip_longest(rounds, rounds[1:]):
+            # And the next one while this one runs.
+            answer, pending = pending, self._ask(bursts, rows, asked, after_it[1]) if after_it else None
+            assert answer
+            found.append(self._answered(answer))
+            work.choices.fill(int(asked.at[part.start]), found[-1])
+            for segment in some:
+                self.reach(segment, events, ready)
+                self._run(segment, work)
+        if self.decisions.recorded:
+            self.decisions.note(work)
+        return self.hand_out(ready)
+
+    def _cut(self, events: Events, after: npt.NDArray[np.int32], segment: Segment, cut: Cut) -> None:
+        """The bursts of a pane, behind those of the panes before it."""
+        assert self._laid_out
+        _, sharers, types, _, _ = self._laid_out
+        self._make_seen(self.graphs[0].slots)
+        known = self.seen.count[segment.touched], self.seen.window[segment.touched]
+        while True:
+            counts = cut_bursts(
+                events, after, segment.touched, segment.starts, sharers, types, cut.bursts, cut.rows, cut.asked,
+                segment.burst_at, *cut.counts, self.seen, cut.scratch,
+            )  # fmt: skip
+            if counts[0] >= 0:
+                break
+            cut.make_room()
+            self.seen.count[segment.touched], self.seen.window[segment.touched] = known
+        cut.counts = counts
+
+    def _hold(self, segment: Segment, bursts: Bursts, events: Events) -> None:
+        """Let the last burst of each partition wait, where events that come next may belong to it."""
+        last = segment.burst_at[1:] - 1
+        held = (bursts.kleene[last] >= 0) & (bursts.size[last] < HOLD)
+        last, partitions = last[held], segment.touched[held]
+        sizes = bursts.size[last]
+        if not len(last) or int(sizes.sum()) > HOLD_ALL:
+            return
+        which = np.repeat(bursts.first[last] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
+        self.held = ordered(events, which[np.argsort(events.time[which], kind="stable")])
+        bursts.kleene[last] = HELD
+        self.seen.count[partitions] -= sizes
+
+    def settle(self, time: int) -> None:
+        """No event older than this will come: bursts of panes that are over are complete."""
+        if self.held is not None and self._over(int(self.held.time[0]), time):
+            self.flush()
+
+    def _over(self, time: int, later: int) -> bool:
+        """Is the pane of a time over, when none before the later one comes?"""
+        return later // self.pane > time // self.pane
+
+    def flush(self) -> None:
+        """All bursts are complete."""
+        if self.held is not None:
+            held, self.held = self.held, None
+            self.process(held, END)
+
+    def _make_seen(self, slots: int) -> None:
+        missing = slots - len(self.seen.count)
+        if missing > 0:
+            self.seen = Seen(
+                np.concatenate([self.seen.count, np.zeros(missing, np.int64)]),
+                np.concatenate([self.seen.window, np.full(missing, NEVER, np.int64)]),
+                self.longest,
+            )
+
+    def _ask(self, bursts: Bursts, rows: Rows, asked: Asked, part: slice) -> Pending:
+        """How is each row of some bursts to be run? One question for each Kleene."""
+        begin = process_time()
+        at = asked.at[part.start : part.stop + 1]
+        told = statistics.Bursts(
+            asked.size[part], asked.window[part], at - at[0],
+            *(column[at[0] : at[-1]] for column in (rows.queries, rows.taken, rows.snapshots)),
+        )  # fmt: skip
+        if len(self.facts) == 1:
+            pending = ask(self.optimizer, self.facts[0], told)
+        else:
+            pending = self._ask_of_each(bursts.kleene[asked.burst[part]], told)
+        self.decisions.seconds += process_time() - begin
+        return pending
+
+    def _answered(self, pending: Pending) -> Choices:
+        begin = process_time()
+        choices = pending()
+        self.decisions.seconds += process_time() - begin
+        return choices
+
+    def _ask_of_each(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Pending:
+        parts = []
+        # Those that wait are asked about when they are complete.
+        for number in np.unique(kleene[kleene >= 0]).tolist():
+            which = np.flatnonzero(kleene == number)
+            some, own = told.some(which)
+            parts.append((which, own, ask(self.optimizer, self.facts[number], some)))
+        return lambda: _together([(which, own, pending()) for which, own, pending in parts], told)
+
+    def _run(self, segment: Segment, work: Work) -> None:
+        """Take in the bursts of a pane."""
+        begin = process_time()
+        done, count = 0, len(segment.touched)
+        while done < count:
+            members, sharers, types, room, scratch = self._lay_out()
+            needed = Needed(work.choices.together, work.choices.alone)
+            done, stopped = run_bursts(
+                work.events, work.after, segment.touched, segment.burst_at, done, count,
+                work.bursts, work.rows, work.choices.choice, needed, work.created, work.most, self.decisions.totals,
+                members, sharers, types, self.merged().tables, room, self.numbers, self.least,
+                self.graphs[0].shape.words, scratch,
+            )  # fmt: skip
+            if done < count:
+                self._make_room(stopped)
+        self.seconds += process_time() - begin
+        self.reached(segment)
+
+    def _make_room(self, stopped: int) -> None:
+        if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= self.graphs[0].shape.words):
+            # What does not fit a coefficient fits no number that it is multiplied with.
+            self.widen()
+        elif stopped == COEFFICIENTS:
+            self.words *= 2
+        else:
+            self.snapshots *= 2
+        self._laid_out = None
+
+    def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
+        """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
+        self.gather()
+        if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
+            sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
+            self._laid_out = (
+                members_of(self.graphs, self.merged(), self.kinds),
+                sharers,
+                types_of(self.kleenes, self.kinds),
+                self._room(sharers),
+                self.scratch(),
+            )
+        return self._laid_out
+
+    def _room(self, sharers: Sharers) -> Room:
+        width, least_width = widths(self.kleenes, self.graphs)
+        lanes = 1 + int(np.diff(sharers.lane_at).max(initial=0))
+        keys = int(np.diff(sharers.column_key_at).max(initial=0))
+        kind = number_type(self.exact, self.words)
+        count = self.snapshots
+        one = np.zeros(self.words, kind)
+        one[0] = 1
+        return Room(
+            coefficients=np.zeros(count * lanes * self.words, kind),
+            least=np.full(count * keys, NONE, np.int64),
+            before=np.zeros(count * lanes * self.words, kind),
+            before_least=np.full(count * keys, NONE, np.int64),
+            ended=np.zeros(2 * lanes * self.words, kind),
+            ended_least=np.full(2 * keys, NONE, np.int64),
+            one=one,
+            words=self.words,
+            lanes=lanes,
+            keys=keys,
+            capacity=count,
+            values=np.zeros(count * width, self.numbers.dtype),
+            value_least=np.full(count * least_width, NONE, np.int64),
+            alive=np.zeros(len(sharers.member), np.bool_),
+            value_width=width,
+            least_width=least_width,
+        )
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+        self._make_seen(int(slots.max(initial=-1)) + 1)
+        self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
+        self.decisions.keep(slots)
+
+
+def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segment], slice]]:
+    """Panes, few enough at a time that their bursts are one question; and which bursts these are."""
+    found: list[tuple[list[Segment], slice]] = []
+    some: list[Segment] = []
+    begin = 0
+    for segment in segments:
+        some.append(segment)
+        end = int(np.searchsorted(asked.burst, segment.burst_at[-1]))
+        if end - begin >= AT_ONCE or segment is segments[-1]:
+            found.append((some, slice(begin, end)))
+            some, begin = [], end
+    return found
+
+
+def _together(parts: list[tuple[Ints, Ints, Choices]], told: statistics.Bursts) -> Choices:
+    """The answers about bursts and rows of several Kleene."""
+    choice = np.zeros(len(told.queries), np.uint8)
+    together, alone = np.zeros((2, len(told.queries)), np.int64)
+    for _, own, found in parts:
+        choice[own], together[own], alone[own] = found.choice, found.together, found.alone
+
+    def costs() -> tuple[Floats, Floats]:
+        both = np.empty((2, len(told.size)))
+        for which, _, found in parts:
+            both[0, which], both[1, which] = found.shared, found.apart
+        return both[0], both[1]
+
+    return Choices(choice, together, alone, costs)
+
+
+def _joined(one: Events, other: Events) -> Events:
+    return Events(
+        np.concatenate([one.slot, other.slot]),
+        np.concatenate([one.time, other.time]),
+        np.concatenate([one.kind, other.kind]),
+        np.concatenate([one.values, other.values], axis=1),
+        np.concatenate([one.keys, other.keys], axis=1),
+    )

@@ -1,0 +1,1 @@
+"""Lowering: plans as the arrays that kernels read."""

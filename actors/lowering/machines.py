@@ -1,0 +1,70 @@
+"""A machine and the lanes of its query as the arrays that kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.counters_numba_fns import ADD, RENEW, Tables
+from elsinore.actors.lowering.programs import program
+from elsinore.planner.machines.machine import Machine
+
+Ints = npt.NDArray[np.int32]
+
+
+def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[str]) -> Tables:
+    """`lanes`: per lane behind the count, the variable it belongs to and its column (-1: each event counts 1);
+    `keys`: per minimum its variable."""
+    bounds = list(dict.fromkeys(append.bound for appends in machine.appends for append in appends))
+    appends = machine.appends
+    programs = [program(machine, c) for c in range(len(appends))]
+    steps = [step for one in programs for step in one or ()]
+    bound_lanes = [[(k, column) for k, (name, column) in enumerate(lanes, start=1) if name in b] for b in bounds]
+    bound_keys = [[k for k, name in enumerate(keys) if name in b] for b in bounds]
+    starts = machine.starts
+    row_of = np.full(len(machine.states), -1, np.int32)
+    row_of[list(starts)] = np.arange(len(starts), dtype=np.int32)
+    return Tables(
+        append_at=pointers(appends),
+        append_from=column(a.source for one in appends for a in one),
+        append_to=column(a.target for one in appends for a in one),
+        append_bound=column(bounds.index(a.bound) for one in appends for a in one),
+        program_at=pointers([one or () for one in programs]),
+        step_kind=column(step.kind for step in steps),
+        step_from=column(step.source for step in steps),
+        step_to=column(step.target for step in steps),
+        step_bound=column(bounds.index(step.bound) if step.kind in (ADD, RENEW) else 0 for step in steps),
+        alone=np.array([one is not None for one in programs], np.bool_),
+        bound_at=pointers(bound_lanes),
+        bound_lane=column(lane for one in bound_lanes for lane, _ in one),
+        bound_column=column(column for one in bound_lanes for _, column in one),
+        least_at=pointers(bound_keys),
+        least_key=column(key for one in bound_keys for key in one),
+        least_column=column(key for one in bound_keys for key in one),
+        **_moves("consume", [[(c.source, c.target) for c in consumes] for consumes in machine.consumes]),
+        symbol=column(machine.symbols),
+        union=np.array(machine.unions, np.int32),
+        **_moves("advance", machine.advances),
+        accepting=column(machine.accepting),
+        starts=column(starts),
+        row_of=row_of,
+        same=np.arange(len(appends), dtype=np.int32),
+    )
+
+
+def _moves(name: str, moves: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Ints]:
+    return {
+        f"{name}_at": pointers(moves),
+        f"{name}_from": column(source for one in moves for source, _ in one),
+        f"{name}_to": column(target for one in moves for _, target in one),
+    }
+
+
+def pointers(ranges: Sequence[Sequence[object]]) -> Ints:
+    return np.cumsum([0, *map(len, ranges)], dtype=np.int32)
+
+
+def column(values: Iterable[int]) -> Ints:
+    return np.fromiter(values, np.int32)

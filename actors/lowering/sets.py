@@ -1,0 +1,219 @@
+"""A share set as the arrays that kernels read: the merged template of its queries (HAMLET, Section 3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.blocks import Blocks
+from elsinore.actors.algebra.counters_numba_fns import Shape, Tables
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.hamlet.bursts_numba_fns import SINGLE, Types
+from elsinore.actors.hamlet.graphlets_numba_fns import EVERYTHING, NOTHING, TAKEN, Members, Sharers
+from elsinore.actors.lowering.machines import column, pointers
+from elsinore.planner.language.syntax import Semantics
+from elsinore.planner.plans.sharing import Kleene, Sharer
+
+CONSUMES: dict[Semantics, int] = {"any": NOTHING, "next": TAKEN, "contiguous": EVERYTHING}
+
+POINTERS = {
+    "append_at": "append_from",
+    "program_at": "step_from",
+    "bound_at": "bound_lane",
+    "least_at": "least_key",
+    "consume_at": "consume_from",
+    "advance_at": "advance_from",
+}
+"""Columns of pointers, and one of the columns that each points into."""
+
+
+class Counted(Protocol):
+    """A member of a share set, as far as it matters where its counters lie."""
+
+    @property
+    def own(self) -> Blocks: ...
+
+    @property
+    def shape(self) -> Shape: ...
+
+
+class Merged:
+    """Tables of several machines, one behind the other, and where each one's classes and symbols begin."""
+
+    def __init__(self, tables: Sequence[Tables]) -> None:
+        # A machine's pointers end with one more than it has classes, bounds or symbols: each gets that much room.
+        self.classes = _starts(len(one.append_at) for one in tables)
+        self.symbols = _starts(len(one.advance_at) for one in tables)
+        bounds = _starts(len(one.bound_at) for one in tables)
+        merged: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in tables]) for name in ONE_BY_ONE}
+        for at, into in POINTERS.items():
+            begins = _starts(len(getattr(one, into)) for one in tables)
+            merged[at] = _shifted(tables, at, begins)
+        merged["append_bound"] = _shifted(tables, "append_bound", bounds)
+        merged["step_bound"] = _shifted(tables, "step_bound", bounds)
+        merged["symbol"] = np.concatenate(
+            [_padded(one.symbol + start, one.append_at) for one, start in zip(tables, self.symbols, strict=True)]
+        )
+        merged["alone"] = np.concatenate([_padded(one.alone, one.append_at) for one in tables])
+        merged["union"] = self._unions(tables)
+        merged["same"] = merged["row_of"] = merged["starts"] = merged["accepting"] = np.zeros(0, np.int32)
+        self.tables = Tables(**merged)
+
+    def _unions(self, tables: Sequence[Tables]) -> npt.NDArray[np.int32]:
+        """Symbols of one machine meet each other only."""
+        size = sum(len(one.advance_at) for one in tables)
+        unions = np.zeros((size, size), np.int32)
+        for one, start in zip(tables, self.symbols, strict=True):
+            end = start + len(one.union)
+            unions[start:end, start:end] = one.union + start
+        return unions
+
+
+ONE_BY_ONE = (
+    *("append_from", "append_to", "step_kind", "step_from", "step_to", "bound_lane", "bound_column"),
+    *("least_key", "least_column", "consume_from", "consume_to", "advance_from", "advance_to"),
+)
+
+
+def _shifted(tables: Sequence[Tables], name: str, begins: Sequence[int]) -> npt.NDArray[np.int32]:
+    return np.concatenate([getattr(one, name) + start for one, start in zip(tables, begins, strict=True)])
+
+
+def _padded(values: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    return np.concatenate([values, np.zeros(len(like) - len(values), values.dtype)])
+
+
+def _starts(sizes: Iterable[int]) -> list[int]:
+    ends = np.cumsum([0, *sizes])
+    return [int(end) for end in ends[:-1]]
+
+
+def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> Members:
+    """Where the members' counters lie, and what kinds of events are to them."""
+    shapes = [graph.shape for graph in graphs]
+    classes = np.array(kinds.classes, np.int32).T + np.array(merged.classes, np.int32)[:, None]
+    return Members(
+        base=_long(_starts(len(graph.own.numbers) for graph in graphs)),
+        block=_long(graph.own.width for graph in graphs),
+        least_base=_long(_starts(len(graph.own.least) for graph in graphs)),
+        least_block=_long(graph.own.keys for graph in graphs),
+        rows=_long(shape.rows for shape in shapes),
+        states=_long(shape.states for shape in shapes),
+        lanes=_long(shape.lanes for shape in shapes),
+        keys=_long(shape.keys for shape in shapes),
+        symbol=_long(merged.symbols),
+        classes=np.ascontiguousarray(classes).reshape(-1),
+        kinds=len(kinds),
+    )
+
+
+class Columns:
+    """What the lanes of one member add up and compare, as columns that are shared; and the variable of each."""
+
+    def __init__(self, sums: list[tuple[str, int]], minima: list[tuple[str, int]]) -> None:
+        self.sums = sums
+        self.minima = minima
+
+
+def sharers_of(
+    kleenes: Sequence[Kleene], columns: Sequence[Columns], graphs: Sequence[Counted], kinds: EventKinds
+) -> Sharers:
+    """Who shares what, and what each of a graphlet's lanes is to each sharer."""
+    sharers = [sharer for kleene in kleenes for sharer in kleene.sharers]
+    lane = {id(kleene.sharers[s]): n for kleene in kleenes for n, one in enumerate(kleene.lanes) for s in one}
+    sums = [_needed(kleene, [one.sums for one in columns]) for kleene in kleenes]
+    minima = [_needed(kleene, [one.minima for one in columns]) for kleene in kleenes]
+    of = [(n, sharer) for n, kleene in enumerate(kleenes) for sharer in kleene.sharers]
+    own_sums = [_places(sharer, columns[sharer.member].sums, sums[n], 1, 0) for n, sharer in of]
+    own_minima = [_places(sharer, columns[sharer.member].minima, minima[n], 0, -1) for n, sharer in of]
+    value_at, least_at = _room(kleenes, graphs, lambda g: g.lanes * g.words), _room(kleenes, graphs, lambda g: g.keys)
+    return Sharers(
+        at=pointers([kleene.sharers for kleene in kleenes]),
+        member=column(sharer.member for sharer in sharers),
+        target=column(sharer.target for sharer in sharers),
+        lane=column(lane[id(sharer)] for sharer in sharers),
+        input_at=pointers([sharer.inputs for sharer in sharers]),
+        input=column(state for sharer in sharers for state in sharer.inputs),
+        input_consumed=column(state in sharer.consumed for sharer in sharers for state in sharer.inputs),
+        consumed_at=pointers([sharer.consumed for sharer in sharers]),
+        consumed=column(state for sharer in sharers for state in sharer.consumed),
+        end=column(-1 if sharer.end is None else sharer.end for sharer in sharers),
+        value_at=_long(value_at),
+        least_at=_long(least_at),
+        sum_at=pointers(own_sums),
+        sum=column(place for one in own_sums for place in one),
+        key_at=pointers(own_minima),
+        key=column(place for one in own_minima for place in one),
+        lane_at=pointers(sums),
+        column=column(number for one in sums for number in one),
+        column_key_at=pointers(minima),
+        column_key=column(number for one in minima for number in one),
+        takes=np.array(kinds.takes, np.uint64),
+        ends=column(any(one.end is not None for one in kleene.sharers) for kleene in kleenes),
+        begins=column(any(set(one.inputs) - set(one.consumed) for one in kleene.sharers) for kleene in kleenes),
+        consumes=CONSUMES[kinds.semantics],
+    )
+
+
+def _needed(kleene: Kleene, columns: list[list[tuple[str, int]]]) -> list[int]:
+    """The columns that events of a Kleene matter in, to any sharer."""
+    return list(
+        dict.fromkeys(
+            number for sharer in kleene.sharers for name, number in columns[sharer.member] if name in sharer.bound
+        )
+    )
+
+
+def _places(sharer: Sharer, own: list[tuple[str, int]], needed: list[int], first: int, none: int) -> list[int]:
+    return [first + needed.index(number) if name in sharer.bound else none for name, number in own]
+
+
+def _room(kleenes: Sequence[Kleene], graphs: Sequence[Counted], size: Callable[[Any], int]) -> list[int]:
+    """Where each sharer's values lie in a snapshot of its Kleene."""
+    return [
+        start
+        for kleene in kleenes
+        for start in _starts(
+            graphs[sharer.member].shape.rows * size(graphs[sharer.member].shape) for sharer in kleene.sharers
+        )
+    ]
+
+
+def widths(kleenes: Sequence[Kleene], graphs: Sequence[Counted]) -> tuple[int, int]:
+    """Room for a snapshot of any Kleene: numbers, minima."""
+
+    def most(size: Callable[[Any], int]) -> int:
+        shapes = [[graphs[sharer.member].shape for sharer in kleene.sharers] for kleene in kleenes]
+        return max(sum(shape.rows * size(shape) for shape in one) for one in shapes)
+
+    return most(lambda shape: shape.lanes * shape.words), most(lambda shape: shape.keys)
+
+
+def types_of(kleenes: Sequence[Kleene], kinds: EventKinds) -> Types:
+    """By type: its Kleene, and who else takes its events."""
+    number = {kleene.type: n for n, kleene in enumerate(kleenes)}
+    sharing = {kleene.type: {sharer.member for sharer in kleene.sharers} for kleene in kleenes}
+    naming = [{one.type for one in counter.machine.classes} for _, counter in kinds.members]
+    care, cut_short = [], []
+    for name in kinds.types:
+        others = [m for m in range(len(naming)) if m not in sharing.get(name, ())]
+        care.append([m for m in others if name in naming[m]])
+        cut_short.append([m for m in others if name not in naming[m] and kinds.semantics == "contiguous"])
+    queries = [[len(lane) for lane in kleene.lanes] for kleene in kleenes]
+    return Types(
+        of_kind=column(kinds.type_of),
+        kleene=column(number.get(name, SINGLE) for name in kinds.types),
+        care_at=pointers(care),
+        care=column(m for one in care for m in one),
+        cut_short_at=pointers(cut_short),
+        cut_short=column(m for one in cut_short for m in one),
+        lane_at=pointers(queries),
+        lane_queries=column(count for one in queries for count in one),
+    )
+
+
+def _long(values: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.fromiter(values, np.int64)

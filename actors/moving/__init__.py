@@ -1,0 +1,1 @@
+"""Windows that move with every event, shared between queries."""

@@ -1,0 +1,112 @@
+"""Windows that move with every event, of all queries of a share set: their events are cut into bursts once.
+
+What an evaluation does is in `moving_share_numba_fns`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.blocks import Blocks
+from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.hamlet.bursts_numba_fns import COEFFICIENTS, NUMBERS, Types
+from elsinore.actors.hamlet.graphlets_numba_fns import Members, Sharers
+from elsinore.actors.lowering.sets import Merged, members_of, sharers_of, types_of
+from elsinore.actors.moving.due import DueGraph
+from elsinore.actors.moving.stacks_numba_fns import Due, Machines, Results, run_moving
+from elsinore.actors.moving.tables import (
+    coefficients,
+    machines_of,
+    most_places,
+    pieces_and_entries,
+    results,
+    room,
+)
+from elsinore.actors.neighbours.set_tables import scratch_of
+from elsinore.planner.plans.sharing import ShareSet
+
+STACK = 256
+"""Room for so many maps at first."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A share set as kernels read it."""
+
+    blocks: list[Blocks]
+    members: Members
+    sharers: Sharers
+    types: Types
+    merged: Merged
+    machines: Machines
+
+
+class MovingShareGraph(DueGraph):
+    """What a burst does to trends is found once for all queries."""
+
+    def __init__(self, share_set: ShareSet, *common: Any) -> None:
+        super().__init__(*common)
+        self.kleenes = share_set.kleenes
+        self.words = 1 if self.graphs[0].exact else 2
+        """Of coefficients."""
+        self.stack = STACK
+        self._layout: Layout | None = None
+
+    def renew(self) -> None:
+        self._layout = None
+
+    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
+        made = self._lay_out()
+        blocks, words = made.blocks, made.blocks[0].shape.words
+        # Numbers of one word are of another kind than longer ones.
+        self.words = max(self.words, min(words, 2))
+        after = np.arange(1, len(events.time) + 1)
+        after[runs[1:][np.diff(runs) > 0] - 1] = -1
+        places = most_places(events, runs, made.types, made.machines)
+        exact = self.graphs[0].exact
+        fore, rear = (
+            coefficients(made.sharers, count, self.words, exact)
+            for count in (places, places if made.machines.rides.any() else 0)
+        )
+        pieces, entries = pieces_and_entries(int(np.diff(runs).max()))
+        found = results(due, blocks)
+        stopped = run_moving(
+            events, after, runs, self.graphs[0].group_of, due, made.members, made.sharers, made.types,
+            made.merged.tables, made.machines, pieces, fore, rear, entries, room(blocks, self.stack),
+            scratch_of(blocks), words, found,
+        )  # fmt: skip
+        return found, int(stopped)
+
+    def _make_room(self, stopped: int) -> None:
+        words = self.graphs[0].shape.words
+        if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= words):
+            # What does not fit a coefficient fits no number that it is multiplied with.
+            self._widen()
+            self.renew()
+        elif stopped == COEFFICIENTS:
+            self.words *= 2
+        else:
+            self.stack *= 2
+
+    def _lay_out(self) -> Layout:
+        """Anew where members have other lanes, numbers are wider, or there are other kinds of events."""
+        if self._layout is None or self._layout.members.kinds != len(self.kinds):
+            merged = Merged([graph.tables for graph in self.graphs])
+            self._layout = Layout(
+                [graph.own for graph in self.graphs],
+                members_of(self.graphs, merged, self.kinds),
+                sharers_of(self.kleenes, self.columns(), self.graphs, self.kinds),
+                types_of(self.kleenes, self.kinds),
+                merged,
+                machines_of(
+                    self.kleenes,
+                    [graph.tables for graph in self.graphs],
+                    [graph.within for graph in self.graphs],
+                    self.kinds,
+                ),
+            )
+        return self._layout

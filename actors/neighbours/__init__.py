@@ -1,0 +1,1 @@
+"""Event-grained graphs: queries with predicates between neighbours."""

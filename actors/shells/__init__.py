@@ -1,0 +1,1 @@
+"""Ray actors, and what they send each other."""

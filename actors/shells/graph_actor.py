@@ -1,0 +1,263 @@
+"""The shell of a graph actor: what it owns of the stream, batch by batch.
+
+Ray may lose a call, run one twice, or run them in another order. So batches are numbered: an actor takes the one that
+follows the last one, gives the same answer when asked again for the last one, and refuses any other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import cycle
+from time import perf_counter
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.partial_rows import PartialRows
+from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events
+from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
+from elsinore.actors.state import pack, unpack
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.routes import Route
+from elsinore.planner.time.clock import Clock
+
+
+class Keeper(Protocol):
+    """Where an actor of a live stream puts what must not be lost."""
+
+    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None: ...
+
+    def put_state(self, batch: int, place: int, state: bytes) -> None: ...
+
+
+@dataclass(frozen=True)
+class Duty:
+    """What every graph actor of a run is told in the beginning."""
+
+    routes: tuple[Route, ...]
+    plans: tuple[Plan, ...]
+    """By route, that of its queries. It is made once, for all actors: to make one takes longer than to send it."""
+    types: tuple[str, ...]
+    clock: list[Any]
+    numeric: str
+    policy: SharingOptimizer
+    """What decides about bursts where the optimizer actor does not."""
+    record_decisions: bool = False
+    remembered: int = 0
+    """Where decisions are recorded, so many of the last ones of each engine; 0 is all of them."""
+    key_groups: int = 1
+    keeper: Keeper | None = None
+    observed_as: str = ""
+    """The name of the stream, where the optimizer actor is to be told what it is like."""
+
+
+@dataclass(frozen=True)
+class Legacy:
+    """What an engine takes over of one that was there before."""
+
+    state: bytes
+    own: tuple[int, int] | None = None
+    """Of the events that it knew only those of these key groups, from the one and before the other; else all."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What an actor has counted since it began."""
+
+    late: int = 0
+    bursts: int = 0
+    shared_bursts: int = 0
+    snapshots: int = 0
+    decision_seconds: float = 0.0
+    questions: int = 0
+    """To the optimizer actor."""
+    missed: int = 0
+    """Questions without an answer in time."""
+    waited: float = 0.0
+    """Seconds, for answers."""
+    seconds: float = 0.0
+    """At work on batches."""
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """That a batch was taken."""
+
+    number: int
+    counts: Counts
+    late: list[pa.RecordBatch] = field(default_factory=list)
+    types: dict[str, int] = field(default_factory=dict)
+    """Events by type, all of the batch; one actor of a live stream counts them, and only where they come from Spark."""
+
+
+Answer = tuple[Receipt, list[PartialRows]]
+"""With the rows of the windows that a batch closes, as far as this actor knows them."""
+
+KEPT = 64
+"""Answers that can be given again."""
+
+
+class OutOfOrderError(Exception):
+    """A batch that does not follow the last one."""
+
+
+class GraphActor:
+    """Single-threaded, as Ray's actors are unless told otherwise.
+
+    It has an engine for each of the ranges of key groups that it owns, and each route. Ranges are one but where a
+    stream goes on with other actors than it began with.
+    """
+
+    def begin(self, duty: Duty, optimizer: Any, place: int, ranges: Sequence[Bounds]) -> None:
+        """`optimizer`: the actor that decides about bursts; `place`: which of the actors this is; `ranges` follow one
+        another."""
+        self.duty = duty
+        self.place = place
+        self.ranges = ranges
+        self.optimizer = RemoteOptimizer(optimizer, duty.policy)
+        self.engines = [self._fresh(planned) for _ in ranges for planned in duty.plans]
+        self.number = 0
+        self.taking = 0
+        """A batch that is being taken, or of which taking it has failed half way."""
+        self.late = 0
+        self.seconds = 0.0
+        self.answers: dict[int, Answer] = {}
+
+    def pid(self) -> int:
+        return os.getpid()
+
+    def reached(self) -> int:
+        """Return the last batch that was taken."""
+        self._check()
+        return self.number
+
+    def _check(self) -> None:
+        """Refuse to go on with engines that have seen a batch by half, because memory ran out for instance."""
+        if self.taking:
+            raise OutOfOrderError(f"batch {self.taking} failed half way, so this actor has to be replaced")
+
+    def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
+        """A batch, none of whose successors has events older than the watermark: of its blocks what this actor owns.
+
+        Without a watermark the stream is over.
+        """
+        if number in self.answers:
+            return self.answers[number]
+        self._check()
+        if number != self.number + 1:
+            raise OutOfOrderError(f"batch {number} came after batch {self.number}")
+        begin = perf_counter()
+        self.taking = number
+        events = events_of(blocks) if blocks else None
+        types = self._counted_types(events)
+        events = self._own(number, events)
+        rows = self._drained() if watermark is None else self._taken(watermark, events)
+        self.seconds += perf_counter() - begin
+        self.number, self.taking = number, 0
+        self.answers[number] = Receipt(number, *self._counted(), types), rows
+        self.answers.pop(number - KEPT, None)
+        self._tell()
+        return self.answers[number]
+
+    def _tell(self) -> None:
+        """What the engines have seen, to whoever looks for better plans."""
+        if self.duty.observed_as:
+            seen = [engine.statistics.take() for engine in self.engines]
+            if any(one is not None for one in seen):
+                self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
+
+    def _counted_types(self, events: pa.Table | None) -> dict[str, int]:
+        """Every actor of a live stream is given all events."""
+        if events is None or self.duty.keeper is None or self.place:
+            return {}
+        return counted(events, self.duty.types)
+
+    def _own(self, number: int, events: pa.Table | None) -> pa.Table | None:
+        """The events of a batch; where they must not be lost, its own alone, once they are safe."""
+        if self.duty.keeper is not None:
+            if events is not None:
+                events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.duty.plans))
+            self.duty.keeper.put_events(number, self.place, [] if events is None else [block_of(events)])
+        return events
+
+    def _taken(self, watermark: int, events: pa.Table | None) -> list[PartialRows]:
+        rows: list[PartialRows] = []
+        for number, engine in enumerate(self.engines):
+            range_, route = divmod(number, len(self.duty.plans))
+            columns = self.duty.routes[route].columns
+            if events is not None:
+                batch = batch_of(events, route, self.ranges[range_], self.duty.types, columns)
+                rows += engine.take(batch, watermark)
+            if self.duty.remembered:
+                engine.forget_decisions(self.duty.remembered)
+        return rows
+
+    def _drained(self) -> list[PartialRows]:
+        return [rows for engine in self.engines for rows in engine.drain()]
+
+    def _counted(self) -> tuple[Counts, list[pa.RecordBatch]]:
+        bursts, shared, snapshots = (sum(engine.totals[n] for engine in self.engines) for n in range(3))
+        late = [batch for engine in self.engines for batch in engine.late]
+        for engine in self.engines:
+            engine.late = []
+        self.late += sum(batch.num_rows for batch in late)
+        seconds = sum(engine.decision_seconds for engine in self.engines)
+        told = self.optimizer
+        return Counts(
+            self.late, bursts, shared, snapshots, seconds, told.asked, told.missed, told.waited, self.seconds
+        ), late
+
+    def decisions(self) -> list[pa.Table]:
+        return [engine.decisions() for engine in self.engines]
+
+    def save(self, number: int) -> bytes:
+        """What this actor knows, if this batch is the last that it has taken."""
+        self._check()
+        if number != self.number:
+            raise OutOfOrderError(f"batch {number} is not the last; that is batch {self.number}")
+        engines = [engine.save() for engine in self.engines]
+        state = pack({"number": number, "late": self.late, "seconds": self.seconds, "engines": engines})
+        if self.duty.keeper is not None:
+            self.duty.keeper.put_state(number, self.place, state)
+        return state
+
+    def restore(self, state: bytes) -> int:
+        """After `begin`: go on where a state was saved; the last batch that it holds."""
+        saved = unpack(state)
+        self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
+        self.engines = [
+            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions)
+            for plan, data in zip(cycle(self.duty.plans), saved["engines"], strict=False)
+        ]
+        return self.number
+
+    def inherit(self, number: int, since: int | None, left: Sequence[Legacy | None]) -> None:
+        """After `begin`: go on where others were after this batch; queries that are new begin at `since`."""
+        self.number = number
+        ways = cycle(zip(self.duty.routes, self.duty.plans, strict=True))
+        self.engines = [self._heir(*way, since, legacy) for way, legacy in zip(ways, left, strict=False)]
+
+    def _heir(self, route: Route, planned: Plan, since: int | None, legacy: Legacy | None) -> Engine:
+        if legacy is None:
+            engine = self._fresh(replace(planned, queries=(), share_sets=()))
+            engine.change(planned, since)
+            return engine
+        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, since)
+        if legacy.own is not None:
+            engine.keep(route.keys, self.duty.key_groups, range(*legacy.own))
+        return engine
+
+    def _fresh(self, planned: Plan) -> Engine:
+        # Events come when the watermark of the whole stream has been told, so nothing is ever late here.
+        duty = self.duty
+        return Engine(planned, Clock.load(duty.clock), duty.numeric, 0, self.optimizer, duty.record_decisions)
+
+
+def engines_of(state: bytes) -> list[bytes]:
+    """The states of its engines, in what an actor saved."""
+    engines: list[bytes] = unpack(state)["engines"]
+    return engines

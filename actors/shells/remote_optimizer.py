@@ -1,0 +1,70 @@
+"""What a graph actor sees of the optimizer actor: an optimizer like any other, that thinks elsewhere.
+
+A question is sent at once, and its answer waited for when it is needed. Where none comes in time, the actor goes on
+with the policy that it was given in the beginning, and does not ask for a while.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+import ray
+from ray.exceptions import GetTimeoutError, RayError
+
+from elsinore.actors.shells.optimizer_actor import question, read_answer, told
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.hamlet.bursts import Bursts, Choices, Facts, Floats
+from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer
+
+PATIENCE = 0.25
+"""Seconds that an answer is waited for."""
+
+PAUSE = 2.0
+"""Seconds without questions after one that was not answered."""
+
+
+class RemoteOptimizer:
+    def __init__(self, actor: Any, policy: SharingOptimizer) -> None:
+        self.actor = actor
+        self.policy = policy
+        self.asked = 0
+        self.missed = 0
+        """Questions without an answer, and those that were not asked after one."""
+        self.waited = 0.0
+        """Seconds."""
+        self.silent_until = 0.0
+
+    def decide(self, facts: Facts, bursts: Bursts) -> Choices:
+        return self.ask(facts, bursts)()
+
+    def ask(self, facts: Facts, bursts: Bursts) -> Pending:
+        if not len(bursts.size):
+            return lambda: self.policy.decide(facts, bursts)
+        self.asked += 1
+        if monotonic() < self.silent_until:
+            self.missed += 1
+            return lambda: self.policy.decide(facts, bursts)
+        reference = self.actor.decide.remote(question(facts, bursts))
+        return lambda: self._answer(reference, facts, bursts)
+
+    def tell(self, stream: str, place: int, batch: int, seen: Sequence[Observed | None]) -> None:
+        """What engines saw of a stream with a batch. Nobody waits for it, nor asks whether it arrived."""
+        self.actor.gather.options(num_returns=0).remote(stream, place, batch, told(seen))
+
+    def _answer(self, reference: Any, facts: Facts, bursts: Bursts) -> Choices:
+        begin = monotonic()
+        try:
+            # Nobody but the policy is asked for costs: they are looked at by who records decisions, and are the same.
+            found = read_answer(ray.get(reference, timeout=PATIENCE), lambda: self._costs(facts, bursts))
+        except (GetTimeoutError, RayError):
+            self.missed += 1
+            self.silent_until = monotonic() + PAUSE
+            found = self.policy.decide(facts, bursts)
+        self.waited += monotonic() - begin
+        return found
+
+    def _costs(self, facts: Facts, bursts: Bursts) -> tuple[Floats, Floats]:
+        choices = self.policy.decide(facts, bursts)
+        return choices.shared, choices.apart

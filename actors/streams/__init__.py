@@ -1,0 +1,1 @@
+"""The stream of one engine: order, partitions, key groups, statistics."""

@@ -1,0 +1,133 @@
+"""Numbers for key values: texts, and tuples of values, each kept once."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.actors.streams.partitions_numba_fns import (
+    number_texts,
+    number_tuples,
+    number_words,
+    place_texts,
+    place_tuples,
+)
+
+Words = npt.NDArray[np.int64]
+
+SECRET = np.frombuffer(os.urandom(8 * 256 * 8), np.uint64).reshape(8, 256).copy()
+"""What hashes depend on, so that a sender of events cannot choose keys that collide. Each process has its own.
+
+Nothing that is kept or shown depends on it: keys are numbered in the order in which they come, and states have no
+hashes."""
+
+
+class Texts:
+    """Every text that was seen, by number; their bytes lie one behind another."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.ends = np.zeros(64, np.int64)
+        self.arena = np.zeros(1024, np.uint8)
+        self.table = np.full(128, -1, np.int64)
+
+    def numbers(self, texts: pa.Array) -> Words:
+        """The number of each text; new ones get the next. What stands for a null does not matter."""
+        if pa.types.is_dictionary(texts.type):
+            known = np.append(self.numbers(texts.dictionary), 0)
+            return known[texts.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)]
+        texts = texts.cast(pa.large_string())
+        _, offsets, data = texts.buffers()
+        ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        content = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
+        out = np.empty(len(texts), np.int64)
+        done = 0
+        while done < len(texts):
+            done, self.count = number_texts(
+                ends, content, done, self.table, SECRET, self.ends, self.arena, self.count, out
+            )
+            if done < len(texts):
+                self._make_room(int(ends[done + 1] - ends[done]))
+        return out
+
+    def texts(self, numbers: Words) -> pa.Array:
+        """The texts of these numbers."""
+        known = pa.LargeStringArray.from_buffers(
+            self.count, pa.py_buffer(self.ends[: self.count + 1].copy()), pa.py_buffer(self.arena)
+        )
+        return known.take(pa.array(numbers)).cast(pa.string())
+
+    def _make_room(self, size: int) -> None:
+        if self.ends[self.count] + size > len(self.arena):
+            self.arena = np.concatenate([self.arena, np.zeros(len(self.arena) + size, np.uint8)])
+        if self.count + 1 >= len(self.ends):
+            self.ends = np.concatenate([self.ends, np.zeros(len(self.ends), np.int64)])
+        if 2 * (self.count + 1) > len(self.table):
+            self.table = np.full(2 * len(self.table), -1, np.int64)
+            place_texts(self.ends, self.arena, self.count, self.table, SECRET)
+
+    def save(self) -> dict[str, Any]:
+        return {"ends": self.ends[: self.count + 1], "arena": self.arena[: self.ends[self.count]]}
+
+    @classmethod
+    def load(cls, state: dict[str, Any]) -> Texts:
+        texts = cls()
+        texts.count = len(state["ends"]) - 1
+        texts.ends = state["ends"].copy()
+        texts.arena = np.append(state["arena"], np.zeros(64, np.uint8))
+        texts.table = np.full(_table_size(texts.count), -1, np.int64)
+        place_texts(texts.ends, texts.arena, texts.count, texts.table, SECRET)
+        return texts
+
+
+class Tuples:
+    """Every tuple of words that was seen, by number."""
+
+    def __init__(self, width: int) -> None:
+        self.count = 0
+        self.keys: Words = np.zeros((width, 64), np.int64)
+        self.table = np.full(128, -1, np.int32)
+
+    def numbers(self, words: Words, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
+        """The number of each column of words; new ones get the next, those not valid get -1."""
+        out = np.empty(words.shape[1], np.int32)
+        done = 0
+        while done < len(out):
+            if len(words) == 1:
+                done, self.count = number_words(
+                    words[0], valid, done, self.table, SECRET, self.keys[0], self.count, out
+                )
+            else:
+                done, self.count = number_tuples(words, valid, done, self.table, SECRET, self.keys, self.count, out)
+            if done < len(out):
+                self._make_room()
+        return out
+
+    def _make_room(self) -> None:
+        if self.count >= self.keys.shape[1]:
+            self.keys = np.concatenate([self.keys, np.zeros_like(self.keys)], axis=1)
+        if 2 * (self.count + 1) > len(self.table):
+            self.table = np.full(2 * len(self.table), -1, np.int32)
+            place_tuples(self.keys, self.count, self.table, SECRET)
+
+    def take(self, numbers: npt.NDArray[np.int64]) -> Tuples:
+        """Only these tuples, numbered anew."""
+        return self.of(np.ascontiguousarray(self.keys[:, numbers]))
+
+    @classmethod
+    def of(cls, keys: Words) -> Tuples:
+        """These tuples, numbered as they come."""
+        tuples = cls(len(keys))
+        tuples.count = keys.shape[1]
+        tuples.keys = np.concatenate([keys, np.zeros((len(keys), 64), np.int64)], axis=1)
+        tuples.table = np.full(_table_size(tuples.count), -1, np.int32)
+        place_tuples(tuples.keys, tuples.count, tuples.table, SECRET)
+        return tuples
+
+
+def _table_size(count: int) -> int:
+    return 1 << max(7, (2 * count + 2).bit_length())

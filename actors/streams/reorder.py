@@ -1,0 +1,93 @@
+"""Events in order of time: a watermark, what waits for it, and what came too late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.actors.state import pack_batch, unpack_batch
+from elsinore.planner.language.errors import Problem, WorkloadError
+
+START, END = -(2**63), 2**63 - 1
+"""Before all times, and after them."""
+
+
+class Reorder:
+    """Holds events back until the watermark has passed them.
+
+    The watermark is the latest time seen less the allowed lateness. Events behind it are
+    late; events at it or after it wait, so that those of one time are handed on together
+    however the input is cut.
+    """
+
+    def __init__(self, lateness: int) -> None:
+        self.lateness = lateness
+        self.watermark = START
+        self.waiting: pa.RecordBatch | None = None
+
+    def feed(
+        self, batch: pa.RecordBatch, watermark: int | None = None
+    ) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
+        """What may be processed now, sorted by time, and what is late.
+
+        `watermark`: that of a whole stream, of which this batch is a part.
+        """
+        times = batch.column(1).to_numpy()
+        late = None
+        if self.watermark > START and len(times) and int(times.min()) < self.watermark:
+            behind = times < self.watermark
+            late = batch.filter(pa.array(behind))
+            batch = batch.filter(pa.array(~behind))
+        if not batch.num_rows and watermark is None:
+            return None, late
+        batch = _sorted(self._joined(batch))
+        if watermark is None:
+            watermark = int(batch.column(1)[-1].as_py()) - self.lateness
+        self.watermark = max(self.watermark, watermark)
+        ready = int(np.searchsorted(batch.column(1).to_numpy(), self.watermark))
+        self.waiting = batch.slice(ready)
+        return batch.slice(0, ready), late
+
+    def finish(self) -> pa.RecordBatch | None:
+        """All that waited."""
+        waiting, self.waiting = self.waiting, None
+        return waiting
+
+    def keep(self, wanted: Callable[[pa.RecordBatch], npt.NDArray[np.bool_]]) -> None:
+        """Only such events wait on."""
+        if self.waiting is not None and self.waiting.num_rows:
+            self.waiting = self.waiting.filter(pa.array(wanted(self.waiting)))
+
+    def _joined(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        waiting = self.waiting
+        if waiting is None or not waiting.num_rows:
+            return batch
+        tables = [pa.Table.from_batches([one]) for one in (waiting, batch)]
+        try:
+            joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            # Integers beyond 2**53 and, in a later batch, floats: no column holds both.
+            hint = "give an attribute values of one kind"
+            raise WorkloadError(
+                [Problem(f"values of later events do not go with earlier ones: {error}", hint)]
+            ) from None
+        return joined.to_batches()[0]
+
+    def save(self) -> dict[str, Any]:
+        waiting = pack_batch(self.waiting) if self.waiting is not None and self.waiting.num_rows else None
+        return {"watermark": self.watermark, "waiting": waiting}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.watermark = state["watermark"]
+        self.waiting = unpack_batch(state["waiting"]) if state["waiting"] else None
+
+
+def _sorted(batch: pa.RecordBatch) -> pa.RecordBatch:
+    times = batch.column(1).to_numpy()
+    if bool(np.all(times[1:] >= times[:-1])):
+        return batch
+    return batch.take(pa.array(np.argsort(times, kind="stable")))

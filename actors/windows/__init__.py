@@ -1,0 +1,1 @@
+"""Panes and windows of type-grained graphs."""

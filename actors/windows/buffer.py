@@ -1,0 +1,106 @@
+"""Events that are still in some window, as columns in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.columns.lanes import Ints
+from elsinore.actors.neighbours.buffered_numba_fns import order_by_slot
+from elsinore.actors.neighbours.entries_numba_fns import Links
+
+
+class Buffer:
+    def __init__(self, values: int, keys: int, links: int, kind: type[np.generic]) -> None:
+        self._events = Events(
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int16),
+            np.zeros((values, 0), kind),
+            np.zeros((keys, 0), np.int64),
+        )
+        self._links = Links(
+            np.zeros((links, 0), np.int64),
+            np.zeros((links, 0), np.int64),
+            np.zeros((links, 0), np.bool_),
+            np.zeros((links, 0), np.bool_),
+        )
+        self._new: list[tuple[Events, Links]] = []
+        """Put behind the others only when somebody looks."""
+
+    @property
+    def events(self) -> Events:
+        self._gather()
+        return self._events
+
+    @property
+    def links(self) -> Links:
+        self._gather()
+        return self._links
+
+    def __len__(self) -> int:
+        return len(self._events.time) + sum(len(events.time) for events, _ in self._new)
+
+    @property
+    def first_time(self) -> int:
+        """The time of the first event; there is one."""
+        times = [self._events.time, *(events.time for events, _ in self._new)]
+        return int(next(column[0] for column in times if len(column)))
+
+    def extend(self, events: Events, links: Links) -> None:
+        self._new.append((events, links))
+
+    def _gather(self) -> None:
+        if self._new:
+            events = [self._events, *(events for events, _ in self._new)]
+            links = [self._links, *(links for _, links in self._new)]
+            self._new = []
+            self._events = Events(*(np.concatenate(columns, axis=-1) for columns in zip(*events, strict=True)))
+            self._links = Links(*(np.concatenate(columns, axis=-1) for columns in zip(*links, strict=True)))
+
+    def drop_before(self, time: int) -> None:
+        """Events older than this are in no window any more."""
+        first = int(np.searchsorted(self.events.time, time))
+        if first:
+            self._events = Events(*(column[..., first:].copy() for column in self.events))
+            self._links = Links(*(column[..., first:].copy() for column in self.links))
+
+    def by_slot(self, lo: int, hi: int, slots: int) -> tuple[Events, Links, npt.NDArray[np.int64]]:
+        """Some events by partition and then by time, and where each partition begins."""
+        order, runs = order_by_slot(self.events.slot[lo:hi], slots)
+        # Events of one partition are in order.
+        which = slice(None) if int(np.diff(runs).max(initial=0)) == hi - lo else order
+        events = Events(*(np.ascontiguousarray(column[..., lo:hi][..., which]) for column in self.events))
+        links = Links(*(np.ascontiguousarray(column[..., lo:hi][..., which]) for column in self.links))
+        return events, links, runs
+
+    def add_values(self, at: int, count: int) -> None:
+        """Columns of zeros in front of column `at` of the values."""
+        values = self.events.values
+        zeros = np.zeros((count, values.shape[1]), values.dtype)
+        self._events = self.events._replace(values=np.concatenate([values[:at], zeros, values[at:]]))
+
+    def promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
+        """What was compared as integers is compared as floats from now on."""
+        for column in (self.links.left, self.links.right):
+            column[link] = as_floats(column[link])
+
+    def keep(self, slots: npt.NDArray[np.int64], known: int) -> None:
+        """Number the partitions anew; events of others are dropped."""
+        number = np.full(known, -1, np.int32)
+        number[slots] = np.arange(len(slots), dtype=np.int32)
+        renumbered = number[self.events.slot]
+        kept = renumbered >= 0
+        self._events = Events(*(column[..., kept] for column in self.events._replace(slot=renumbered)))
+        self._links = Links(*(column[..., kept] for column in self.links))
+
+    def save(self) -> list[Any]:
+        return [*self.events, *self.links]
+
+    def load(self, state: list[Any]) -> None:
+        self._events = Events(*state[:5])
+        self._links = Links(*state[5:])

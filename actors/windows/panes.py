@@ -1,0 +1,270 @@
+"""The type-grained graph of one query: counters per partition, taken from pane to pane.
+
+Events are taken in by pane and partition. What happens where a pane ends is up to how the
+windows are kept: `window_rows` has a row of counters for every open window, `window_maps`
+sums up panes and combines the sums.
+
+A number that does not fit stops a kernel before anything is lost; the graph then doubles the
+words of all its numbers and goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.blocks import Blocks, scratch
+from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables, chain, run
+from elsinore.actors.columns.events import plain
+from elsinore.actors.neighbours.entries_numba_fns import Links
+from elsinore.actors.neighbours.graph import Moments
+from elsinore.actors.rows.cells import Cells
+from elsinore.planner.time.windows import Windows
+
+SEGMENT = 1 << 14
+"""Events that are chained by partition at once: few enough that their columns stay in the cache."""
+
+NEVER = -(2**62)
+
+
+class WindowMethod(Protocol):
+    """How the windows of a pane graph are kept."""
+
+    rows: int
+
+    def begin(self, graph: PaneGraph, first: int, count: int) -> None:
+        """Partitions `first` to `count` as they are where nothing happened."""
+
+    def open(self, graph: PaneGraph, pane: int) -> None:
+        """A pane starts."""
+
+    def close(self, graph: PaneGraph, pane: int) -> Iterator[Cells]:
+        """A pane ends; results of the windows that end with it."""
+
+    def clear(self, graph: PaneGraph) -> None:
+        """No open window has an event in it."""
+
+    def resize(self, slots: int) -> None:
+        """Room for so many partitions."""
+
+    def blocks(self) -> Iterator[Blocks]:
+        """All further blocks that are kept beside the graph's own."""
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        """Only these partitions go on, in this order."""
+
+    def save(self, slots: int) -> dict[str, Any]:
+        """What is kept beside the graph's own blocks, of the first `slots` partitions."""
+
+    def load(self, state: dict[str, Any]) -> None: ...
+
+
+R = TypeVar("R", covariant=True)
+
+
+class OfPanes(Protocol[R]):
+    """What goes from pane to pane."""
+
+    @property
+    def windows(self) -> Windows: ...
+
+    @property
+    def pane(self) -> int | None:
+        """The open one."""
+
+    @property
+    def latest(self) -> int:
+        """The last pane that had an event."""
+
+    def open(self, pane: int) -> None: ...
+
+    def close(self, pane: int) -> Iterator[R]:
+        """It ends; results of the windows that end with it."""
+
+    def clear(self) -> None:
+        """No open window has an event in it."""
+
+
+def end_panes(graph: OfPanes[R], until: int) -> Iterator[R]:
+    """End panes until this one is open; panes that no window needs are jumped over."""
+    if graph.pane is None:
+        graph.open(until)
+    while (pane := graph.pane) is not None and pane < until:
+        if graph.latest <= pane - graph.windows.panes:
+            graph.clear()
+            graph.open(until)
+        else:
+            yield from graph.close(pane)
+            graph.open(pane + 1)
+
+
+class PaneGraph:
+    def __init__(
+        self, tables: Tables, states: int, lanes: int, keys: int, windows: Windows, method: WindowMethod, exact: bool
+    ) -> None:
+        shape = Shape(method.rows, states, lanes, keys, 1 if exact else 2)
+        self.tables = tables
+        self.windows = windows
+        self.method = method
+        self.own = Blocks.empty(shape, exact)
+        self.scratch = scratch(shape, exact)
+        self.group_of = np.zeros(0, np.int32)
+        self.pane_of = np.zeros(0, np.int64)
+        """By partition, the last pane that had an event of it."""
+        self.pane: int | None = None
+        self.latest = NEVER
+        """The last pane that had an event."""
+        self.head = np.zeros(0, np.int64)
+        self.result_of = np.zeros(0, np.int32)
+
+    @property
+    def shape(self) -> Shape:
+        return self.own.shape
+
+    @property
+    def slots(self) -> int:
+        return len(self.group_of)
+
+    def admit(self, group_of: npt.NDArray[np.int32], groups: int) -> None:
+        """Make room for new partitions; `group_of` is of all partitions."""
+        known = self.slots
+        self.group_of = group_of
+        if len(group_of) > self.own.slots:
+            room = max(len(group_of), 2 * self.own.slots)
+            self.own.resize(room)
+            self.method.resize(room)
+            self.head = np.full(room, -1, np.int64)
+        if len(group_of) > known:
+            self.pane_of = np.concatenate([self.pane_of, np.full(len(group_of) - known, NEVER, np.int64)])
+            self.method.begin(self, known, len(group_of))
+        if groups > len(self.result_of):
+            self.result_of = np.full(max(groups, 2 * len(self.result_of)), -1, np.int32)
+
+    def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
+        """Take in events, sorted by time, none older than those before; results of windows that are over by them."""
+        length = self.windows.pane
+        i = 0
+        while i < len(events.time):
+            pane = int(events.time[i]) // length
+            yield from self._reach(pane)
+            end = int(np.searchsorted(events.time, (pane + 1) * length))
+            while i < end:
+                i = self._take(events, i, end)
+            self.latest = pane
+
+    def settle(self, time: int) -> Iterator[Cells]:
+        """Results of all windows that end no later than `time`."""
+        yield from self._reach(time // self.windows.pane)
+
+    def finish(self) -> Iterator[Cells]:
+        """Results of all windows that have events."""
+        if self.pane is not None:
+            yield from self._reach(self.latest + self.windows.panes)
+
+    def _reach(self, pane: int) -> Iterator[Cells]:
+        return end_panes(self, pane)
+
+    def open(self, pane: int) -> None:
+        self.pane = pane
+        self.method.open(self, pane)
+
+    def close(self, pane: int) -> Iterator[Cells]:
+        return self.method.close(self, pane)
+
+    def clear(self) -> None:
+        self.method.clear(self)
+
+    def _take(self, events: Events, lo: int, end: int) -> int:
+        """Take in a segment of one pane; events of one time stay together."""
+        hi = min(end, lo + SEGMENT)
+        if hi < end:
+            hi = int(np.searchsorted(events.time, events.time[hi - 1], side="right"))
+        after = np.empty(hi - lo, np.int32)
+        part = plain(Events(*(column[..., lo:hi] for column in events)))
+        touched = np.empty(min(hi - lo, self.slots), np.int64)
+        count = chain(part.slot, 0, hi - lo, self.head, after, touched)
+
+        def go_on(first: int) -> int:
+            own = self.own
+            result: int = run(
+                part, self.head, after, touched, first, count, self.tables, self.shape, own.numbers, own.least,
+                self.pane, self.pane_of, self.scratch,
+            )  # fmt: skip
+            return result
+
+        self.until(count, go_on)
+        return hi
+
+    def until(self, count: int, step: Callable[[int], int]) -> None:
+        """Let a kernel go on, from where it stopped, with wider numbers until it has done `count` things."""
+        done = step(0)
+        while done < count:
+            self.widen()
+            done = step(done)
+
+    def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
+        """New lanes of zeros in front of lane `at`, and the tables that know them."""
+        for blocks in (self.own, *self.method.blocks()):
+            blocks.add_lanes(at, count)
+        self.tables = tables
+        self.scratch = scratch(self.shape, self.own.exact)
+
+    def change_keys(self, key: int, change: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> None:
+        for blocks in (self.own, *self.method.blocks()):
+            least = blocks.least.reshape(-1, blocks.shape.keys)
+            least[:, key] = change(least[:, key])
+
+    def widen(self) -> None:
+        words = self.shape.words * 2
+        for blocks in (self.own, *self.method.blocks()):
+            blocks.widen(words)
+        self.scratch = scratch(self.shape, self.own.exact)
+
+    def keep(self, slots: npt.NDArray[np.int64], group_of: npt.NDArray[np.int32]) -> None:
+        """Only these partitions go on, in this order; the others are in no open window."""
+        self.own = self.own.take(slots)
+        self.head = np.full(len(slots), -1, np.int64)
+        self.pane_of = self.pane_of[slots]
+        self.group_of = group_of
+        self.method.keep(slots)
+
+    def emit(self, window: int, results: Callable[[Blocks, npt.NDArray[np.int32]], tuple[int, int]]) -> Iterator[Cells]:
+        """The cells of a window, as a kernel writes them into the blocks it is given."""
+        groups = len(self.result_of)
+        group = np.empty(groups, np.int32)
+        while True:
+            shape = Shape(1, 1, self.shape.lanes, self.shape.keys, self.shape.words)
+            out = Blocks.uncleared(shape, self.own.exact, groups)
+            rows, flag = results(out, group)
+            if not flag >> 62:
+                break
+            self.widen()
+        if rows:
+            start = window * self.windows.slide
+            yield Cells(
+                np.full(rows, start, np.int64),
+                np.full(rows, start + self.windows.within, np.int64),
+                group[:rows].copy(),
+                out.numbers.reshape(groups, shape.lanes, shape.words)[:rows].copy(),
+                out.least.reshape(groups, shape.keys)[:rows].copy(),
+            )
+
+    def save(self) -> dict[str, Any]:
+        """Blocks of the partitions there are, and where the stream is."""
+        return {
+            "own": self.own.take(np.arange(self.slots)).save(),
+            "pane": self.pane,
+            "pane_of": self.pane_of,
+            "latest": self.latest,
+            "method": self.method.save(self.slots),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.own = Blocks.load(state["own"])
+        self.head = np.full(self.slots, -1, np.int64)
+        self.pane, self.pane_of, self.latest = state["pane"], state["pane_of"], state["latest"]
+        self.scratch = scratch(self.shape, self.own.exact)
+        self.method.load(state["method"])

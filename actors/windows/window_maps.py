@@ -1,0 +1,170 @@
+"""Panes summed up as linear maps, and combined: an event costs the same however many windows overlap it.
+
+A pane's block is its map: a row per start state, saying what the pane makes of one trend in
+that state. Two stacks (as in sliding-window aggregation) put maps together. At the middle, the
+panes before it are kept as vectors: what each window that starts there makes of the panes up to
+the middle. Those behind it are kept as one map, `back`. A window that ends is its vector times
+`back`. When all windows with a vector have ended, the middle moves to now: `flip`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.algebra.blocks import Blocks
+from elsinore.actors.algebra.counters_numba_fns import Shape
+from elsinore.actors.rows.cells import Cells
+from elsinore.actors.windows.panes import PaneGraph
+from elsinore.actors.windows.windows_numba_fns import begin_all, emit_maps, fold, identity_all, prepend
+from elsinore.planner.time.windows import Windows
+
+
+@dataclass
+class Pane:
+    """The maps of one pane, of the partitions that had events in it."""
+
+    slots: npt.NDArray[np.int64]
+    maps: Blocks
+
+
+class WindowMaps:
+    def __init__(self, windows: Windows, shape: Shape, exact: bool) -> None:
+        self.windows = windows
+        self.rows = shape.rows
+        self.back = Blocks.empty(shape, exact)
+        self.fresh = Blocks.empty(shape._replace(rows=1), exact)
+        """Vectors of windows that had no event before the middle."""
+        self.panes: dict[int, Pane] = {}
+        """Behind the middle."""
+        self.vectors: dict[int, Blocks] = {}
+        """Before the middle: by the pane that a window starts with."""
+        self.middle = 0
+
+    def begin(self, graph: PaneGraph, first: int, count: int) -> None:
+        for blocks in (graph.own, self.back):
+            identity_all(blocks.shape, graph.tables, blocks.numbers, blocks.least, first, count)
+        for vectors in (self.fresh, *self.vectors.values()):
+            begin_all(vectors.shape, vectors.numbers, vectors.least, first, count)
+
+    def open(self, graph: PaneGraph, pane: int) -> None:
+        if not self.panes and not self.vectors:
+            self.middle = pane
+
+    def close(self, graph: PaneGraph, pane: int) -> Iterator[Cells]:
+        self._fold(graph, pane)
+        start = pane + 1 - self.windows.panes
+        window, rest = divmod(start, self.windows.step)
+        if rest:
+            return
+        if start >= self.middle:
+            self._flip(graph, start, pane + 1)
+        yield from graph.emit(window, lambda out, group: self._results(graph, start, out, group))
+        for old in [old for old in self.vectors if old <= start]:
+            del self.vectors[old]
+
+    def _fold(self, graph: PaneGraph, pane: int) -> None:
+        """The pane that ends, into `back`."""
+        slots = np.flatnonzero(graph.pane_of == pane)
+        if not len(slots):
+            return
+
+        def go_on(first: int) -> int:
+            joined = Blocks.empty(graph.shape, graph.own.exact, 1)
+            done: int = fold(
+                graph.shape, graph.tables, slots, first, graph.own.numbers, graph.own.least,
+                self.back.numbers, self.back.least, joined.numbers, joined.least,
+            )  # fmt: skip
+            return done
+
+        self.panes[pane] = Pane(slots, graph.own.take(slots))
+        graph.until(len(slots), go_on)
+
+    def _flip(self, graph: PaneGraph, start: int, now: int) -> None:
+        while not self._vectors(graph, start, now):
+            graph.widen()
+        self.panes.clear()
+        self.middle = now
+        identity_all(graph.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
+
+    def _vectors(self, graph: PaneGraph, start: int, now: int) -> bool:
+        """Vectors of the windows that start from `start` on, by going backwards over their panes. Did all fit?"""
+        suffix = Blocks.empty(self.back.shape, graph.own.exact, self.back.slots)
+        identity_all(graph.shape, graph.tables, suffix.numbers, suffix.least, 0, graph.slots)
+        joined = Blocks.empty(graph.shape, graph.own.exact, 1)
+        vectors = self.fresh
+        self.vectors.clear()
+        for number in range(now - 1, start - 1, -1):
+            if pane := self.panes.get(number):
+                vectors = Blocks(vectors.shape, vectors.exact, vectors.numbers.copy(), vectors.least.copy())
+                flag = prepend(
+                    graph.shape, graph.tables, pane.slots, pane.maps.numbers, pane.maps.least,
+                    suffix.numbers, suffix.least, vectors.numbers, vectors.least, joined.numbers, joined.least,
+                )  # fmt: skip
+                if flag >> 62:
+                    return False
+            if number % self.windows.step == 0:
+                self.vectors[number] = vectors
+        return True
+
+    def _results(self, graph: PaneGraph, start: int, out: Blocks, group: npt.NDArray[np.int32]) -> tuple[int, int]:
+        vectors = self.vectors.get(start, self.fresh)
+        joined = Blocks.empty(self.fresh.shape, graph.own.exact, 1)
+        found: tuple[int, int] = emit_maps(
+            graph.shape, graph.tables, vectors.numbers, vectors.least, self.back.numbers, self.back.least,
+            start, graph.pane_of, graph.group_of, graph.result_of,
+            joined.numbers, joined.least, out.numbers, out.least, group,
+        )  # fmt: skip
+        return found
+
+    def clear(self, graph: PaneGraph) -> None:
+        self.panes.clear()
+        self.vectors.clear()
+        identity_all(graph.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
+
+    def blocks(self) -> Iterator[Blocks]:
+        yield from self._dense()
+        yield from (pane.maps for pane in self.panes.values())
+
+    def _dense(self) -> Iterator[Blocks]:
+        """Those with a block for every partition; windows may share their vectors."""
+        yield self.back
+        yield from {id(vectors): vectors for vectors in (self.fresh, *self.vectors.values())}.values()
+
+    def resize(self, slots: int) -> None:
+        for blocks in self._dense():
+            blocks.resize(slots)
+
+    def keep(self, slots: npt.NDArray[np.int64]) -> None:
+        self.back = self.back.take(slots)
+        self.fresh = self.fresh.take(slots)
+        taken = {id(vectors): vectors.take(slots) for vectors in self.vectors.values()}
+        self.vectors = {number: taken[id(vectors)] for number, vectors in self.vectors.items()}
+        place = {int(slot): i for i, slot in enumerate(slots)}
+        for pane in self.panes.values():
+            kept = np.array([i for i, slot in enumerate(pane.slots) if int(slot) in place], np.int64)
+            pane.maps = pane.maps.take(kept)
+            pane.slots = np.array([place[int(slot)] for slot in pane.slots[kept]], np.int64)
+
+    def save(self, slots: int) -> dict[str, Any]:
+        alive = np.arange(slots)
+        vectors = {id(vectors): vectors for vectors in self.vectors.values()}
+        return {
+            "middle": self.middle,
+            "back": self.back.take(alive).save(),
+            "fresh": self.fresh.take(alive).save(),
+            "vectors": [one.take(alive).save() for one in vectors.values()],
+            "vectors_of": [(number, list(vectors).index(id(one))) for number, one in self.vectors.items()],
+            "panes": [(number, pane.slots, pane.maps.save()) for number, pane in self.panes.items()],
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.middle = state["middle"]
+        self.back, self.fresh = Blocks.load(state["back"]), Blocks.load(state["fresh"])
+        vectors = [Blocks.load(one) for one in state["vectors"]]
+        self.vectors = {number: vectors[k] for number, k in state["vectors_of"]}
+        self.panes = {number: Pane(slots, Blocks.load(maps)) for number, slots, maps in state["panes"]}

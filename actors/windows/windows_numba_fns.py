@@ -1,0 +1,162 @@
+"""What happens where windows end: rows of results over groups, and maps of panes put together.
+
+Axes as in `counters_numba_fns`. A result has `lane`, word per group and window.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elsinore.actors.algebra.compiled import kernel, part
+from elsinore.actors.algebra.counters_numba_fns import NONE, begin, collect, compose, identity
+from elsinore.actors.algebra.numbers_numba_fns import clear, copy
+
+
+@part
+def claim(group, rows, result_of, shape, out, out_least):
+    """The place of a group's result; a fresh one where the group has none yet."""
+    place = result_of[group]
+    if place < 0:
+        place = rows
+        clear(out, place * shape.lanes * shape.words, shape.lanes * shape.words)
+        for key in range(place * shape.keys, (place + 1) * shape.keys):
+            out_least[key] = NONE
+    return place
+
+
+@part
+def award(found, group, place, rows, result_of, out_group):
+    """A group with finished trends keeps its place. How many have one."""
+    if found and result_of[group] < 0:
+        result_of[group] = place
+        out_group[place] = group
+        return rows + 1
+    return rows
+
+
+@part
+def release(rows, result_of, out_group):
+    """The window is done; the next one starts with no results."""
+    for k in range(rows):
+        result_of[out_group[k]] = -1
+
+
+@kernel
+def emit_row(shape, tables, numbers, least, row, since, pane_of, group_of, result_of, out, out_least, out_group):
+    """Finished trends of one row of every partition touched since a pane, by group. (rows, flag)"""
+    block = shape.rows * shape.states * shape.lanes * shape.words
+    least_block = shape.rows * shape.states * shape.keys
+    rows = 0
+    flag = np.int64(0)
+    for slot in range(len(group_of)):
+        if pane_of[slot] < since:
+            continue
+        group = group_of[slot]
+        place = claim(group, rows, result_of, shape, out, out_least)
+        found, flag = collect(
+            shape, tables,
+            numbers, slot * block + row * shape.states * shape.lanes * shape.words,
+            least, slot * least_block + row * shape.states * shape.keys,
+            out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
+        )  # fmt: skip
+        rows = award(found, group, place, rows, result_of, out_group)
+    release(rows, result_of, out_group)
+    return rows, flag
+
+
+@kernel
+def emit_maps(
+    shape, tables, vectors, vectors_least, back, back_least, since, pane_of, group_of, result_of,
+    joined, joined_least, out, out_least, out_group,
+):  # fmt: skip
+    """The same where a window's trends are `vectors` (its panes before the middle) times `back` (those behind it)."""
+    width = shape.states * shape.lanes * shape.words
+    block = shape.rows * width
+    keys = shape.states * shape.keys
+    rows = 0
+    flag = np.int64(0)
+    for slot in range(len(group_of)):
+        if pane_of[slot] < since:
+            continue
+        flag |= compose(
+            shape, tables, vectors, slot * width, vectors_least, slot * keys, 1,
+            back, slot * block, back_least, slot * shape.rows * keys, joined, 0, joined_least, 0,
+        )  # fmt: skip
+        group = group_of[slot]
+        place = claim(group, rows, result_of, shape, out, out_least)
+        found, flag = collect(
+            shape, tables, joined, 0, joined_least, 0,
+            out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
+        )  # fmt: skip
+        rows = award(found, group, place, rows, result_of, out_group)
+    release(rows, result_of, out_group)
+    return rows, flag
+
+
+@kernel
+def begin_rows(shape, numbers, least, row, since, pane_of):
+    """Start a row anew in every partition touched since a pane."""
+    block = shape.rows * shape.states * shape.lanes * shape.words
+    least_block = shape.rows * shape.states * shape.keys
+    for slot in range(len(pane_of)):
+        if pane_of[slot] >= since:
+            begin(shape, numbers, slot * block, least, slot * least_block, row)
+
+
+@kernel
+def begin_all(shape, numbers, least, first, count):
+    """All rows of the partitions `first` to `count`."""
+    block = shape.rows * shape.states * shape.lanes * shape.words
+    least_block = shape.rows * shape.states * shape.keys
+    for slot in range(first, count):
+        for row in range(shape.rows):
+            begin(shape, numbers, slot * block, least, slot * least_block, row)
+
+
+@kernel
+def identity_all(shape, tables, numbers, least, first, count):
+    block = shape.rows * shape.states * shape.lanes * shape.words
+    least_block = shape.rows * shape.states * shape.keys
+    for slot in range(first, count):
+        identity(shape, tables, numbers, slot * block, least, slot * least_block)
+
+
+@kernel
+def fold(shape, tables, slots, first, numbers, least, back, back_least, joined, joined_least):
+    """back = back · pane, and an empty pane, for its partitions from `first` on. The first that did not fit, or all."""
+    block = shape.rows * shape.states * shape.lanes * shape.words
+    least_block = shape.rows * shape.states * shape.keys
+    for s in range(first, len(slots)):
+        base = slots[s] * block
+        least_base = slots[s] * least_block
+        flag = compose(
+            shape, tables, back, base, back_least, least_base, shape.rows,
+            numbers, base, least, least_base, joined, 0, joined_least, 0,
+        )  # fmt: skip
+        if flag >> 62:
+            return s
+        copy(back, base, joined, 0, block)
+        copy(back_least, least_base, joined_least, 0, least_block)
+        identity(shape, tables, numbers, base, least, least_base)
+    return len(slots)
+
+
+@kernel
+def prepend(shape, tables, slots, pane, pane_least, suffix, suffix_least, vectors, vectors_least, joined, joined_least):
+    """suffix = pane · suffix, and its first row, the window that starts with this pane, into `vectors`. The flag."""
+    width = shape.states * shape.lanes * shape.words
+    block = shape.rows * width
+    keys = shape.states * shape.keys
+    flag = np.int64(0)
+    for s in range(len(slots)):
+        base = slots[s] * block
+        least_base = slots[s] * shape.rows * keys
+        flag |= compose(
+            shape, tables, pane, s * block, pane_least, s * shape.rows * keys, shape.rows,
+            suffix, base, suffix_least, least_base, joined, 0, joined_least, 0,
+        )  # fmt: skip
+        copy(suffix, base, joined, 0, block)
+        copy(suffix_least, least_base, joined_least, 0, shape.rows * keys)
+        copy(vectors, slots[s] * width, joined, 0, width)
+        copy(vectors_least, slots[s] * keys, joined_least, 0, keys)
+    return flag

@@ -1,0 +1,1 @@
+"""Ray, Spark and Java: sessions, pools of actors, settings."""

@@ -1,0 +1,52 @@
+"""What bursts and plans cost on this machine, where somebody has measured it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from elsinore.connectors.errors import InputError
+from elsinore.planner.costs.plan_costs import PlanCosts
+from elsinore.planner.hamlet.calibrated import CalibratedModel, Costs
+
+C = TypeVar("C")
+
+
+def costs_file() -> Path:
+    """`python -m benchmarks.calibrate` writes it."""
+    return _folder() / "costs.json"
+
+
+def plan_costs_file() -> Path:
+    """`python -m benchmarks.calibrate_plans` writes it."""
+    return _folder() / "plan-costs.json"
+
+
+def burst_costs() -> Costs:
+    """This machine's, or those that Elsinore comes with."""
+    return _read(costs_file(), Costs.from_dict, Costs(), "costs of bursts", "calibrate")
+
+
+def plan_costs() -> PlanCosts:
+    return _read(plan_costs_file(), PlanCosts.from_dict, PlanCosts(), "costs of plans", "calibrate_plans")
+
+
+def cost_model() -> CalibratedModel:
+    return CalibratedModel(burst_costs())
+
+
+def _folder() -> Path:
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "elsinore"
+
+
+def _read(path: Path, made_of: Callable[[Any], C], default: C, what: str, benchmark: str) -> C:
+    if not path.exists():
+        return default
+    try:
+        return made_of(json.loads(path.read_text()))
+    except (ValueError, TypeError, AttributeError) as error:
+        hint = f"remove it, or measure anew with python -m benchmarks.{benchmark}"
+        raise InputError(f"{path} does not hold {what} ({error}); {hint}") from None

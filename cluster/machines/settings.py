@@ -1,0 +1,64 @@
+"""Everything that can be set about how Elsinore runs, with what it is when nobody sets it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+from pydantic_settings import SettingsConfigDict
+
+from elsinore.cluster.machines.sourced import Sourced, sourced
+
+FILE = Path("elsinore.toml")
+
+
+class Settings(Sourced):
+    """Arguments go before environment variables (`ELSINORE_ACTORS=4`), and these before `elsinore.toml`."""
+
+    trusted: ClassVar[frozenset[str]] = frozenset({"address", "spark_packages", "spark_options"})
+    model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=FILE, extra="forbid", frozen=True)
+
+    engine: Literal["ray", "local"] = Field(default="ray", description="Spark and Ray, or this process alone")
+    address: str | None = Field(default=None, description="of a Ray cluster to join; without it Ray is started here")
+    actors: int = Field(default=2, ge=1, le=1024, description="graph actors, among which partitions are spread")
+    key_groups: int = Field(
+        default=128, ge=1, le=1 << 15, description="what actors own ranges of; never fewer than actors"
+    )
+    slice_events: int = Field(
+        default=4_000_000, ge=1, description="events of a bounded source that are handed over at once"
+    )
+    ahead: int = Field(default=2, ge=1, le=64, description="slices or batches that may wait for the actors")
+    trigger: float = Field(default=0.1, ge=0, description="seconds between two looks for new events of a live stream")
+    files_at_once: int = Field(default=64, ge=1, description="files of a live stream that are taken at once")
+    spark_executors: int = Field(default=1, ge=1, description="Spark executors")
+    spark_cores: int = Field(default=2, ge=1, description="cores of each")
+    spark_memory: str = Field(default="2g", description="memory of each")
+    spark_packages: str = Field(
+        default="", description="Maven coordinates that Spark fetches when it starts, of its Kafka source for instance"
+    )
+    spark_options: dict[str, str] = Field(default={}, description="further options of Spark's, by their names there")
+    object_store: int = Field(
+        default=1 << 31, ge=80 << 20, description="bytes of Ray's object store, where it is started here"
+    )
+    replan: float = Field(
+        default=10.0, ge=0, description="seconds between two looks for a better plan of a live stream; 0 is never"
+    )
+    restarts: int = Field(
+        default=10, ge=0, description="failures in ten minutes, or over one batch, that a run or stream survives"
+    )
+
+    def same_machine(self, other: Settings) -> bool:
+        """Can a run with the other settings have what was started for one with these?"""
+        return all(getattr(self, name) == getattr(other, name) for name in STARTED)
+
+
+STARTED = (
+    "address", "spark_executors", "spark_cores", "spark_memory", "spark_packages", "spark_options", "object_store",
+)  # fmt: skip
+"""What Ray and Spark are started with; the other settings are each run's own."""
+
+
+def settings(**given: Any) -> Settings:
+    """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
+    return sourced(Settings, **given)

@@ -1,0 +1,89 @@
+"""Settings by arguments, the environment and a file; and what is wrong with any of them, all at once."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Set
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+from pydantic import ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, TomlConfigSettingsSource
+
+from elsinore.connectors.errors import InputError, nearest
+
+
+class Sourced(BaseSettings):
+    """Arguments go before environment variables, and these before the file.
+
+    The file is the one that the environment names, or that of the current folder. The latter may have come with data
+    or with somebody's repository, so it may not hold the settings that are `trusted`.
+    """
+
+    whose: ClassVar[str] = ""
+    """Behind the word setting, in messages."""
+
+    trusted: ClassVar[frozenset[str]] = frozenset()
+    """The settings that run code, connect to other machines, or let others in."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        *_: PydanticBaseSettingsSource,
+        **__: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        named = _named(cls)
+        found = TomlConfigSettingsSource(settings_cls, named or cls.model_config["toml_file"])
+        if named is None:
+            _check(cls, found().keys() & cls.trusted)
+        return init_settings, env_settings, found
+
+
+S = TypeVar("S", bound=Sourced)
+
+
+def sourced(kind: type[S], **given: Any) -> S:
+    """Settings with these arguments; raises InputError with everything that is wrong."""
+    try:
+        return kind(**given)
+    except ValidationError as error:
+        raise InputError("\n".join(_told(kind, problem) for problem in error.errors())) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"{_named(kind) or kind.model_config['toml_file']} cannot be read: {error}") from None
+
+
+def _check(kind: type[Sourced], found: Set[str]) -> None:
+    """Refuse a file of the current folder that holds what only a file that was named may hold."""
+    if found:
+        here, prefix = kind.model_config["toml_file"], str(kind.model_config["env_prefix"])
+        raise InputError(
+            f"{here} in the current folder sets {', '.join(sorted(found))}. Such settings can run code, connect to "
+            "other machines or let others in, so they are not taken from whatever folder a process starts in. If you "
+            f"trust the file, name it: {_variable(kind)}={here}. Or take them out of it, and set "
+            f"{', '.join(prefix + name.upper() for name in sorted(found))}"
+        )
+
+
+def _variable(kind: type[Sourced]) -> str:
+    return f"{kind.model_config['env_prefix']}FILE"
+
+
+def _named(kind: type[Sourced]) -> Path | None:
+    """Return the file that the environment names."""
+    named = os.environ.get(_variable(kind))
+    if named and not Path(named).is_file():
+        raise InputError(f"{_variable(kind)} names {named}, and there is no such file")
+    return Path(named) if named else None
+
+
+def _told(kind: type[Sourced], problem: Any) -> str:
+    name, fields = ".".join(map(str, problem["loc"])), kind.model_fields
+    if problem["type"] == "extra_forbidden":
+        meant = nearest(name, fields)
+        return f"there is no setting {name!r}{kind.whose}" + (f"; did you mean {meant!r}?" if meant else "")
+    about = fields[name].description if name in fields else ""
+    return f"the setting {name}{kind.whose} ({about}) is {problem['input']!r}: {problem['msg']}"

@@ -1,0 +1,1 @@
+"""Runs with an end, in this process or on Ray."""

@@ -1,0 +1,149 @@
+"""A run in one process: a source, an engine, and what they counted."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from elsinore.actors.engine import Engine
+from elsinore.actors.rows.rows import Rows
+from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.auto import chosen_for
+from elsinore.planner.plans.plan import Plan
+from elsinore.planner.time.clock import Clock
+
+if TYPE_CHECKING:
+    from elsinore.actors.shells.graph_actor import Counts
+
+ENOUGH = 4_096
+"""Events of a first batch that tell what a stream is like."""
+
+
+class EventSource(Protocol):
+    """What `elsinore.connectors.sources` opens."""
+
+    @property
+    def form(self) -> pa.DataType: ...
+
+    @property
+    def time_unit(self) -> str: ...
+
+    @property
+    def dead(self) -> int: ...
+
+    def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]: ...
+
+    def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None: ...
+
+
+NOTED = (
+    "bursts", "shared_bursts", "snapshots", "decision_seconds", "questions", "missed", "waited", "seconds",
+)  # fmt: skip
+"""By a graph actor, and in a run."""
+
+
+@dataclass
+class Metrics:
+    """What a run counted so far."""
+
+    events: int = 0
+    """All that could be read, late and dropped ones too."""
+    rows: int = 0
+    late: int = 0
+    dead: int = 0
+    dropped: int = 0
+    """Events with a null in an attribute that splits the stream, once per way to split it."""
+    bursts: int = 0
+    """Those about which there was something to decide: of Kleene sub-patterns that several queries have."""
+    shared_bursts: int = 0
+    """Those of them of which several queries shared a graphlet."""
+    snapshots: int = 0
+    """Created by shared graphlets."""
+    decision_seconds: float = 0.0
+    """That all decisions took."""
+    questions: int = 0
+    """To the optimizer actor, on Ray."""
+    missed: int = 0
+    """Those that it did not answer in time: actors went on with the policy that they had."""
+    waited: float = 0.0
+    """Seconds that actors waited for answers, all together."""
+    seconds: float = 0.0
+    """That actors were at work, all together."""
+
+    def note(self, counts: Iterable[Counts]) -> None:
+        """What graph actors have counted so far, each for itself."""
+        told = list(counts)
+        for name in NOTED:
+            setattr(self, name, sum(getattr(one, name) for one in told))
+
+
+class LocalRun:
+    """Iterating it runs the plan over the source; rows come as their windows close."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        source: EventSource,
+        *,
+        numeric: str = "exact",
+        lateness: Fraction = Fraction(0),
+        optimizer: SharingOptimizer | None = None,
+        record_decisions: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.source = source
+        self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
+        decider = optimizer or optimizer_of(plan.strategy, cost_model())
+        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness), decider, record_decisions)
+        self.engine.on_late = lambda events: source.bury_late(events, self.clock)
+        self.metrics = Metrics()
+
+    @property
+    def late(self) -> list[pa.RecordBatch]:
+        return self.engine.late
+
+    @property
+    def decisions(self) -> pa.Table:
+        """What was decided about every burst, where that was to be recorded."""
+        return self.engine.decisions()
+
+    def __iter__(self) -> Iterator[Rows]:
+        for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
+            if number == 0 and self._tells(batch):
+                self._choose(batch)
+            self.metrics.events += batch.num_rows
+            yield from self._counted(self.engine.feed(batch))
+        yield from self._counted(self.engine.finish())
+
+    def _tells(self, batch: pa.RecordBatch) -> bool:
+        """Is there something to choose by what a batch is like? It says little of partitions, where not all queries
+        split the stream alike."""
+        alike = len({query.partition for query in self.plan.queries}) == 1
+        return self.plan.strategy == "auto" and alike and len(batch) >= ENOUGH
+
+    def _choose(self, batch: pa.RecordBatch) -> None:
+        """Plan anew for a stream that is like its first batch; it costs nothing before the first event."""
+        seen = self.engine.look(batch)
+        if seen is not None:
+            within = max(query.query.within.seconds for query in self.plan.queries)
+            model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
+            self.plan = chosen_for(self.plan, model)
+            self.engine.change(self.plan)
+
+    def _counted(self, found: list[Rows]) -> Iterator[Rows]:
+        self.metrics.late = self.engine.late_count
+        self.metrics.dead = self.source.dead
+        self.metrics.dropped = self.engine.dropped
+        metrics = self.metrics
+        metrics.bursts, metrics.shared_bursts, metrics.snapshots = self.engine.totals
+        metrics.decision_seconds = self.engine.decision_seconds
+        for rows in found:
+            self.metrics.rows += len(rows)
+            yield rows

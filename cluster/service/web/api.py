@@ -1,0 +1,105 @@
+"""The application: routes, what is said when something is refused, and the OpenAPI document of all that."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+
+from elsinore import __version__
+from elsinore.cluster.service.control import Control
+from elsinore.cluster.service.intake import Backlog
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web import health_routes, job_routes, stream_routes
+from elsinore.cluster.service.web.context import BODIES, Context, Room, told
+from elsinore.cluster.service.web.documents import ProblemDocument, Queries, Submission
+from elsinore.cluster.service.web.guard import Guard
+from elsinore.cluster.service.web.refusals import TITLES, RefusedError, refusal
+
+LOG = logging.getLogger("elsinore.service")
+
+REFUSALS = (400, 401, 403, 404, 405, 408, 409, 413, 415, 421, 422, 429, 431, 503)
+PROBLEM = "application/problem+json"
+
+
+def build(settings: ServiceSettings, control: Control) -> FastAPI:
+    app = FastAPI(title="Elsinore", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
+    app.state.context = Context(
+        settings,
+        Jobs(settings.data),
+        control,
+        Room(BODIES * settings.body),
+        asyncio.Semaphore(settings.appends),
+        asyncio.Semaphore(1),
+        Backlog(settings),
+    )
+    for routes in (health_routes, job_routes, stream_routes):
+        app.include_router(routes.router)
+    app.add_middleware(Guard, settings=settings)
+    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(Exception, _mistake)
+    document: dict[str, Any] = {}
+
+    def openapi() -> dict[str, Any]:
+        if not document:
+            document.update(_described(app))
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]
+    return app
+
+
+def _answer(error: RefusedError, more: dict[str, str] | None = None) -> Response:
+    headers = {**error.headers, **(more or {})}
+    return Response(error.body, status_code=error.status, media_type=PROBLEM, headers=headers)
+
+
+async def _refused(_: Request, error: Exception) -> Response:
+    return _answer(refusal(error))
+
+
+async def _invalid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return _answer(RefusedError(422, "\n".join(map(told, error.errors())), kind="input"))
+
+
+async def _plain(_: Request, error: Exception) -> Response:
+    """What Starlette refuses by itself: paths and methods that there are not."""
+    assert isinstance(error, HTTPException)
+    details = {404: "there is nothing at this path; /openapi.json has all paths", 405: "this path has other methods"}
+    status = error.status_code if error.status_code in TITLES else 400
+    allowed = {"Allow": error.headers["Allow"]} if error.headers and "Allow" in error.headers else {}
+    return _answer(RefusedError(status, details.get(status, str(error.detail))), allowed)
+
+
+async def _mistake(request: Request, error: Exception) -> Response:
+    LOG.error("a mistake", extra={"path": request.url.path}, exc_info=error)
+    return _answer(refusal(error))
+
+
+def _described(app: FastAPI) -> dict[str, Any]:
+    found = get_openapi(title=app.title, version=app.version, routes=app.routes)
+    schemas = found["components"]["schemas"]
+    for model in (ProblemDocument, Submission, Queries):
+        schema = model.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas |= schema.pop("$defs", {})
+        schemas[model.__name__] = schema
+    for name in ("HTTPValidationError", "ValidationError"):
+        schemas.pop(name, None)
+    refused = {"schema": {"$ref": "#/components/schemas/ProblemDocument"}}
+    for path, operations in found["paths"].items():
+        for operation in operations.values():
+            for status in REFUSALS:
+                operation["responses"][str(status)] = {"description": TITLES[status], "content": {PROBLEM: refused}}
+            if not path.startswith(("/v1/health", "/v1/ready")):
+                operation["security"] = [{"token": []}]
+    found["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return found

@@ -1,0 +1,156 @@
+"""What requests have in common in one process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NoReturn, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from starlette.concurrency import run_in_threadpool
+
+from elsinore.cluster.service.control import Control
+from elsinore.cluster.service.intake import Backlog
+from elsinore.cluster.service.jobs import Jobs
+from elsinore.cluster.service.rows import Reader
+from elsinore.cluster.service.settings import ServiceSettings
+from elsinore.cluster.service.web.guard import too_large
+from elsinore.cluster.service.web.refusals import RefusedError, refusal
+
+Model = TypeVar("Model", bound=BaseModel)
+Answer = TypeVar("Answer")
+
+BODIES = 8
+"""So many of the largest bodies may be in memory at a time."""
+
+JSON = "application/json"
+
+KEY = re.compile(r"[ -~]{1,128}")
+
+
+class Room:
+    """Bytes of bodies that are read, or wait for their turn. Who sends slowly is in nobody's way."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held = 0
+
+    @contextmanager
+    def some(self) -> Iterator[Callable[[int], None]]:
+        """What is called with the length of each piece; all of them are gone at the end of the block."""
+        mine = 0
+
+        def more(length: int) -> None:
+            nonlocal mine
+            if self.held + length > self.limit:
+                raise RefusedError(429, "too many bodies are sent at a time; try again in a moment")
+            self.held += length
+            mine += length
+
+        try:
+            yield more
+        finally:
+            self.held -= mine
+
+
+@dataclass
+class Context:
+    settings: ServiceSettings
+    jobs: Jobs
+    control: Control
+    room: Room
+    appends: asyncio.Semaphore
+    planning: asyncio.Semaphore
+    """One at a time: to plan a large workload takes a processor for a second."""
+    backlog: Backlog
+    readers: dict[str, Reader] = field(default_factory=dict)
+
+    def reader(self, name: str) -> Reader:
+        job = self.jobs.get(name)
+        if len(self.readers) > 4 * self.settings.workloads:
+            self.readers.clear()
+        return self.readers.setdefault(job.name, Reader(job))
+
+
+def context(request: Request) -> Context:
+    found: Context = request.app.state.context
+    return found
+
+
+async def beside(function: Callable[..., Answer], *arguments: Any) -> Answer:
+    """In a thread of its own; what it refuses becomes a problem document."""
+    try:
+        return await run_in_threadpool(function, *arguments)
+    except Exception as error:
+        found = refusal(error)
+        if found.status == 500:
+            raise
+        raise found from None
+
+
+async def body_of(request: Request, limit: int, settings: ServiceSettings, more: Callable[[int], None]) -> bytes:
+    """All of it, or as much as it takes to see that it is too much."""
+    found = bytearray()
+    async for piece in request.stream():
+        more(len(piece))
+        found += piece
+        if len(found) > limit:
+            raise too_large(settings)
+    return bytes(found)
+
+
+def key_of(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not KEY.fullmatch(key):
+        raise RefusedError(422, "an Idempotency-Key is 1 to 128 printable characters of ASCII", kind="key")
+    return key
+
+
+def read_document(body: bytes, model: type[Model]) -> Model:
+    """A body of JSON as what it should be."""
+    try:
+        found = json.loads(body, parse_constant=_no_number)
+        json.dumps(found, ensure_ascii=False).encode()
+    except RecursionError:
+        raise RefusedError(400, "the body is nested too deep") from None
+    except UnicodeEncodeError:
+        raise RefusedError(400, "the body has a text that is no Unicode: half of a surrogate pair") from None
+    except (ValueError, UnicodeDecodeError) as error:
+        raise RefusedError(400, f"the body is not JSON: {error}") from None
+    try:
+        return model.model_validate(found)
+    except ValidationError as error:
+        raise RefusedError(422, "\n".join(map(told, error.errors())), kind="input") from None
+
+
+def told(problem: Any) -> str:
+    where = ".".join(str(part)[:64] for part in problem["loc"]) or "the body"
+    return f"{where}: {problem['msg']}"
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number of JSON's; write null")
+
+
+def media_type(request: Request) -> str | None:
+    """Return the type of a body; none where the request has no one type."""
+    found = request.headers.getlist("content-type")
+    return found[0].split(";")[0].strip().lower() if len(found) == 1 else None
+
+
+def check_json(request: Request) -> None:
+    """Refuse what is not said to be JSON: a form of another site, which a browser sends unasked, never is."""
+    if media_type(request) != JSON:
+        raise RefusedError(415, f"this is read as {JSON}: say so with Content-Type")
+
+
+def check_no_form(request: Request) -> None:
+    """Refuse a request that needs no body and has one that is not JSON, as the forms of other sites have."""
+    has_body = "transfer-encoding" in request.headers or request.headers.get("content-length", "0").strip("0") != ""
+    if has_body or "content-type" in request.headers:
+        check_json(request)

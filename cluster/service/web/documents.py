@@ -1,0 +1,197 @@
+"""What comes and goes as JSON."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, workload_of
+from elsinore.cluster.service.metrics import COUNTERS, GAUGES
+from elsinore.cluster.service.web.refusals import refusal
+
+Kind = Literal["int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"]
+State = Literal["waiting", "running", "paused", "failed", "recovering"]
+
+LOOKED_FOR = "recovering"
+
+
+class Submission(BaseModel):
+    """A workload, and how its events look."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    workload: str = Field(
+        description="the text of one or more queries", examples=["RETURN COUNT(*) PATTERN A+ WITHIN 1 minute"]
+    )
+    name: str | None = Field(
+        default=None, pattern="^[a-z0-9-]{1,64}$", description="of the job; else the service makes one"
+    )
+    strategy: str = "auto"
+    numeric: Literal["exact", "approximate"] = "exact"
+    lateness: int | float | str = Field(default=0, description="seconds that events may be late, 0 or more")
+    type_column: str = Field(default="type", min_length=1, max_length=256)
+    time_column: str = Field(default="time", min_length=1, max_length=256)
+    time_unit: str = Field(default="s", description="what a time that is a number counts")
+    columns: dict[str, Kind] | None = Field(default=None, description="else those of the first events")
+    actors: int | None = Field(default=None, ge=1, le=64, description="among which partitions are spread")
+
+
+class Queries(BaseModel):
+    """Queries to add; `columns` of attributes that no event had so far."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    workload: str = Field(description="the text of one or more queries, each with a name: QUERY name RETURN ...")
+    columns: dict[str, Kind] | None = None
+
+
+class WorkloadProblem(BaseModel):
+    message: str
+    hint: str = ""
+    query: str | None = None
+    line: int | None = None
+    column: int | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class ProblemDocument(BaseModel):
+    """A problem document (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    problems: list[WorkloadProblem] | None = None
+
+
+class JobDocument(BaseModel):
+    id: str
+    state: State
+    error: ProblemDocument | None = None
+    workload: str
+    queries: list[str]
+    strategy: str
+    numeric: str
+    lateness: float
+    type_column: str
+    time_column: str
+    time_unit: str
+    columns: dict[str, str]
+    metrics: dict[str, float | str | None]
+    created: str
+
+
+class JobList(BaseModel):
+    workloads: list[JobDocument]
+
+
+class Taken(BaseModel):
+    events: int
+    repeated: bool
+
+
+class Rows(BaseModel):
+    rows: list[dict[str, Any]]
+    next: str
+
+
+class Decisions(BaseModel):
+    decisions: list[dict[str, Any]]
+
+
+class BurstsOfType(BaseModel):
+    bursts: int
+    events: int
+    shared: int
+
+
+class Statistics(BaseModel):
+    counters: dict[str, float | str | None]
+    types: dict[str, int] = Field(description="events by type, of the types that queries name; late ones are not")
+    bursts: dict[str, BurstsOfType] = Field(description="by the Kleene sub-pattern, of the bursts remembered")
+
+
+class Health(BaseModel):
+    status: str
+
+
+NOTHING: dict[str, Any] = {
+    **dict.fromkeys((*COUNTERS, "waited", "seconds", "replanned"), 0),
+    **dict.fromkeys(GAUGES, 0.0),
+    "watermark": None,
+    "latest": None,
+}
+"""The metrics of a job that has taken no event."""
+
+
+def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
+    """As the manager told of it last; where it is gone, jobs are on their way back. A job with a damaged file has
+    failed, whatever was told."""
+    try:
+        spec = job.spec()
+        found = _document(job, spec, job.status(), manager)
+    except DamagedJobError as error:
+        return failed_document(job, error)
+    try:
+        return {**found, "columns": job.columns()}
+    except DamagedJobError as error:
+        return {**found, "state": "failed", "error": refusal(error).document}
+
+
+def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
+    state = "paused" if spec.paused else status.get("state", "waiting")
+    if manager is None and state not in ("paused", "failed"):
+        state = LOOKED_FOR
+    found = {
+        "id": job.name,
+        "state": "failed" if "error" in status else state,
+        "workload": spec.workload,
+        "queries": [query.name for query in workload_of(spec.workload).queries],
+        "strategy": spec.strategy,
+        "numeric": spec.numeric,
+        "lateness": float(spec.late),
+        "type_column": spec.type_column,
+        "time_column": spec.time_column,
+        "time_unit": spec.time_unit,
+        "columns": {},
+        "metrics": {**NOTHING, **status.get("metrics", {})},
+        "created": _moment(spec.created),
+    }
+    return {**found, "error": {**NO_REASON, **status["error"]}} if "error" in status else found
+
+
+NO_REASON = {"type": "about:blank", "title": "It has failed", "status": 500}
+
+
+def failed_document(job: Job, error: Exception) -> dict[str, Any]:
+    """What is known of a job without what was asked for."""
+    return {
+        "id": job.name,
+        "state": "failed",
+        "error": refusal(error).document,
+        "workload": "",
+        "queries": [],
+        "strategy": "",
+        "numeric": "",
+        "lateness": 0.0,
+        "type_column": "",
+        "time_column": "",
+        "time_unit": "",
+        "columns": {},
+        "metrics": {**NOTHING, **job.status().get("metrics", {})},
+        "created": _moment(_age(job)),
+    }
+
+
+def _age(job: Job) -> float:
+    try:
+        return job.folder.stat().st_ctime
+    except OSError:
+        return 0.0
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat()

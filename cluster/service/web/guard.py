@@ -1,0 +1,125 @@
+"""Who may ask, and how much at a time: looked at before anything of a request is read."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any
+
+from elsinore.cluster.service.settings import ServiceSettings, token_of
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.sites import check_site, hosts_of
+
+OPEN = ("/v1/health", "/v1/ready")
+"""For whoever looks whether the service is well; they need no token."""
+
+HEADERS = 1 << 16
+"""Bytes of all headers."""
+
+FAILURES = 20
+"""Requests a second, with a wrong token or none, that a replica tells so."""
+
+POLICY_VIOLATION = 1008
+"""What a web socket is closed with (RFC 6455): the service has none."""
+
+SLACK = 1 << 16
+"""Bytes that a body may have beside what is counted: whoever reads it looks closer."""
+
+
+@dataclass
+class Rate:
+    """A bucket that fills with so many drops a second; each request takes one."""
+
+    limit: int
+    left: float = 0.0
+    looked: float = 0.0
+
+    def allows(self, now: float) -> bool:
+        self.left = min(self.limit, self.left + (now - self.looked) * self.limit)
+        self.looked = now
+        if self.left < 1:
+            return False
+        self.left -= 1
+        return True
+
+
+class Guard:
+    """Around the application (ASGI)."""
+
+    def __init__(self, app: Any, settings: ServiceSettings) -> None:
+        self.app = app
+        self.settings = settings
+        token = token_of(settings)
+        self.token = None if token is None else token.encode()
+        self.hosts = hosts_of(settings.host, settings.hosts)
+        self.rate = Rate(settings.rate, left=settings.rate, looked=monotonic())
+        self.failures = Rate(FAILURES, left=FAILURES, looked=monotonic())
+        self.open = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+        try:
+            check_site(scope["headers"], self.hosts)
+            if scope["path"] not in OPEN:
+                self._check(scope)
+        except RefusedError as error:
+            await refuse(error, send)
+            return
+        if scope["path"] in OPEN:
+            await self.app(scope, receive, send)
+            return
+        self.open += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.open -= 1
+
+    def _check(self, scope: Any) -> None:
+        headers = scope["headers"]
+        if sum(len(name) + len(value) for name, value in headers) > HEADERS:
+            raise RefusedError(431, f"the headers are more than {HEADERS:,} bytes")
+        self._check_token([value for name, value in headers if name == b"authorization"])
+        if not self.rate.allows(monotonic()):
+            raise RefusedError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
+        if self.open >= self.settings.requests:
+            raise RefusedError(429, f"{self.open:,} requests are open already; try again when some are done")
+        told = next((value for name, value in headers if name == b"content-length"), b"0")
+        if told.isdigit() and int(told) > self.settings.body + SLACK:
+            raise too_large(self.settings)
+
+    def _check_token(self, shown: list[bytes]) -> None:
+        if self.token is None:
+            return
+        if not shown:
+            raise self._failed("this service wants a token: Authorization: Bearer TOKEN")
+        kind, _, token = shown[0].partition(b" ")
+        if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
+            raise self._failed("that is not the token of this service")
+
+    def _failed(self, detail: str) -> RefusedError:
+        """Return the refusal of a request without the token.
+
+        The rate of these is bounded apart from that of other requests, so guessing keeps no client out.
+        """
+        if not self.failures.allows(monotonic()):
+            return RefusedError(429, f"more than {FAILURES} requests a second without the token; try again in a moment")
+        return RefusedError(401, detail)
+
+
+def too_large(settings: ServiceSettings) -> RefusedError:
+    return RefusedError(413, f"the body is more than {settings.body:,} bytes; send it in several")
+
+
+async def refuse(error: RefusedError, send: Any) -> None:
+    headers = {"Content-Type": "application/problem+json", **error.headers}
+    encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    body = error.body
+    encoded.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": error.status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})

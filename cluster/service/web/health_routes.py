@@ -1,0 +1,30 @@
+"""Is the service well?"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+
+from elsinore.cluster.service.control import away
+from elsinore.cluster.service.web.context import context
+from elsinore.cluster.service.web.documents import Health
+from elsinore.cluster.service.web.refusals import RefusedError
+
+router = APIRouter(prefix="/v1", tags=["health"])
+
+
+@router.get("/health", response_model=Health)
+async def health() -> Response:
+    """This process lives."""
+    return JSONResponse({"status": "alive"})
+
+
+@router.get("/ready", response_model=Health)
+async def ready(request: Request) -> Response:
+    """Spark and the manager are there."""
+    manager = context(request).jobs.manager()
+    if manager is None:
+        raise away()
+    if not manager["spark"]:
+        raise RefusedError(503, "Spark is being started", kind="starting")
+    return JSONResponse({"status": "ready"})

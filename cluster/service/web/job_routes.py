@@ -1,0 +1,191 @@
+"""Jobs: submitted, looked at, paused, resumed, changed, removed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, PlainTextResponse
+
+from elsinore.cluster.service.intake import check_readable
+from elsinore.cluster.service.jobs import Job, Spec, workload_of
+from elsinore.cluster.service.submitting import submit, with_queries, without_query
+from elsinore.cluster.service.web.context import (
+    Context,
+    beside,
+    body_of,
+    check_json,
+    check_no_form,
+    context,
+    key_of,
+    read_document,
+)
+from elsinore.cluster.service.web.documents import (
+    JobDocument,
+    JobList,
+    Queries,
+    Submission,
+    failed_document,
+    job_document,
+)
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.planner.explain.text import explain
+from elsinore.planner.plans.plan import plan
+
+router = APIRouter(prefix="/v1/workloads", tags=["jobs"])
+
+DOCUMENT_BYTES = 1 << 16
+"""Of a submission beside the workload."""
+
+
+KEY_HEADER = {
+    "parameters": [
+        {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "required": False,
+            "schema": {"type": "string", "pattern": "^[ -~]{1,128}$", "minLength": 1, "maxLength": 128},
+        }
+    ]
+}
+
+
+def takes(model: str) -> dict[str, Any]:
+    """For OpenAPI: bodies are read by hand, within bounds."""
+    schema = {"$ref": f"#/components/schemas/{model}"}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}, **KEY_HEADER}
+
+
+@router.post("", status_code=201, response_model=JobDocument, openapi_extra=takes("Submission"))
+async def submit_workload(request: Request) -> Response:
+    """A job for a workload; it waits for events."""
+    here = context(request)
+    check_json(request)
+    key, body = key_of(request), await _document(request, here)
+    asked = read_document(body, Submission)
+    async with here.planning:
+        job = await beside(submit, here.jobs, asked, key, body, here.settings)
+    shown = await beside(job_document, job, here.jobs.manager())
+    return JSONResponse(shown, status_code=201, headers={"Location": f"/v1/workloads/{job.name}"})
+
+
+@router.get("", response_model=JobList)
+async def list_workloads(request: Request) -> Response:
+    """All jobs."""
+    here = context(request)
+    return JSONResponse({"workloads": await beside(_documents, here)})
+
+
+@router.get("/{name}", response_model=JobDocument)
+async def get_workload(request: Request, name: str) -> Response:
+    """One job, and how far it is."""
+    return await _shown(request, name)
+
+
+@router.delete("/{name}", status_code=204, response_class=Response)
+async def remove_workload(request: Request, name: str) -> Response:
+    """The job ends, and everything of it is forgotten."""
+    here = context(request)
+    check_no_form(request)
+    await here.control.ask("remove", here.jobs.get(name).name)
+    here.readers.pop(name, None)
+    return Response(status_code=204)
+
+
+@router.post("/{name}/pause", response_model=JobDocument)
+async def pause_workload(request: Request, name: str) -> Response:
+    """Events are taken to disk, and nothing is computed."""
+    here = context(request)
+    check_no_form(request)
+    await here.control.ask("pause", here.jobs.get(name).name)
+    return await _shown(request, name)
+
+
+@router.post("/{name}/resume", response_model=JobDocument)
+async def resume_workload(request: Request, name: str) -> Response:
+    """It goes on where it was; a job that has failed is tried again."""
+    here = context(request)
+    check_no_form(request)
+    await here.control.ask("resume", here.jobs.get(name).name)
+    return await _shown(request, name)
+
+
+@router.post("/{name}/queries", response_model=JobDocument, openapi_extra=takes("Queries"))
+async def add_queries(request: Request, name: str) -> Response:
+    """They answer the windows that begin after the latest event; the other queries notice nothing."""
+    here = context(request)
+    job = here.jobs.get(name)
+    check_json(request)
+    key, body = key_of(request), await _document(request, here)
+    asked = read_document(body, Queries)
+    async with here.planning:
+        spec = await beside(_with, job, asked, key is not None, here)
+        if spec is not None:
+            await here.control.ask("change", job.name, spec)
+    return await _shown(request, name)
+
+
+@router.delete("/{name}/queries/{query}", response_model=JobDocument)
+async def remove_query(request: Request, name: str, query: str) -> Response:
+    """It answers no more; the other queries notice nothing."""
+    here = context(request)
+    check_no_form(request)
+    job = here.jobs.get(name)
+    async with here.planning:
+        spec = await beside(without_query, job, query, here.settings)
+        await here.control.ask("change", job.name, spec)
+    return await _shown(request, name)
+
+
+@router.get("/{name}/explain", response_class=PlainTextResponse)
+async def explain_workload(request: Request, name: str) -> Response:
+    """How the workload is run, and why so."""
+    here = context(request)
+    job = here.jobs.get(name)
+    async with here.planning:
+        return PlainTextResponse(await beside(_explained, job))
+
+
+def _with(job: Job, asked: Queries, repeatable: bool, here: Context) -> Spec | None:
+    """The columns come first: a change that finds them is done with them."""
+    spec = with_queries(job, asked, repeatable, here.settings)
+    if spec is None:
+        return None
+    with job.locked():
+        before = job.columns()
+        columns = {**(asked.columns or {}), **before}
+        if before or asked.columns:
+            if spec.type_column not in columns or spec.time_column not in columns:
+                raise RefusedError(422, "columns of single attributes come with, or after, those of type and time")
+            check_readable(spec, columns)
+        if columns != before:
+            job.put_columns(columns)
+    return spec
+
+
+def _explained(job: Job) -> str:
+    spec = job.spec()
+    return f"{explain(plan(workload_of(spec.workload), spec.strategy))}\n"
+
+
+async def _shown(request: Request, name: str) -> Response:
+    here = context(request)
+    return JSONResponse(await beside(job_document, here.jobs.get(name), here.jobs.manager()))
+
+
+def _documents(here: Context) -> list[dict[str, Any]]:
+    manager = here.jobs.manager()
+    found = []
+    for job in here.jobs.all():
+        try:
+            found.append(job_document(job, manager))
+        except FileNotFoundError:  # it was removed meanwhile
+            continue
+        except OSError as error:
+            found.append(failed_document(job, error))
+    return found
+
+
+async def _document(request: Request, here: Context) -> bytes:
+    with here.room.some() as more:
+        return await body_of(request, 4 * here.settings.workload_text + DOCUMENT_BYTES, here.settings, more)

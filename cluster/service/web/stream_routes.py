@@ -1,0 +1,194 @@
+"""Events in, rows out, and what was decided on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
+
+import pyarrow as pa
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from elsinore.calendar_years import rows_as_python
+from elsinore.cluster.service.intake import ARROW, MEDIA_TYPES, Append, take
+from elsinore.cluster.service.jobs import workload_of
+from elsinore.cluster.service.rows import Cursor, Page, Reader
+from elsinore.cluster.service.web.context import Context, beside, body_of, context, key_of, media_type
+from elsinore.cluster.service.web.documents import NOTHING, Decisions, Rows, Statistics, Taken
+from elsinore.cluster.service.web.job_routes import KEY_HEADER
+from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.connectors.rows.tables import columns_of
+from elsinore.connectors.wire.inflating import CODINGS, inflated
+from elsinore.connectors.wire.raw import TooManyError, UnreadableError
+
+router = APIRouter(prefix="/v1/workloads/{name}", tags=["events and rows"])
+
+LOOK = 0.05
+"""Seconds between two looks for new rows."""
+
+HEARTBEAT = 5.0
+"""Seconds of silence after which a stream says that it is still there."""
+
+PAGE = 1000
+
+EVENTS_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {kind: {"schema": {"type": "string", "format": "binary"}} for kind in MEDIA_TYPES},
+    }
+}
+ARROW_TOO: dict[int | str, Any] = {200: {"content": {ARROW: {"schema": {"type": "string", "format": "binary"}}}}}
+CURSOR = Query(default=None, max_length=64, description="the `next` of an earlier page; without it from the beginning")
+
+
+@router.post("/events", status_code=202, response_model=Taken, openapi_extra={**EVENTS_BODY, **KEY_HEADER})
+async def append_events(request: Request, name: str) -> Response:
+    """Acknowledged when they are safe on disk. A retry with the same Idempotency-Key changes nothing."""
+    here = context(request)
+    job = here.jobs.get(name)
+    kind, coding, key = _media_type(request), _coding(request), key_of(request)
+    here.backlog.check(job)
+    with here.room.some() as more:
+        body = await body_of(request, here.settings.body, here.settings, more)
+        async with here.appends:
+            taken = await beside(_taken, here, name, body, coding, kind, key)
+    return JSONResponse({"events": taken.events, "repeated": taken.repeated}, status_code=202)
+
+
+def _taken(here: Context, name: str, body: bytes, coding: str | None, media_type: str, key: str | None) -> Any:
+    try:
+        plain = body if coding is None else inflated(body, coding, here.settings.unpacked)
+        if len(plain) > here.settings.unpacked:
+            raise TooManyError(f"the body is more than {here.settings.unpacked:,} bytes; send it in several")
+        return take(here.jobs.get(name), Append(plain, media_type, key), here.settings)
+    except UnreadableError as error:
+        raise RefusedError(400, str(error), kind="unreadable") from None
+    except TooManyError as error:
+        raise RefusedError(413, str(error), kind="input") from None
+
+
+def _media_type(request: Request) -> str:
+    found = media_type(request)
+    if found is None or found not in MEDIA_TYPES:
+        raise RefusedError(415, f"events are sent as {', '.join(MEDIA_TYPES)}")
+    return found
+
+
+def _coding(request: Request) -> str | None:
+    found = request.headers.get("content-encoding", "identity").strip().lower()
+    if found == "identity":
+        return None
+    if found not in CODINGS:
+        raise RefusedError(415, f"bodies are compressed with {' or '.join(CODINGS)}, or not at all")
+    return found
+
+
+@router.get("/results", response_model=Rows, responses=ARROW_TOO)
+async def get_results(
+    request: Request,
+    name: str,
+    after: str | None = CURSOR,
+    limit: int = Query(default=PAGE, ge=1, description="rows of a page; the service may give fewer"),
+    wait: float = Query(default=0, ge=0, le=30, description="seconds to wait for the first row"),
+) -> Response:
+    """The rows behind a cursor, in the order in which they were written."""
+    here = context(request)
+    reader, cursor = here.reader(name), Cursor.read(after)
+    page = await _awaited(reader, cursor, min(limit, here.settings.page), monotonic() + wait)
+    if _wants_arrow(request):
+        content = await beside(_arrow, reader, page)
+        return Response(content, media_type=ARROW, headers={"Elsinore-Next": str(page.next)})
+    return Response(await beside(page.json), media_type="application/json", headers={"Elsinore-Next": str(page.next)})
+
+
+async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Page:
+    """The next page that has rows; one without when the time is over."""
+    while True:
+        since = reader.touched()
+        page = await beside(reader.page, cursor, limit)
+        if len(page) or monotonic() >= end:
+            return page
+        await asyncio.sleep(LOOK)
+        while reader.quiet(since) and monotonic() < end:
+            await asyncio.sleep(LOOK)
+
+
+def _arrow(reader: Reader, page: Page) -> bytes:
+    return page.arrow(columns_of(workload_of(reader.job.spec().workload)))
+
+
+def _wants_arrow(request: Request) -> bool:
+    return ARROW in request.headers.get("accept", "").lower()
+
+
+LINES: dict[int | str, Any] = {200: {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}}
+
+
+@router.get("/results/stream", response_class=StreamingResponse, responses=LINES)
+async def follow_results(request: Request, name: str, after: str | None = CURSOR) -> Response:
+    """Rows as they come, a line of JSON each, without an end; an empty line now and then says that nothing did."""
+    here = context(request)
+    reader, cursor = here.reader(name), Cursor.read(after)
+    lines = _lines(reader, cursor, here.settings.page)
+    return StreamingResponse(lines, media_type="application/x-ndjson")
+
+
+async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[str]:
+    yield "\n"
+    while True:
+        try:
+            page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT)
+        except RefusedError:  # the job is gone
+            return
+        yield await beside(_numbered, page, cursor) if len(page) else "\n"
+        cursor = page.next
+
+
+def _numbered(page: Page, after: Cursor) -> str:
+    """Each row with the cursor behind it."""
+    cursors = page.cursors(after)
+    return "".join(f'{{"cursor": "{at}", "row": {line}}}\n' for at, line in zip(cursors, page.lines(), strict=True))
+
+
+@router.get("/decisions", response_model=Decisions, responses=ARROW_TOO)
+async def get_decisions(
+    request: Request, name: str, limit: int = Query(default=100, ge=1, description="bursts, the last ones")
+) -> Response:
+    """What was decided about the last bursts."""
+    found = (await _decided(request, name)).slice(0)
+    found = found.slice(max(0, found.num_rows - limit))
+    if _wants_arrow(request):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, found.schema) as writer:
+            writer.write_table(found)
+        return Response(sink.getvalue().to_pybytes(), media_type=ARROW)
+    content = json.dumps({"decisions": rows_as_python(found)}, default=str)
+    return Response(content, media_type="application/json")
+
+
+@router.get("/statistics", response_model=Statistics)
+async def get_statistics(request: Request, name: str) -> Response:
+    """What the job has counted: in all, events by type, and bursts by their Kleene sub-patterns."""
+    here = context(request)
+    job = here.jobs.get(name)
+    bursts: dict[str, dict[str, int]] = {}
+    for row in (await _decided(request, name)).select(["kleene", "events", "choice"]).to_pylist():
+        of = bursts.setdefault(row["kleene"], {"bursts": 0, "events": 0, "shared": 0})
+        of["bursts"] += 1
+        of["events"] += row["events"]
+        of["shared"] += row["choice"] != "apart"
+    status = job.status()
+    counters, types = {**NOTHING, **status.get("metrics", {})}, status.get("types", {})
+    return JSONResponse({"counters": counters, "types": types, "bursts": bursts})
+
+
+async def _decided(request: Request, name: str) -> pa.Table:
+    """By time, over all graph actors."""
+    here = context(request)
+    parts = await here.control.ask("decisions", here.jobs.get(name).name)
+    if not parts:
+        return pa.table({"kleene": pa.array([], pa.string()), "events": pa.array([], pa.int64()), "choice": []})
+    return pa.concat_tables(parts, promote_options="permissive").sort_by("time")

@@ -1,0 +1,1 @@
+"""Live streams: checkpoints, recovery, replanning."""

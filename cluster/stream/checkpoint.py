@@ -1,0 +1,270 @@
+"""What a live stream needs to go on after everything has died.
+
+A checkpoint is a sequence of *eras*. An era begins when a stream is begun, resumed or changed; it has a workload and a
+number of actors, and never another. In it are snapshots of what the actors know, the events of every batch since, and a
+record of each batch whose rows are safe. So what actors knew in the end is found again: the last snapshot that is
+whole, and then batch by batch. An era without a whole snapshot follows from the end of the one before it.
+
+    eras/00000001/duty            how it was begun
+    eras/00000001/states/N/P      what the actor at place P knew after batch N
+    eras/00000001/events/N/P      what it was given with batch N
+    eras/00000001/events/N/whole  all of them have been given it: it can be done without Spark
+    eras/00000001/done/N          the rows of batch N are safe; nothing of it will ever be done again
+    spark/                        how far Spark has read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from elsinore.actors.state import checked, made, pack, signed, unpack
+from elsinore.cluster.machines.holding import HeldError, hold, holder
+from elsinore.cluster.stream.spark_log import SparkLog
+from elsinore.connectors.errors import FailedError, InputError
+from elsinore.connectors.storage.safe_files import make_folder
+from elsinore.connectors.storage.vault import DamagedError, Vault
+
+ERAS, WHOLE, LOCK = "eras", "whole", "lock"
+
+
+@dataclass(frozen=True)
+class Done:
+    """A batch whose rows are safe, and all that was counted up to it."""
+
+    number: int = 0
+    spark_batch: int = -1
+    """Spark's number of it."""
+    seen: bool = False
+    """Whether any time has been seen; if not, there is no watermark."""
+    latest: int = 0
+    watermark: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    types: dict[str, int] = field(default_factory=dict)
+    """Events by type, of the types that a query named then."""
+    spark_stream: str = ""
+    """Spark's identifier of the stream; it is not known where an older version wrote this."""
+
+
+@dataclass(frozen=True)
+class Era:
+    """One era of a checkpoint, by its number."""
+
+    vault: Vault
+    number: int
+
+    @property
+    def name(self) -> str:
+        return f"{ERAS}/{self.number:08}"
+
+    def duty(self) -> dict[str, Any]:
+        """Return how it was begun; raise UnreadableError where another format was written, before any state is read."""
+        return checked(unpack(self.vault.get(f"{self.name}/duty")))
+
+    def begin(self, duty: dict[str, Any]) -> None:
+        self.vault.put(f"{self.name}/duty", pack(signed(duty)))
+
+    @property
+    def begun(self) -> bool:
+        return "duty" in self.vault.names(self.name)
+
+    @property
+    def before(self) -> Era | None:
+        """The last era that has begun of those before this one."""
+        earlier = [int(name) for name in self.vault.names(ERAS) if int(name) < self.number]
+        begun = (one for number in reversed(earlier) if (one := Era(self.vault, number)).begun)
+        return next(begun, None)
+
+    def put_state(self, batch: int, place: int, state: bytes) -> None:
+        self.vault.put(f"{self.name}/states/{batch:012}/{place}", state)
+
+    def states(self, batch: int, places: int) -> list[bytes]:
+        return [self.vault.get(f"{self.name}/states/{batch:012}/{place}") for place in range(places)]
+
+    def verify(self, batch: int, places: int) -> None:
+        """Read back the states of a snapshot; raise DamagedError where one is missing or not what was saved."""
+        for place in range(places):
+            name = f"{self.name}/states/{batch:012}/{place}"
+            try:
+                self.vault.get(name)
+            except OSError as error:
+                raise DamagedError(f"{self.vault.root}/{name} cannot be read back: {error}") from error
+
+    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
+        self.vault.put(f"{self.name}/events/{batch:012}/{place}", pack(list(blocks)))
+
+    def events(self, batch: int, place: int) -> list[bytes]:
+        blocks: list[bytes] = unpack(self.vault.get(f"{self.name}/events/{batch:012}/{place}"))
+        return blocks
+
+    def put_whole(self, done: Done) -> None:
+        """What there will be to say of a batch when it is done."""
+        self.vault.put(f"{self.name}/events/{done.number:012}/{WHOLE}", pack(asdict(done)))
+
+    def whole(self, batch: int) -> Done | None:
+        try:
+            return made(Done, unpack(self.vault.get(f"{self.name}/events/{batch:012}/{WHOLE}")), "record of a batch")
+        except DamagedError:
+            return None
+
+    def put_done(self, done: Done) -> None:
+        self.vault.put(f"{self.name}/done/{done.number:012}", pack(asdict(done)))
+
+    def done(self) -> list[Done]:
+        """In order; if the last one was cut short, its batch is done again."""
+        found: list[Done] = []
+        names = self._numbers("done")
+        for number in names:
+            try:
+                document = unpack(self.vault.get(f"{self.name}/done/{number:012}"))
+                found.append(made(Done, document, "record of a batch"))
+            except DamagedError as error:
+                if number != names[-1]:
+                    raise FailedError(f"{error}: later batches follow from it, so this stream cannot go on") from None
+        return found
+
+    def snapshots(self) -> list[int]:
+        """The batches after which there are states, the latest first; of some places maybe, and not of others."""
+        return self._numbers("states")[::-1]
+
+    def forget(self, before: int) -> None:
+        """What no snapshot from this batch on needs."""
+        for folder in ("states", "events", "done"):
+            for number in self._numbers(folder):
+                if number < before or (number == before and folder == "events"):
+                    self.vault.remove(f"{self.name}/{folder}/{number:012}")
+
+    def _numbers(self, folder: str) -> list[int]:
+        return [int(name) for name in self.vault.names(f"{self.name}/{folder}")]
+
+
+class Checkpoint:
+    """Held by one process at a time."""
+
+    def __init__(self, url: str) -> None:
+        self.vault = Vault(url)
+        self._lock = _locked(self.vault) if self.vault.local else None
+        self.spark_log = SparkLog(self.vault)
+
+    def mend(self) -> Done:
+        """Mend Spark's log after a loss of power, and return the last batch that it has to have.
+
+        Raises InputError where the log does not fit that batch: events would be skipped, or counted twice.
+        """
+        done = _last_done(self.latest)
+        self.spark_log.begin(done.spark_batch, done.spark_stream)
+        return done
+
+    @property
+    def latest(self) -> Era | None:
+        """The last era that has begun."""
+        return self.before(Era(self.vault, 1 << 60))
+
+    def aside(self, path: Path) -> Path:
+        """Where a file goes that cannot be read: a folder, in which Spark does not look."""
+        return Path(self.vault.root) / "set-aside" if self.vault.local else path.parent / "_set-aside"
+
+    def next_era(self) -> Era:
+        """Begin another one; whoever held this checkpoint before finds out with the next batch."""
+        number = self._numbers()[-1] + 1 if self._numbers() else 1
+        while not self.vault.claim(f"{ERAS}/{number:08}/claimed"):
+            number += 1
+        return Era(self.vault, number)
+
+    def check(self, era: Era) -> None:
+        """That nobody else goes on with this stream."""
+        if self._numbers()[-1] > era.number:
+            raise FailedError(
+                f"another process goes on with the checkpoint {self.vault.root}, so this one stops; "
+                "a stream needs a checkpoint of its own"
+            )
+
+    def before(self, era: Era) -> Era | None:
+        """The era from whose end this one follows, where it is still there."""
+        return era.before
+
+    def forget_before(self, era: Era) -> None:
+        for number in self._numbers():
+            if number < era.number:
+                self.vault.remove(Era(self.vault, number).name)
+
+    def _numbers(self) -> list[int]:
+        return [int(name) for name in self.vault.names(ERAS)]
+
+    def close(self) -> None:
+        self.spark_log.close()
+        if self._lock is not None:
+            self._lock.close()
+
+
+@dataclass(frozen=True)
+class Status:
+    """What a checkpoint tells of its stream, to whoever looks."""
+
+    holder: str | None
+    """The process that is at work on it, on this machine."""
+    era: int
+    """0 where none has begun: the stream is being begun, or waits for its first file."""
+    terms: dict[str, Any]
+    done: Done | None
+    """The last batch whose rows are safe."""
+
+
+def latest_of(url: str) -> Era | None:
+    """The last era of a checkpoint, whoever is at work on it."""
+    return Era(Vault(url), 1 << 60).before
+
+
+def last_done(url: str) -> Done:
+    """Return the last batch of a checkpoint that is done, or will be once what the actors know is recovered."""
+    return _last_done(latest_of(url))
+
+
+def _last_done(era: Era | None) -> Done:
+    if era is None:
+        return Done()
+    records = era.done()
+    done = records[-1] if records else _last_done(era.before)
+    while last := era.whole(done.number + 1):
+        done = last
+    return done
+
+
+def mend(url: str) -> Done:
+    """Do what `Checkpoint.mend` does, for a stream that has yet to begin."""
+    with closing(Checkpoint(url)) as checkpoint:
+        return checkpoint.mend()
+
+
+def status(url: str) -> Status:
+    """Look at a checkpoint; nobody is disturbed."""
+    vault, era = Vault(url), latest_of(url)
+    if era is None:
+        holder = _holder(vault)
+        if holder is None:
+            raise InputError(f"{vault.root} holds no checkpoint of a stream")
+        return Status(holder, 0, {}, None)
+    records = era.done()
+    return Status(_holder(vault), era.number, era.duty(), records[-1] if records else None)
+
+
+def _holder(vault: Vault) -> str | None:
+    lock = Path(vault.root) / LOCK
+    return holder(lock) if vault.local and lock.exists() else None
+
+
+def _locked(vault: Vault) -> IO[str]:
+    """Nobody on this machine begins with what somebody is at work on."""
+    path = Path(vault.root)
+    try:
+        make_folder(path)
+        return hold(path / LOCK)
+    except OSError as error:
+        raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error
+    except HeldError as error:
+        raise HeldError(
+            f"{error} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
+        ) from None

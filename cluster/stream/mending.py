@@ -1,0 +1,218 @@
+"""Mend Spark's log when a stream begins, and refuse a log that does not fit the records of the checkpoint.
+
+Spark writes its log without fsync. `SparkLog.keep` syncs all of it before a batch counts as done, so after a loss of
+power only what Spark wrote since then may be missing, empty or cut short: the commit of the last batch that is done,
+and the files and offsets of the next one. Nothing of that is needed. Without its commit Spark calls again for a batch,
+which is then skipped; files that no offsets refer to are listed again. So what is not whole is removed here, with all
+that refers to it.
+
+    metadata       an identifier of the stream
+    sources/S/K    the files that the source S had in step K, and in K.compact those of all steps up to K
+    offsets/N      the step of each source up to which batch N goes, written before it
+    commits/N      batch N has ended
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from elsinore.connectors.errors import InputError
+from elsinore.connectors.storage.safe_files import put_bytes
+
+MAGIC = b"crc\0"
+"""How a file of checksums begins, with the number of bytes that each is of behind it."""
+
+VERSION = re.compile(rb"v\d+")
+
+COMPACT = ".compact"
+
+HEADER = {"offsets": 3, "commits": 2}
+"""The least number of lines of a whole file."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """Spark's log in a folder, while Spark is not at work on it."""
+
+    folder: Path
+    shown: str
+    """The folder as messages name it."""
+
+    @property
+    def stream(self) -> str:
+        """Return Spark's identifier of the stream, or nothing where there is none that can be read."""
+        try:
+            found = json.loads((self.folder / "metadata").read_bytes())["id"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
+        return str(found)
+
+    def mend(self, done: int, stream: str) -> set[str]:
+        """Remove what is not whole, and return the paths of what was synced with the batch that was done last.
+
+        `done` is Spark's number of that batch, and `stream` Spark's identifier of the stream, where it is known.
+        """
+        self._mend_metadata(stream)
+        for path in self._numbered("commits").values():
+            if not _is_whole(path):
+                _remove(path)
+        for number, path in self._numbered("offsets").items():
+            if number > done and not _is_whole(path):
+                _remove(path)
+        self._check(done, stream)
+        before = self._steps(done)
+        for source, step in before.items() if done >= 0 else ((name, -1) for name in self._sources()):
+            self._mend_source(source, step)
+        self._drop_beyond(done)
+        # Spark cannot write a file beside which it finds the checksums of one that is gone.
+        for sums in self.folder.rglob(".*.crc"):
+            if not sums.with_name(sums.name[1:].removesuffix(".crc")).exists():
+                sums.unlink()
+        return self._safe(done, before) if stream else set()
+
+    def _mend_metadata(self, stream: str) -> None:
+        path = self.folder / "metadata"
+        if not self.stream or not _fits(path.read_bytes(), _sums(path)):
+            _remove(path)
+            if stream and self._numbered("offsets"):
+                put_bytes(path, json.dumps({"id": stream}).encode())
+
+    def _check(self, done: int, stream: str) -> None:
+        """Refuse a log with which Spark would skip events, or take them a second time."""
+        offsets, commits = self._numbered("offsets"), self._numbered("commits")
+        if done >= 0 and not offsets:
+            raise self._unfit(f"it is empty or missing, though {done + 1:,} of Spark's batches are done")
+        if stream and self.stream != stream:
+            raise self._unfit("it is that of another stream")
+        last, committed = max(offsets, default=-1), max(commits, default=-1)
+        if last < done:
+            raise self._unfit(f"it ends with batch {last}, but batch {done} is done")
+        if max(last - 1, committed) > done:
+            raise self._unfit(f"it is at batch {max(last, committed)}, but the last one that is done is {done}")
+        for number in range(max(done - 1, 0), done + 1):
+            if number not in offsets or not _is_whole(offsets[number]):
+                raise self._unfit(f"offsets/{number} is missing or damaged")
+
+    def _mend_source(self, source: str, before: int) -> None:
+        """Keep the steps up to the one `before`, and those that follow it without a gap."""
+        name = f"sources/{source}"
+        if before >= 0:
+            steps = self._numbered(name)
+            begun = max((step for step, path in steps.items() if step <= before and _is_compact(path)), default=0)
+            for step in range(begun, before + 1):
+                if step not in steps or not _is_whole(steps[step]):
+                    raise self._unfit(f"{name}/{step} is missing or damaged")
+        expected = before + 1
+        for step, path in sorted(self._numbered(name).items()):
+            if step > before:
+                if step == expected and _is_whole(path) and _ends_with(path, step):
+                    expected += 1
+                else:
+                    _remove(path)
+
+    def _drop_beyond(self, done: int) -> None:
+        """Remove offsets of the next batch that refer to files which the log does not have."""
+        path = self._numbered("offsets").get(done + 1)
+        if path is None:
+            return
+        for source, step in self._steps(done + 1).items():
+            if step > max(self._numbered(f"sources/{source}"), default=-1):
+                _remove(path)
+                return
+
+    def _steps(self, batch: int) -> dict[str, int]:
+        """Return the step of each source that is a folder of files, up to which a batch goes."""
+        path = self._numbered("offsets").get(batch)
+        if path is None:
+            return {}
+        found = (_offset(line) for line in path.read_bytes().splitlines()[2:])
+        return {str(source): step for source, step in enumerate(found) if step is not None}
+
+    def _safe(self, done: int, before: dict[str, int]) -> set[str]:
+        limits = {
+            "offsets": done,
+            "commits": done - 1,
+            **{f"sources/{source}": step for source, step in before.items()},
+        }
+        files = [
+            path for name, last in limits.items() for number, path in self._numbered(name).items() if number <= last
+        ]
+        return {str(path) for file in (self.folder / "metadata", *files) for path in (file, _sums(file))}
+
+    def _sources(self) -> list[str]:
+        folder = self.folder / "sources"
+        return [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
+
+    def _numbered(self, name: str) -> dict[int, Path]:
+        """Return the files of a folder by number; of a step that was compacted, the file that has all of them."""
+        folder = self.folder / name
+        found = sorted(folder.iterdir(), key=_is_compact) if folder.is_dir() else []
+        named = ((path.name.removesuffix(COMPACT), path) for path in found)
+        return {int(number): path for number, path in named if number.isascii() and number.isdigit()}
+
+    def _unfit(self, what: str) -> InputError:
+        return InputError(
+            f"{self.shown} is the folder in which Spark keeps how far it has read, and {what}. To go on would skip "
+            "events or count them twice. Put the whole checkpoint back as it was, if there is a copy of it; else begin "
+            "again with a checkpoint and a sink that are new, and a source of the events that are to be counted."
+        )
+
+
+def _is_whole(path: Path) -> bool:
+    """Is a file as Spark has written it?"""
+    content = path.read_bytes()
+    if not _fits(content, _sums(path)):
+        return False
+    # A file that Elsinore has written or copied has no checksums, and these may be empty where the file is whole.
+    first, *lines = content.lstrip(b"\0").splitlines() or [b""]
+    if not VERSION.fullmatch(first) or len(lines) + 1 < HEADER.get(path.parent.name, 1):
+        return False
+    return all(_read(line) is not None for line in lines if line.startswith(b"{"))
+
+
+def _fits(content: bytes, sums: Path) -> bool:
+    """Are the checksums of a file those of its content, where it has any?"""
+    found = sums.read_bytes() if sums.exists() else b""
+    size = int.from_bytes(found[4:8])
+    if not found or found[:4] != MAGIC or not size:
+        return not found
+    return found[8:] == b"".join(crc32(content[at : at + size]).to_bytes(4) for at in range(0, len(content), size))
+
+
+def _ends_with(path: Path, step: int) -> bool:
+    """Are the last files of a step its own? A log that was cut short behind a line ends with those of another."""
+    _, *lines = path.read_bytes().splitlines()
+    last = _read(lines[-1]) if lines else {"batchId": None}
+    return not isinstance(last, dict) or last.get("batchId", step) == step
+
+
+def _offset(line: bytes) -> int | None:
+    found = _read(line)
+    step = found.get("logOffset") if isinstance(found, dict) else None
+    return step if isinstance(step, int) else None
+
+
+def _read(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def _remove(path: Path) -> None:
+    """A file, and the checksums beside it."""
+    _sums(path).unlink(missing_ok=True)
+    path.unlink(missing_ok=True)
+
+
+def _sums(path: Path) -> Path:
+    return path.with_name(f".{path.name}.crc")
+
+
+def _is_compact(path: Path) -> bool:
+    return path.name.endswith(COMPACT)

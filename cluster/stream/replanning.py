@@ -1,0 +1,97 @@
+"""Better plans for a live stream, by what flows. They are looked for beside it: no batch waits for that.
+
+Now and then the optimizer actor is asked what graph actors have seen; a thread looks for a plan of each route.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from threading import Thread
+from time import monotonic
+from typing import Any
+
+import ray
+from ray.exceptions import RayError
+
+from elsinore.actors.shells.replanner import Patience, Replanner, chooses
+from elsinore.cluster.stream.terms import Terms
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.plans.routes import routes, workload_along
+
+PATIENCE = Patience()
+
+
+def wanted(strategy: str, seconds: float) -> bool:
+    """Is there anything to look for?"""
+    return seconds > 0 and chooses(strategy)
+
+
+class Replanning:
+    """In an era, between two looks at least `seconds` apart. The first one is at what came since the era began."""
+
+    def __init__(self, terms: Terms, optimizer: Any, stream: str, seconds: float) -> None:
+        self.better: Terms | None = None
+        """With which other plans pay."""
+        self._terms = terms
+        self._optimizer = optimizer
+        self._stream = stream
+        """As the optimizer actor knows it; without a name nobody looks."""
+        self._seconds = seconds
+        self._next = monotonic() + seconds
+        self._asked: Any = None
+        self._searching = False
+        planned = terms.plan
+        self._routes = routes(planned) if stream else ()
+        self._workloads = [workload_along(route, planned) for route in self._routes]
+        self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
+        """A look at a route is at no less than its longest window, so that changes do not pile up."""
+        self._replanners: dict[int, Replanner] = {}
+
+    def look(self) -> None:
+        """After a batch; it waits for nobody."""
+        if not self._stream or self._searching or self.better is not None:
+            return
+        if self._asked is not None:
+            self._hear()
+        elif monotonic() >= self._next:
+            self._asked = self._optimizer.observed.remote(self._stream, self._least)
+
+    def _hear(self) -> None:
+        if not ray.wait([self._asked], timeout=0)[0]:
+            return
+        try:
+            seen: list[Observed | None] = ray.get(self._asked)
+        except RayError:
+            # What the optimizer actor knew is lost. Ray starts it again, and it is told of what comes now.
+            seen = []
+        self._asked, self._next = None, monotonic() + self._seconds
+        if any(one is not None for one in seen):
+            self._searching = True
+            Thread(target=self._search, args=(seen,), name="elsinore-replanning", daemon=True).start()
+
+    def _search(self, seen: Sequence[Observed | None]) -> None:
+        try:
+            found = {
+                self._routes[number].way: one
+                for number, one in enumerate(seen)
+                if one is not None and self._replanner(number).observe(one) is not None
+            }
+            if found:
+                self.better = replace(self._terms, statistics={**self._terms.statistics, **found})
+        finally:
+            self._searching = False
+
+    def _replanner(self, number: int) -> Replanner:
+        """Of a route; it begins with the plan that the graph actors have."""
+        if number not in self._replanners:
+            known = self._terms.statistics.get(self._routes[number].way)
+            self._replanners[number] = Replanner(
+                self._workloads[number], self._terms.strategy, patience=PATIENCE, seen=known, kept=False
+            )
+        return self._replanners[number]
+
+    def close(self) -> None:
+        """Nothing of it is needed any more."""
+        if self._stream and ray.is_initialized():
+            self._optimizer.forget.options(num_returns=0).remote(self._stream)

@@ -1,0 +1,136 @@
+"""How far Spark has read: it writes that into a folder of this machine, in a way of its own, and without fsync.
+
+What it has written is synced before a batch counts. Where a checkpoint is elsewhere, copies go there instead, and come
+back before Spark reads on: the next process may run on another machine.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from elsinore.cluster.stream.mending import COMPACT, Log
+from elsinore.connectors.storage.safe_files import make_folder, sync
+from elsinore.connectors.storage.vault import DamagedError, Vault
+
+NAME = "spark"
+
+FILES, FOLDERS = ("metadata",), ("offsets", "commits")
+"""What Spark writes about a stream, besides a folder for each source."""
+
+SOURCES = "sources"
+
+TEMPORARY = (".tmp", ".tmp.crc")
+"""How the names of files end that Spark is still writing."""
+
+
+THREADS = 8
+"""Syncs that wait at a time."""
+
+
+class SparkLog:
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._draft = None if vault.local else TemporaryDirectory(prefix="elsinore-spark-")
+        self.folder = Path(self._draft.name if self._draft else f"{vault.root}/{NAME}")
+        self._log = Log(self.folder, f"{vault.root}/{NAME}")
+        self._copied: dict[str, int] = {}
+        """When the files were written that are in the checkpoint."""
+        self._synced: set[str] = set()
+        """The paths of what is on the disk."""
+        if self._draft:
+            self._fetch()
+            self._copied = self._written()
+
+    @property
+    def stream(self) -> str:
+        """Return Spark's identifier of the stream, or nothing where it has not begun."""
+        return self._log.stream
+
+    def begin(self, done: int, stream: str) -> None:
+        """Mend what a loss of power has left; `done` is Spark's number of the last batch, `stream` its identifier.
+
+        Raises InputError where the log does not fit them.
+        """
+        with self._vault.written(NAME):
+            self._synced = self._log.mend(done, stream)
+            make_folder(self.folder)
+
+    def keep(self) -> None:
+        """Make safe what Spark has written; it must not be at work on it."""
+        if self._draft:
+            self._copy()
+        else:
+            with self._vault.written(NAME):
+                self._sync()
+
+    def _sync(self) -> None:
+        """Sync new files, then the folders that they are in; all at once, for a disk then has to wait only once."""
+        found: set[str] = set()
+        written: list[str] = []
+        changed: list[str] = []
+        for folder, folders, files in os.walk(self.folder):
+            names = {f"{folder}/{name}" for name in (*folders, *files) if not name.endswith(TEMPORARY)}
+            new = names - self._synced
+            written += new.difference(f"{folder}/{name}" for name in folders)
+            if new:
+                changed.append(folder)
+            found |= names
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(_sync, written))
+            list(pool.map(_sync, changed))
+        self._synced = found
+
+    def _copy(self) -> None:
+        written = self._written()
+        for name in sorted((name for name, when in written.items() if self._copied.get(name) != when), key=_order):
+            self._vault.put(f"{NAME}/{name}", (self.folder / name).read_bytes())
+        for name in self._copied.keys() - written.keys():
+            self._vault.remove(f"{NAME}/{name}")
+        self._copied = written
+
+    def _fetch(self) -> None:
+        """Copy what the checkpoint has; what is damaged there counts as missing when the log is mended."""
+        sources = [f"{SOURCES}/{name}" for name in self._vault.names(f"{NAME}/{SOURCES}")]
+        found = [
+            f"{folder}/{name}" for folder in (*FOLDERS, *sources) for name in self._vault.names(f"{NAME}/{folder}")
+        ]
+        top = self._vault.names(NAME)
+        for name in (*(name for name in FILES if name in top), *found):
+            with suppress(DamagedError):
+                content = self._vault.get(f"{NAME}/{name}")
+                path = self.folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+
+    def _written(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for path in self.folder.rglob("*"):
+            # Drafts and checksums are hidden; and old files may go while somebody looks.
+            with suppress(FileNotFoundError):
+                if path.is_file() and not path.name.startswith("."):
+                    found[str(path.relative_to(self.folder))] = path.stat().st_mtime_ns
+        return found
+
+    def close(self) -> None:
+        if self._draft:
+            self._draft.cleanup()
+
+
+def _sync(path: str) -> None:
+    # Old files may go while somebody looks.
+    with suppress(FileNotFoundError):
+        sync(Path(path))
+
+
+def _order(name: str) -> tuple[bool, int, str]:
+    """Sort files as Spark wrote them: each behind all that it refers to, and the commit of a batch behind its offsets.
+
+    So whatever is copied when a process dies, Spark can go on with it.
+    """
+    folder, _, last = name.rpartition("/")
+    number = last.removesuffix(COMPACT)
+    return folder in FOLDERS, int(number) if number.isdigit() else -1, name.replace("commits/", "~commits/")

@@ -1,0 +1,131 @@
+"""The terms of an era: what a live stream computes, and who of its actors owns what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from elsinore.actors.shells.graph_actor import Duty, Keeper, Legacy, engines_of
+from elsinore.actors.shells.replanner import plan_along
+from elsinore.actors.state import reading
+from elsinore.cluster.machines.costs import cost_model
+from elsinore.connectors.errors import InputError
+from elsinore.planner.checks.check import check_text
+from elsinore.planner.costs.drift import Observed
+from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.routes import Ranges, Route, Way, routes
+from elsinore.planner.time.clock import Clock
+
+
+@dataclass(frozen=True)
+class Terms:
+    """They hold for a whole era."""
+
+    stream: str
+    """An identifier: it is the same in all eras, and no other stream has it."""
+    workload: str
+    strategy: str
+    numeric: str
+    clock: Clock
+    ranges: Ranges
+    statistics: Mapping[Way, Observed] = field(default_factory=dict, compare=False)
+    """What the stream was like along a route when its plan was chosen. No row depends on that."""
+
+    @property
+    def plan(self) -> Plan:
+        """Without regard to what the stream is like. That says who shares with whom, and nothing else."""
+        return plan(check_text(self.workload), self.strategy)
+
+    @property
+    def routes(self) -> tuple[Route, ...]:
+        return routes(self.plan)
+
+    def duty(self, keeper: Keeper | None = None, remembered: int = 0, observed_as: str = "") -> Duty:
+        planned = self.plan
+        found = routes(planned)
+        return Duty(
+            found,
+            tuple(plan_along(route, planned, self.statistics.get(route.way)) for route in found),
+            tuple(sorted(planned.types)),
+            self.clock.save(),
+            self.numeric,
+            optimizer_of(self.strategy, cost_model()),
+            record_decisions=remembered > 0,
+            remembered=remembered,
+            key_groups=self.ranges.groups,
+            keeper=keeper,
+            observed_as=observed_as,
+        )
+
+    def changed(self, workload: str, strategy: str, places: int) -> Terms:
+        """Raises InputError where the clock of the stream, which is that of its first queries, cannot count windows."""
+        found = replace(self, workload=workload, strategy=strategy, ranges=self.ranges.among(places))
+        if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.plan.spans):
+            raise InputError(
+                f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
+                "windows of these queries; run them as a stream of their own"
+            )
+        return replace(found, statistics=self._still_known(found))
+
+    def _still_known(self, found: Terms) -> dict[Way, Observed]:
+        """Nobody has counted types that no query named; and what one strategy looks at is not what another does."""
+        if found.strategy != self.strategy:
+            return {}
+        named = {route.way: route.types for route in self.routes}
+        return {
+            route.way: self.statistics[route.way]
+            for route in found.routes
+            if route.way in self.statistics and _within(route.types, named.get(route.way, frozenset()))
+        }
+
+    def document(self) -> dict[str, Any]:
+        ranges = self.ranges
+        return {
+            "stream": self.stream,
+            "workload": self.workload,
+            "strategy": self.strategy,
+            "numeric": self.numeric,
+            "clock": self.clock.save(),
+            "ranges": [ranges.groups, list(ranges.starts), list(ranges.firsts)],
+            "statistics": [[*map(list, way), seen.save()] for way, seen in self.statistics.items()],
+        }
+
+    @classmethod
+    def read(cls, document: dict[str, Any]) -> Terms:
+        with reading():
+            groups, starts, firsts = document["ranges"]
+            clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
+            statistics = {
+                (tuple(partition), tuple(keys)): Observed.read(seen)
+                for partition, keys, seen in document.get("statistics", [])
+            }
+            return cls(**{**document, "clock": clock, "ranges": ranges, "statistics": statistics})
+
+
+def _within(types: frozenset[str] | None, others: frozenset[str] | None) -> bool:
+    """None is all types."""
+    return others is None or (types is not None and types <= others)
+
+
+def legacies(before: Terms, states: Sequence[bytes], terms: Terms) -> list[Legacy | None]:
+    """For each range and route of an era, what its engine takes over of the engines of the era before.
+
+    Ranges are only ever cut, so each lies in one of those before it.
+    """
+    engines = [engine for state in states for engine in engines_of(state)]
+    old, new = before.routes, terms.routes
+    left: list[Legacy | None] = []
+    for number in range(len(terms.ranges)):
+        lo, hi = terms.ranges.bounds(number)
+        holder = max(one for one, start in enumerate(before.ranges.starts) if start <= lo)
+        whole = before.ranges.bounds(holder) == (lo, hi)
+        for route in new:
+            at = next((n for n, one in enumerate(old) if one.leads_as(route)), None)
+            if at is None or not (route.keys or lo <= route.home(terms.ranges.groups) < hi):
+                left.append(None)
+            else:
+                own = None if whole or not route.keys else (lo, hi)
+                left.append(Legacy(engines[holder * len(old) + at], own))
+    return left

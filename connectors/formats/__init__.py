@@ -1,0 +1,1 @@
+"""File formats that events are read from."""

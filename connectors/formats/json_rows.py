@@ -1,0 +1,51 @@
+"""Rows as JSON lines: numbers with all their digits, times as ISO-8601. Written by Arrow, column by column."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from elsinore.calendar_years import as_texts
+from elsinore.connectors.columns import coded_texts, is_coded_text, is_text
+from elsinore.connectors.rows.columns import NUMBER
+
+
+def json_rows(batch: pa.RecordBatch, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """The lines of these rows, each with the columns of its query alone."""
+    for rows in _by_query(batch):
+        yield json_lines(rows, columns[rows.column("query")[0].as_py()])
+
+
+def json_lines(rows: pa.RecordBatch, names: Sequence[str]) -> str:
+    """Each row as an object of these columns."""
+    keys = [f"{', ' if place else '{'}{json.dumps(name)}: " for place, name in enumerate(names)]
+    cells = [cell for key, name in zip(keys, names, strict=True) for cell in (key, _cells(rows, name))]
+    return "".join(pc.binary_join_element_wise(*cells, "}\n", "").to_pylist())
+
+
+def _by_query(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """Slices of one query each, in order."""
+    codes = coded_texts(batch.column("query")).indices.to_numpy()
+    starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
+    for start, end in pairwise(starts):
+        if end > start:
+            yield batch.slice(start, end - start)
+
+
+def _cells(rows: pa.RecordBatch, name: str) -> pa.Array:
+    """The JSON of each value."""
+    column, field = rows.column(name), rows.schema.field(name)
+    if (is_text(field.type) or is_coded_text(field.type)) and NUMBER not in (field.metadata or {}):
+        coded = coded_texts(column)
+        words = pa.array([json.dumps(word, ensure_ascii=False) for word in coded.dictionary.to_pylist()], pa.string())
+        column = words.take(coded.indices)
+    elif pa.types.is_temporal(field.type):
+        # Arrow writes a blank between date and time; zone and fraction are as ISO-8601 wants them.
+        iso = pc.replace_substring(as_texts(column), " ", "T", max_replacements=1)
+        column = pc.binary_join_element_wise('"', iso, '"', "")
+    return column.cast(pa.string()).fill_null("null")

@@ -1,0 +1,1 @@
+"""Rows as Arrow tables and as Python values."""

@@ -1,0 +1,65 @@
+"""Rows as their reader has them: windows in the reader's own times, put in order.
+
+Nothing of what made the rows is known here, so a run, and a service far away, answer alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from elsinore.connectors.rows.columns import Values, arrow, joined, taken
+
+Columns = Mapping[str, tuple[str, ...]]
+"""The columns of each query's rows behind the window: grouping attributes, then the items of RETURN."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Some rows of one query, column by column."""
+
+    query: str
+    window_start: Values
+    window_end: Values
+    columns: Mapping[str, Values]
+    """Grouping attributes first, then the items of RETURN."""
+
+    def __len__(self) -> int:
+        return len(self.window_start)
+
+    def head(self, count: int) -> Mapping[str, Values]:
+        """All columns, of the first rows."""
+        columns = {"window_start": self.window_start, "window_end": self.window_end, **self.columns}
+        return {name: column[:count] for name, column in columns.items()}
+
+
+def ordered(rows: Answers) -> Answers:
+    """By window, then by group."""
+    # No two rows of a window have the same group, so columns behind the groups never decide; some are Arrow's, too.
+    keys = [arrow(rows.window_start), *(column for column in rows.columns.values() if isinstance(column, pa.Array))]
+    names = [str(number) for number in range(len(keys))]
+    order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
+    if np.array_equal(order, np.arange(len(order))):
+        return rows
+    return Answers(
+        rows.query,
+        taken(rows.window_start, order),
+        taken(rows.window_end, order),
+        {name: taken(column, order) for name, column in rows.columns.items()},
+    )
+
+
+def united(parts: Sequence[Answers]) -> Answers:
+    """Parts of one query's rows as one, in order."""
+    return ordered(
+        Answers(
+            parts[0].query,
+            joined([part.window_start for part in parts]),
+            joined([part.window_end for part in parts]),
+            {name: joined([part.columns[name] for part in parts]) for name in parts[0].columns},
+        )
+    )

@@ -1,0 +1,116 @@
+"""Rows of many queries as one Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.connectors.rows.answers import Answers, Columns, ordered
+from elsinore.connectors.rows.columns import NUMBER, Values, arrow, joined, whole
+
+if TYPE_CHECKING:
+    from elsinore.actors.rows.rows import Rows
+    from elsinore.planner.language.syntax import Workload
+    from elsinore.planner.time.clock import Clock
+
+APPROXIMATE = {b"approximate": b"true"}
+NULL = pa.null()
+
+
+def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
+    """Which columns each query of a checked workload answers with."""
+    return {query.name: (*query.groups, *(item.label for item in query.aggregates)) for query in workload.queries}
+
+
+def answers(parts: Iterable[Rows], columns: Columns, clock: Clock) -> dict[str, Answers]:
+    """Rows as they came, put in order: by query as the workload has them, then by window, then by group."""
+    found: dict[str, list[Rows]] = {name: [] for name in columns}
+    for part in parts:
+        found[part.query].append(part)
+    return {name: ordered(_shown(some, clock)) for name, some in found.items() if some}
+
+
+def _shown(parts: Sequence[Rows], clock: Clock) -> Answers:
+    first = parts[0]
+    return Answers(
+        first.query,
+        _times(np.concatenate([part.window_start for part in parts]), clock),
+        _times(np.concatenate([part.window_end for part in parts]), clock),
+        {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups}
+        | {name: joined([part.values[name] for part in parts]) for name in first.values},
+    )
+
+
+def _times(ticks: npt.NDArray[np.int64], clock: Clock) -> Values:
+    """In the unit and form of the input; a whole number of units is an int unless the input's times were floats."""
+    return whole(clock.show(ticks)) if pa.types.is_integer(clock.form) else clock.show(ticks)
+
+
+def form_of(clock: Clock) -> pa.DataType:
+    """What bounds of windows are where there is no row to tell."""
+    return clock.show(np.empty(0, np.int64)).type
+
+
+def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, approximate: bool) -> pa.Table:
+    """One table: query, window, and every column of any query, null where a row's query has none such."""
+    names = dict.fromkeys(name for query in columns.values() for name in query)
+    fixed = {
+        "query": pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string()),
+        "window_start": _column([rows.window_start for rows in answers], form),
+        "window_end": _column([rows.window_end for rows in answers], form),
+    }
+    fields = [pa.field(name, column.type) for name, column in fixed.items()]
+    arrays = list(fixed.values())
+    for name in names:
+        parts = [_values(rows, name) for rows in answers]
+        arrays.append(_column(parts))
+        fields.append(pa.field(name, arrays[-1].type, metadata=_meaning(parts, arrays[-1].type)))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, APPROXIMATE if approximate else None))
+
+
+def _meaning(parts: Sequence[Values], kind: pa.DataType) -> dict[bytes, bytes] | None:
+    """Says of a text column that its texts are numbers with all their digits."""
+    numbers = all(isinstance(part, np.ndarray) or part.null_count == len(part) for part in parts)
+    return {NUMBER: b"true"} if numbers and pa.types.is_string(kind) else None
+
+
+def narrowed(rows: pa.Table) -> pa.Table:
+    """Without decimal256, which Polars does not read."""
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_decimal256(field.type):
+            rows = rows.set_column(index, field.name, _narrow(rows.column(index)))
+    return rows
+
+
+def _narrow(decimals: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return decimals.cast(pa.decimal128(38, 0))
+    except pa.ArrowInvalid:
+        return decimals.cast(pa.string())
+
+
+def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: str, time_column: str) -> pa.Table:
+    """Events that came behind the watermark, with the user's names and times."""
+    if not batches:
+        return pa.table({type_column: pa.array([], pa.string()), time_column: pa.array([], clock.form)})
+    events = pa.concat_tables([pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive")
+    times = clock.show(events.column("time").to_numpy())
+    return events.set_column(1, time_column, times).rename_columns({"type": type_column})
+
+
+def _values(rows: Answers, name: str) -> Values:
+    return rows.columns.get(name, pa.nulls(len(rows)))
+
+
+def _column(parts: Sequence[Values], form: pa.DataType = NULL) -> pa.Array:
+    """One column over several queries, of that form where nothing tells: nulls adopt the type of the others."""
+    arrays = [arrow(part) for part in parts]
+    types = {array.type for array in arrays} - {pa.null()}
+    if len(types) > 1:
+        return arrow(joined(parts))
+    kind = next(iter(types), form)
+    return pa.concat_arrays([pa.nulls(0, kind), *(array.cast(kind) for array in arrays)])

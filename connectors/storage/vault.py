@@ -1,0 +1,113 @@
+"""A place for bytes that must not be lost: a folder, or whatever else fsspec reaches.
+
+A file is there as a whole or not at all, and carries a checksum: what comes back is what was put in, or an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import fsspec  # type: ignore[import-untyped]
+
+from elsinore.connectors.errors import FailedError, InputError
+from elsinore.connectors.storage.safe_files import make_folder, put_bytes, put_new
+
+DIGEST = 16
+
+
+class DamagedError(Exception):
+    """A file that is not what was put in: cut short, changed, or gone."""
+
+
+@dataclass(frozen=True)
+class Vault:
+    """Known by its address alone, so any process may be handed one."""
+
+    url: str
+
+    @cached_property
+    def _place(self) -> tuple[Any, str]:
+        try:
+            filesystem, root = fsspec.core.url_to_fs(self.url)
+        except (ImportError, ValueError) as error:
+            raise InputError(f"{self.url} is no place for a checkpoint: {error}") from None
+        return filesystem, root.rstrip("/")
+
+    @property
+    def local(self) -> bool:
+        return "file" in self._place[0].protocol
+
+    @property
+    def root(self) -> str:
+        """As others than fsspec know it: a plain path where it is one."""
+        return str(self._place[1]) if self.local else self.url.rstrip("/")
+
+    def put(self, name: str, content: bytes) -> None:
+        """After this it is safe, whatever dies."""
+        sealed = blake2b(content, digest_size=DIGEST).digest() + content
+        path = self._path(name)
+        with self.written(name):
+            if self.local:
+                make_folder(Path(path).parent)
+                put_bytes(Path(path), sealed)
+            else:
+                self._place[0].makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+                self._place[0].pipe_file(path, sealed)
+
+    def get(self, name: str) -> bytes:
+        try:
+            sealed: bytes = self._place[0].cat_file(self._path(name))
+        except FileNotFoundError:
+            raise DamagedError(f"{self.root}/{name} is not there") from None
+        content = sealed[DIGEST:]
+        if len(sealed) < DIGEST or blake2b(content, digest_size=DIGEST).digest() != sealed[:DIGEST]:
+            raise DamagedError(f"{self.root}/{name} is damaged: it was cut short or changed")
+        return content
+
+    def names(self, folder: str) -> list[str]:
+        """Of what is in a folder, in order."""
+        filesystem, _ = self._place
+        try:
+            found = filesystem.ls(self._path(folder), detail=False, refresh=True)
+        except FileNotFoundError:
+            return []
+        return sorted(name for path in found if not (name := path.rstrip("/").rsplit("/", 1)[-1]).startswith("."))
+
+    def claim(self, name: str) -> bool:
+        """Make a file that nobody else has made: of several who try only one succeeds."""
+        filesystem, _ = self._place
+        with self.written(name):
+            if self.local:
+                make_folder(Path(self._path(name)).parent)
+                return put_new(Path(self._path(name)), b"")
+            filesystem.makedirs(self._path(name).rsplit("/", 1)[0], exist_ok=True)
+            try:
+                with filesystem.open(self._path(name), "xb"):
+                    return True
+            except FileExistsError:
+                return False
+
+    def remove(self, name: str) -> None:
+        filesystem, _ = self._place
+        if filesystem.exists(self._path(name)):
+            filesystem.rm(self._path(name), recursive=True)
+
+    def _path(self, name: str) -> str:
+        return f"{self._place[1]}/{name}"
+
+    @contextmanager
+    def written(self, name: str) -> Iterator[None]:
+        """Turn what the operating system says into an error that says what to do."""
+        try:
+            yield
+        except OSError as error:
+            raise FailedError(
+                f"{self.root}/{name} cannot be written: {error.strerror or error}. What was written before it is "
+                "whole: mend this, and begin again with the same checkpoint."
+            ) from error

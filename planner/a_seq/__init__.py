@@ -1,0 +1,1 @@
+"""A-Seq: sequences as prefix trees, and where they are chopped."""

@@ -1,0 +1,125 @@
+"""Prefix trees: sequences with what they have in common told once (A-Seq, Sections 4.1 and 4.2).
+
+A sequence is a route through nodes, one for each of its event types. Routes that begin alike have their first nodes in
+common: that is the PreTree. A route may be chopped into pieces, each of which begins a tree of its own, or goes along
+one that another route has begun; a snapshot connects a piece with the pieces before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elsinore.planner.gloria.templates.template import TypeNode
+from elsinore.planner.hamlet.share_sets import condition
+from elsinore.planner.machines.automaton import CLOSED, FREE, Automaton
+
+if TYPE_CHECKING:
+    from elsinore.planner.plans.plan import QueryPlan
+
+
+@dataclass(frozen=True)
+class Step:
+    """An event type of a sequence; steps that are equal do the same with the same events."""
+
+    node: TypeNode
+    guards: frozenset[TypeNode]
+    """Negated behind it: an event of one of these empties its counter (Lemma 6)."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """A counter for every start event of its tree: of all that begin with it and end here."""
+
+    step: Step
+    parent: int | None
+    """Before it in its tree; None: its events are the start events."""
+    root: int
+
+
+@dataclass(frozen=True)
+class Route:
+    """A sequence: its nodes, and where its pieces begin (places in the route, 0 first)."""
+
+    nodes: tuple[int, ...]
+    cuts: tuple[int, ...]
+
+    @property
+    def pieces(self) -> tuple[tuple[int, ...], ...]:
+        ends = (*self.cuts[1:], len(self.nodes))
+        return tuple(self.nodes[cut:end] for cut, end in zip(self.cuts, ends, strict=True))
+
+
+@dataclass(frozen=True)
+class Forest:
+    nodes: tuple[Node, ...]
+    """Tree by tree, each behind its parent."""
+    routes: tuple[Route, ...]
+    """By member."""
+
+    def users(self, node: int) -> tuple[int, ...]:
+        """The members whose routes go through a node."""
+        return tuple(member for member, route in enumerate(self.routes) if node in route.nodes)
+
+
+def forest_of(sequences: Sequence[tuple[Step, ...]], cuts: Sequence[Iterable[int]]) -> Forest:
+    """`cuts`: for each sequence, where pieces behind the first begin."""
+    builder = _Builder()
+    routes = [builder.route(steps, (0, *sorted(own))) for steps, own in zip(sequences, cuts, strict=True)]
+    order = sorted(range(len(builder.nodes)), key=lambda number: builder.nodes[number].root)
+    number_of = {old: new for new, old in enumerate(order)}
+    return Forest(
+        tuple(_renumbered(builder.nodes[old], number_of) for old in order),
+        tuple(Route(tuple(number_of[node] for node in route.nodes), route.cuts) for route in routes),
+    )
+
+
+def _renumbered(node: Node, number_of: Mapping[int, int]) -> Node:
+    parent = None if node.parent is None else number_of[node.parent]
+    return Node(node.step, parent, number_of[node.root])
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._known: dict[tuple[int | None, Step], int] = {}
+
+    def route(self, steps: tuple[Step, ...], cuts: tuple[int, ...]) -> Route:
+        nodes: list[int] = []
+        for place, step in enumerate(steps):
+            nodes.append(self._node(None if place in cuts else nodes[-1], step))
+        return Route(tuple(nodes), cuts)
+
+    def _node(self, parent: int | None, step: Step) -> int:
+        number = self._known.setdefault((parent, step), len(self.nodes))
+        if number == len(self.nodes):
+            root = number if parent is None else self.nodes[parent].root
+            self.nodes.append(Node(step, parent, root))
+        return number
+
+
+def sequence_of(plan: QueryPlan) -> tuple[Step, ...] | None:
+    """The steps of a query whose pattern is a sequence of event types, with event types negated between them; None for
+    all other patterns."""
+    if len(plan.counters) != 1:
+        return None
+    whole = plan.counters[0].automata[0]
+    last = len(whole.positions) - 1
+    chained = all(set(following) == ({p + 1} if p < last else set()) for p, following in whole.follow.items())
+    ways = [*(whole.follow[p].get(p + 1, CLOSED) for p in range(last)), whole.last.get(last, CLOSED)]
+    if not chained or whole.first != {0: FREE} or len(whole.last) != 1 or any(len(one) != 1 for one in ways):
+        return None
+    gaps = [next(iter(one)) for one in ways]
+    if any(len(whole.guards[guard].positions) > 1 for gap in gaps for guard in gap):
+        return None
+    return tuple(
+        Step(_type_node(plan, whole, p), frozenset(_type_node(plan, whole.guards[guard], 0) for guard in gap))
+        for p, gap in enumerate(gaps)
+    )
+
+
+def _type_node(plan: QueryPlan, whole: Automaton, position: int) -> TypeNode:
+    one = whole.positions[position]
+    local = plan.predicates.local
+    return TypeNode(one.type, condition(plan, one.variable) if one.variable in local else frozenset())

@@ -1,0 +1,100 @@
+"""Share sets of sequences whose windows move with every event (A-Seq, Section 4); and why other queries run apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elsinore.planner.a_seq.chopping import chopped
+from elsinore.planner.a_seq.forest import Forest, Step, forest_of, sequence_of
+from elsinore.planner.gloria.templates.members import split_of
+from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
+from elsinore.planner.plans.sharing import Member, ShareSet
+
+if TYPE_CHECKING:
+    from elsinore.planner.plans.plan import QueryPlan
+
+NO_SEQUENCE = "its windows move with every event; with such windows sequences of event types are shared, nothing else"
+SEMANTICS = "its windows move with every event; such sequences are shared under skip-till-any-match only"
+NEIGHBOURS = "it compares neighbours, so each event has predecessors of its own; a counter is of all of a type"
+ALONE = {
+    "prefix": "no other query whose windows move with every event begins with the same two event types",
+    "chop-connect": "no other query whose windows move with every event has two event types in a row with it in common",
+}
+FULL = f"queries of a set tell at most {MAX_LANES} sets of predicates on a type apart"
+
+
+@dataclass(frozen=True)
+class ForestSet(ShareSet):
+    """Sequences with prefixes, or pieces, in common; one forest counts them all."""
+
+    forest: Forest
+
+
+def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> tuple[tuple[ForestSet, ...], dict[int, str]]:
+    """Of the queries whose windows move with every event: sets of two or more; and why the others are in none."""
+    found: dict[object, dict[int, tuple[Step, ...]]] = {}
+    reasons: dict[int, str] = {}
+    for number, plan in enumerate(queries):
+        if plan.per_event:
+            steps = sequence_of(plan)
+            if reason := _why_apart(plan, steps):
+                reasons[number] = reason
+            elif steps:
+                found.setdefault(split_of(Member(number, 0), plan), {})[number] = steps
+    sets = []
+    for alike in found.values():
+        for numbers in _connected(alike, optimizer):
+            made = _set_of({number: alike[number] for number in numbers}, optimizer)
+            if len(numbers) < 2:
+                reasons[numbers[0]] = ALONE[optimizer]
+            elif _tells_too_many_apart(made, queries):
+                reasons |= dict.fromkeys(numbers, FULL)
+            else:
+                sets.append(made)
+    return tuple(sets), reasons
+
+
+def _why_apart(plan: QueryPlan, steps: tuple[Step, ...] | None) -> str | None:
+    if plan.query.semantics != "any":
+        return SEMANTICS
+    if any(counter.event_grained for counter in plan.counters):
+        return NEIGHBOURS
+    return NO_SEQUENCE if steps is None else None
+
+
+def _set_of(steps: dict[int, tuple[Step, ...]], optimizer: str) -> ForestSet:
+    sequences = tuple(steps.values())
+    return ForestSet(
+        tuple(Member(number, 0) for number in steps), (), "any", forest_of(sequences, _cuts(sequences, optimizer))
+    )
+
+
+def _cuts(sequences: Sequence[tuple[Step, ...]], optimizer: str) -> list[set[int]]:
+    return chopped(sequences) if optimizer == "chop-connect" else [set() for _ in sequences]
+
+
+def _connected(steps: dict[int, tuple[Step, ...]], optimizer: str) -> list[list[int]]:
+    """Queries that have more in common than a start event, directly or by way of others."""
+    forest = _set_of(steps, optimizer).forest
+    numbers = list(steps)
+    group_of = {number: [number] for number in numbers}
+    for node, one in enumerate(forest.nodes):
+        if one.parent is not None:
+            first, *others = (numbers[user] for user in forest.users(node))
+            for other in others:
+                _join(group_of, first, other)
+    return [sorted(group) for group in {id(group): group for group in group_of.values()}.values()]
+
+
+def _join(group_of: dict[int, list[int]], one: int, other: int) -> None:
+    if group_of[one] is not group_of[other]:
+        group_of[one] += group_of[other]
+        for number in group_of[other]:
+            group_of[number] = group_of[one]
+
+
+def _tells_too_many_apart(made: ForestSet, queries: tuple[QueryPlan, ...]) -> bool:
+    plans = [(queries[member.query], queries[member.query].counters[member.counter]) for member in made.members]
+    return max(map(len, conditions(plans).values()), default=0) > MAX_LANES

@@ -1,0 +1,1 @@
+"""Strategies to compare with: flattened Kleene, SHARON's prefixes."""

@@ -1,0 +1,90 @@
+"""Are the queries of a workload ones that can be run? All that is wrong is said at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from elsinore.planner.checks import literals, names, patterns, predicates, readings, returns, windows
+from elsinore.planner.checks.attributes import check_attributes
+from elsinore.planner.language.errors import Problem, WorkloadError, quote
+from elsinore.planner.language.parse import read
+from elsinore.planner.language.resolve import resolve
+from elsinore.planner.language.syntax import Query, Workload
+
+__all__ = ["CHECKS", "LAST_CHECKS", "check", "check_attributes", "check_text"]
+
+Check = Callable[[Query], Iterator[Problem]]
+
+CHECKS: tuple[Check, ...] = (
+    returns.returns_aggregates,
+    returns.aggregates_are_well_formed,
+    returns.aggregates_have_events,
+    returns.columns_are_grouped,
+    returns.groupings_keep_their_names,
+    returns.columns_are_distinct,
+    names.variables_are_unique,
+    names.variables_are_not_types,
+    names.names_are_known,
+    patterns.repetitions_make_sense,
+    patterns.and_stands_on_top,
+    patterns.negations_are_flat,
+    patterns.negations_forbid_something,
+    patterns.pattern_matches_events,
+    patterns.edges_have_windows,
+    literals.predicates_are_conditions,
+    literals.kinds_agree,
+    literals.numbers_fit,
+    predicates.predicates_have_known_form,
+    predicates.predicates_stay_on_their_side,
+    windows.spans_can_be_counted,
+    windows.slide_fits_window,
+    windows.windows_of_time,
+)
+"""Each looks at a resolved query, whatever else is wrong with it."""
+
+LAST_CHECKS: tuple[Check, ...] = (
+    predicates.neighbours_can_meet,
+    readings.named_variables_are_bound_in_one_way,
+    readings.trends_can_be_counted,
+)
+"""Those that build automata: for queries that pass all the others, and one another."""
+
+
+def check(workload: Workload) -> Workload:
+    """The workload, resolved; raises WorkloadError with everything that is wrong with it."""
+    return _checked(workload, ())
+
+
+def check_text(text: str) -> Workload:
+    """The workload of this text, resolved; the error tells of syntax and meaning together."""
+    reading = read(text)
+    return _checked(reading.workload, reading.problems)
+
+
+def _checked(workload: Workload, known: tuple[Problem, ...]) -> Workload:
+    resolved = tuple(map(resolve, workload.queries))
+    problems = [*known, *_names(resolved)]
+    for query in resolved:
+        problems += [replace(problem, query=query.name) for problem in _problems(query)]
+    if not resolved and not problems:
+        problems.append(Problem("the workload is empty", "write a query: RETURN COUNT(*) PATTERN A+ WITHIN 1 minute"))
+    if problems:
+        raise WorkloadError(problems, workload.text)
+    return replace(workload, queries=resolved)
+
+
+def _problems(query: Query) -> list[Problem]:
+    problems = [problem for look in CHECKS for problem in look(query)]
+    for look in LAST_CHECKS:
+        problems = problems or list(look(query))
+    return problems
+
+
+def _names(queries: tuple[Query, ...]) -> Iterator[Problem]:
+    seen = set()
+    for query in queries:
+        if query.name in seen:
+            hint = "rename it; queries without a name are q1, q2 and so on by position"
+            yield Problem(f"another query is called {quote(query.name)}", hint, query.place, query.name)
+        seen.add(query.name)

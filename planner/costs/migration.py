@@ -1,0 +1,69 @@
+"""Whether another plan is worth the change (GLORIA, Section 7.2: reconfiguration costs).
+
+To look for a plan costs the engine nothing: that is done elsewhere. What a change costs is that both plans run side by
+side until the windows are over that the old one has begun, and that is one window of its work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from elsinore.planner.costs.plan_model import PlanModel
+from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.gloria.costs.pricing import cost_apart, cost_of_plan
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.gloria.templates.build import template_of
+from elsinore.planner.gloria.templates.chains import chain_of
+from elsinore.planner.plans.parts import parts_of, run_alike
+from elsinore.planner.plans.plan import Plan, QueryPlan
+from elsinore.planner.plans.sharing import Member
+
+
+@dataclass(frozen=True)
+class Migration:
+    gain: float
+    """By window, what the new plan costs less."""
+    cost: float
+
+    def pays(self, windows: float) -> bool:
+        """Does the gain over so many windows exceed the cost?"""
+        return self.gain * windows > self.cost
+
+
+def migration(running: Plan, candidate: Plan, model: CostModel) -> Migration:
+    """From one plan to another of the same queries; parts that they have in common go on and are no cost."""
+    before, after = parts_of(running), parts_of(candidate)
+    price = _price((*running.queries, *candidate.queries), model)
+    old, new = (sum(map(price, some)) for some in (_only(before, after), _only(after, before)))
+    return Migration(old - new, old)
+
+
+def _only(parts: Iterable[Plan], others: tuple[Plan, ...]) -> Iterable[Plan]:
+    return (part for part in parts if not any(run_alike(part, other) for other in others))
+
+
+def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan], float]:
+    """What a part costs. The model of this engine knows all kinds of parts, and what the others look at."""
+    if isinstance(model, EngineCost):
+        prices = PlanModel.of(queries, model)
+        return lambda part: prices.cost(dict(enumerate(part.queries)), part.share_sets)
+    return lambda part: cost_of_part(part, model)
+
+
+def cost_of_part(part: Plan, model: CostModel) -> float:
+    """Of a window, by a model of sharing plans alone. HAMLET shares a burst only where that is cheaper: its share sets
+    cost what they cost apart, at most.
+
+    Queries that no sharing plan can have cost nothing here: every plan has them as they are.
+    """
+    planned = [one for one in part.share_sets if isinstance(one, PlannedSet)]
+    inside = {member.query for one in planned for member in one.members}
+    apart = (_apart(query, model) for number, query in enumerate(part.queries) if number not in inside)
+    return sum(cost_of_plan(one.plan, model) for one in planned) + sum(apart)
+
+
+def _apart(query: QueryPlan, model: CostModel) -> float:
+    chain = chain_of(query, query.counters[0])
+    return cost_apart(template_of((query,), {Member(0, 0): chain}), model) if chain else 0.0

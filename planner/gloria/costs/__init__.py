@@ -1,0 +1,1 @@
+"""What a sharing plan costs."""

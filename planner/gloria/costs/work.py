@@ -1,0 +1,97 @@
+"""What a sharing plan costs where it runs, step by step (`planner/gloria/steps.py`), in nanoseconds for a window.
+
+More is known of a plan that was found than while it is looked for: which snapshots are renewed when, and who asks for
+whose values. Types are taken to come in no order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from elsinore.planner.gloria.costs.engine_cost import ROOM, EngineCost, turns
+from elsinore.planner.gloria.steps import Arrival, Inlet, State, Steps
+from elsinore.planner.gloria.templates.template import TypeNode
+
+
+class Work:
+    def __init__(
+        self, steps: Steps, nodes: Sequence[TypeNode], numbers: Sequence[int], model: EngineCost, decided: bool
+    ) -> None:
+        """`numbers`: by query, how many counters an event may change; `decided`: are bursts decided about?"""
+        self._steps, self._numbers, self._model, self._costs = steps, numbers, model, model.costs
+        self._decided = decided
+        self._bursts = [model.statistics.bursts(node.type) for node in nodes]
+        self._events = [model.statistics.of(node) for node in nodes]
+        self._renewed = [0.0] * len(steps.inlets)
+        for node, arrivals in steps.arrivals.items():
+            for inlet in {inlet for one in arrivals for inlet in one.inlets}:
+                self._renewed[inlet] += self._renewals(steps.inlets[inlet], node)
+        self._made = [0.0] * len(steps.chains)
+        """Snapshots by chain."""
+        for one, times in zip(steps.inlets, self._renewed, strict=True):
+            self._made[one.chain] += times
+
+    def cost(self) -> float:
+        steps = self._steps
+        return (
+            sum(self._events) * self._costs.scan
+            + sum(self._arrived(node, one) for node, some in steps.arrivals.items() for one in some)
+            + sum(self._own(node) for node in steps.own)
+            + sum(self._let_in(number) for number in range(len(steps.inlets)))
+            + sum(map(self._settled, steps.states))
+        )
+
+    def _renewals(self, inlet: Inlet, node: int) -> float:
+        """How often it is anew for events of a node; the empty trend only where a pane begins."""
+        changed = sum(self._bursts[one] for one in inlet.nodes)
+        return turns(changed, self._bursts[node]) if inlet.nodes else self._model.panes
+
+    def _arrived(self, node: int, one: Arrival) -> float:
+        bursts, length = self._bursts[node], self._length(self._steps.states[one.state].chain)
+        if not one.loops:
+            ways = len(one.sources) * length + len(one.inlets)
+            return bursts * (self._costs.arrive + self._costs.lengthen * ways)
+        arrived, taken = bursts * self._costs.arrive, bursts * self._costs.loop
+        if not self._decided:
+            return arrived + taken * length
+        anew = bursts * (length + 1) * self._costs.value * self._every(one.state)
+        return arrived + min(taken * length, taken + anew)
+
+    def _own(self, node: int) -> float:
+        """Queries by themselves, and the values of others that they ask for."""
+        some = self._steps.own[node]
+        burst, events = self._bursts[node] * self._costs.own, self._events[node] * self._costs.step
+        asked = {ask for one in some for ask in one.asks}
+        return sum(self._numbers[one.query] * (burst + one.loops * events) for one in some) + self._asked(asked, node)
+
+    def _asked(self, states: set[int], node: int) -> float:
+        return sum(
+            turns(self._bursts[state.node], self._bursts[node]) * self._evaluated(state.early, state)
+            for state in (self._steps.states[number] for number in sorted(states))
+        )
+
+    def _evaluated(self, users: Sequence[int], state: State) -> float:
+        return self._length(state.chain) * self._costs.value * self._of(users)
+
+    def _let_in(self, number: int) -> float:
+        inlet, times = self._steps.inlets[number], self._renewed[number]
+        asked = sum(self._evaluated(state.early, state) for state in (self._steps.states[ask] for ask in inlet.asks))
+        created = self._costs.value * self._of(tuple(inlet.states)) if inlet.nodes else 0.0
+        return times * (created + asked)
+
+    def _settled(self, state: State) -> float:
+        """Each snapshot once; where a chain is full, each state begins with one again."""
+        made = self._made[state.chain]
+        again = max(0.0, made - ROOM * self._model.panes) / ROOM
+        return self._costs.value * (made * self._of(state.late) + again * self._of(state.users))
+
+    def _length(self, chain: int) -> float:
+        """A chain has from one snapshot to as many as there is room for."""
+        return (1.0 + min(ROOM, max(1.0, self._made[chain] / self._model.panes))) / 2
+
+    def _every(self, state: int) -> int:
+        chain = self._steps.states[state].chain
+        return sum(self._of(one.users) for one in self._steps.states if one.chain == chain)
+
+    def _of(self, users: Sequence[int]) -> int:
+        return sum(self._numbers[query] for query in users)

@@ -1,0 +1,1 @@
+"""The GLORIA graph: nodes, edges, weights and pruning."""

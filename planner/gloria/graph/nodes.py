@@ -1,0 +1,50 @@
+"""Nodes of a GLORIA graph: transition sharing plans (Definition 4.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from elsinore.planner.gloria.graph.record import Verdict
+from elsinore.planner.gloria.templates.template import Mask
+
+Shared = tuple[tuple[Mask, int], ...]
+"""Q-sets with the node whose snapshots they share, the lowest mask first."""
+
+Sharing = tuple[Shared, Mask]
+"""A transition sharing plan: the Q-sets, and the queries that do not share."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    stage: int
+    sharing: Sharing
+    number: int
+    distance: float
+    """d_s (Equation 22)."""
+    inside: float
+    """The weight of its own path, in a Kleene sub-graph (Equation 24)."""
+    edges: tuple[dict[Node, float], ...]
+    """By pool before it, in the order of `Pool.before`: the weights from its nodes that this was generated from."""
+    start: float
+    """The weight of the edge from the start nodes."""
+    verdict: Verdict = "keep"
+    beaten_by: Node | None = None
+
+    @property
+    def best(self) -> tuple[Node, ...]:
+        """By pool before it, the node that the kept edge comes from (Edge Pruning Principle)."""
+        return tuple(min(some, key=lambda node: node.distance + some[node]) for some in self.edges)
+
+
+@dataclass(slots=True, eq=False)
+class Pool:
+    """The candidate sharing plans of a stage."""
+
+    stage: int
+    before: dict[int, Mask]
+    """Stages whose pools lead here, with the queries that come from there."""
+    starting: Mask
+    """Queries that come from no stage."""
+    nodes: list[Node] = field(default_factory=list)
+    """Those that are kept."""
+    dropped: list[Node] = field(default_factory=list)

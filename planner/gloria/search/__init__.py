@@ -1,0 +1,1 @@
+"""The search for a sharing plan in a GLORIA graph."""

@@ -1,0 +1,76 @@
+"""Path search (GLORIA, Section 5.3): one node of each pool, so that the path has the least weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elsinore.planner.gloria.costs.prices import Prices
+from elsinore.planner.gloria.graph.graph import Ending, Graph
+from elsinore.planner.gloria.graph.nodes import Node
+from elsinore.planner.gloria.graph.weights import evaluated, paid
+
+
+@dataclass(frozen=True)
+class Path:
+    nodes: tuple[Node, ...]
+    """By pool."""
+    weight: float
+    broken: int
+    """Where a node was not generated from the one chosen before it: pools that two others come from may be of two
+    minds, which Equation 22 does not see."""
+
+
+def search(graph: Graph, prices: Prices) -> Path:
+    """GLORIA PATHSEARCH (Algorithm 1)."""
+    searcher = _Searcher(graph, prices)
+    paths = (searcher.path(*candidate) for candidate in searcher.candidates())
+    return min(paths, key=lambda path: (path.broken, path.weight))
+
+
+class _Searcher:
+    def __init__(self, graph: Graph, prices: Prices) -> None:
+        self._graph, self._prices = graph, prices
+        self._after: list[list[tuple[int, int]]] = [[] for _ in graph.pools]
+        """By pool: those that it leads to, and its place among those before them."""
+        for pool in graph.pools:
+            for place, before in enumerate(pool.before):
+                self._after[before].append((pool.stage, place))
+        self._endings: list[list[Ending]] = [[] for _ in graph.pools]
+        for ending in graph.endings:
+            self._endings[ending.stage].append(ending)
+
+    def candidates(self) -> list[tuple[int, Node]]:
+        """Case 1, one end node: the best edge to it. Case 2: the only one. Case 3: each edge to one of them."""
+        stage = max((ending.stage for ending in self._graph.endings), key=lambda one: len(self._graph.pools[one].nodes))
+        nodes = self._graph.pools[stage].nodes
+        if len({ending.stage for ending in self._graph.endings}) == 1:
+            nodes = [min(nodes, key=lambda node: node.distance + self.ended(node))]
+        return [(stage, node) for node in nodes]
+
+    def path(self, stage: int, end: Node) -> Path:
+        """The path through a node: on reversed edges, from the end nodes back, of each pool the best for the rest."""
+        chosen: list[Node] = [end] * len(self._graph.pools)
+        weight, broken = 0.0, 0
+        for pool in reversed(self._graph.pools):
+            nodes = [end] if pool.stage == stage else pool.nodes
+            ways = [(*self._onward(node, chosen), node) for node in nodes]
+            missing, onward, node = min(ways, key=lambda way: (way[0], way[1] + way[2].distance))
+            chosen[pool.stage] = node
+            weight += node.inside + node.start + onward
+            broken += missing
+        return Path(tuple(chosen), weight, broken)
+
+    def _onward(self, node: Node, chosen: list[Node]) -> tuple[int, float]:
+        """To what is chosen behind a node: edges that there are not, and the weight of those that there are."""
+        weights = [chosen[after].edges[place].get(node) for after, place in self._after[node.stage]]
+        known = [weight for weight in weights if weight is not None]
+        return len(weights) - len(known), sum(known) + self.ended(node)
+
+    def ended(self, node: Node) -> float:
+        """The weight of the edges to the end nodes."""
+        return sum(end_weight(self._graph, self._prices, node, ending) for ending in self._endings[node.stage])
+
+
+def end_weight(graph: Graph, prices: Prices, node: Node, ending: Ending) -> float:
+    onward = paid(graph.template, prices, node, ending.queries) if ending.last else 0.0
+    return onward + evaluated(prices, node, ending.node, ending.queries, None)

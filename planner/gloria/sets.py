@@ -1,0 +1,130 @@
+"""Share sets whose queries share transitions as a sharing plan of GLORIA says; and why the other queries run apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from elsinore.planner.a_seq.sets import ALONE, ForestSet, forest_sets
+from elsinore.planner.costs.plan_costs import PlanCosts
+from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.optimizers import GloriaOptimizer, sharing_plans
+from elsinore.planner.gloria.plan import SharingPlan
+from elsinore.planner.gloria.steps import Steps, steps_of
+from elsinore.planner.gloria.templates.chains import chain_of
+from elsinore.planner.gloria.templates.members import why_apart
+from elsinore.planner.gloria.templates.template import TypeNode
+from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
+from elsinore.planner.plans.sharing import Member, ShareSet
+
+if TYPE_CHECKING:
+    from elsinore.planner.machines.machine import Machine
+    from elsinore.planner.plans.plan import QueryPlan
+
+NEGATED = "a match of NOT moves its trends on their own, while those of a plan move together"
+SHARED_STATE = "trends that end with different types go on alike in it, so its machine tells no type of them"
+NOTHING = "in its sharing plan nobody shares anything: every plan that does costs more"
+FULL = f"queries of a plan tell at most {MAX_LANES} sets of predicates on a type apart"
+
+
+@dataclass(frozen=True)
+class PlannedSet(ShareSet):
+    """Queries of one template, and who of them shares what."""
+
+    plan: SharingPlan
+    bursts: PlanCosts | None = None
+    """By these it is decided, burst by burst, how events that may follow one another are taken in; None: always as the
+    plan says."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a template in one query."""
+
+    state: int
+    """Of the machine: that of all trends that end with an event of the node."""
+    variable: str
+    accepts: frozenset[int]
+    """The classes of events that the node takes."""
+
+
+def planned_sets(
+    queries: tuple[QueryPlan, ...], optimizer: str | GloriaOptimizer, model: CostModel | None = None
+) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
+    """A set for each plan that shares something; and, for each query that is in none, by name, why.
+
+    The ways of A-Seq share sequences whose windows move with every event, too.
+    """
+    unfit = {number: reason for number, plan in enumerate(queries) if (reason := _why_unfit(plan))}
+    trees: tuple[ForestSet, ...] = ()
+    if isinstance(optimizer, str) and optimizer in ALONE:
+        trees, alone = forest_sets(queries, optimizer)
+        unfit |= alone
+    moving = {member.query for one in trees for member in one.members}
+    numbers = [number for number in range(len(queries)) if number not in unfit and number not in moving]
+    plans, apart = sharing_plans(tuple(queries[number] for number in numbers), model, optimizer)
+    reasons = {queries[number].query.name: reason for number, reason in unfit.items()} | dict(apart)
+    found = []
+    for plan in plans:
+        template = plan.template
+        members = tuple(Member(numbers[member.query], member.counter) for member in template.members)
+        made = PlannedSet(members, (), "any", replace(plan, template=replace(template, members=members)))
+        if reason := _why_dropped(made, queries):
+            reasons |= dict.fromkeys(template.names, reason)
+        else:
+            found.append(made)
+    named = tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
+    return (*found, *trees), named
+
+
+def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
+    """Where the nodes of a query are in its machine; None where two of them are one state."""
+    counter = plan.counters[0]
+    chain = chain_of(plan, counter)
+    assert chain is not None
+    found = {
+        node: place
+        for node, position in zip(chain.nodes, counter.automata[0].positions, strict=True)
+        if (place := _place(counter.machine, node, position.variable))
+    }
+    return found if len({place.state for place in found.values()}) == len(chain.nodes) else None
+
+
+def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, Place]]:
+    """By query, where the nodes of the plan's template are."""
+    nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
+    return [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
+
+
+def steps_of_set(planned: PlannedSet, queries: Sequence[QueryPlan]) -> Steps:
+    """What runs the plan."""
+    own = places_by_number(planned, queries)
+    return steps_of(planned.plan, [{node: place.state for node, place in one.items()} for one in own])
+
+
+def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:
+    """None where not all events that it takes do the same."""
+    classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == node.type and machine.appends[c]]
+    ways = {machine.appends[c] for c in classes}
+    targets = {append.target for appends in ways for append in appends}
+    return Place(targets.pop(), variable, frozenset(classes)) if len(ways) == len(targets) == 1 else None
+
+
+def _why_unfit(plan: QueryPlan) -> str | None:
+    """What `sharing_plans` says is left to it."""
+    return next(_reasons(plan), None) if why_apart(plan) is None else None
+
+
+def _reasons(plan: QueryPlan) -> Iterator[str]:
+    if plan.counters[0].automata[0].guards:
+        yield NEGATED
+    if places(plan) is None:
+        yield SHARED_STATE
+
+
+def _why_dropped(made: PlannedSet, queries: tuple[QueryPlan, ...]) -> str | None:
+    if not made.plan.shares:
+        return NOTHING
+    plans = [(queries[member.query], queries[member.query].counters[member.counter]) for member in made.members]
+    return FULL if max(map(len, conditions(plans).values()), default=0) > MAX_LANES else None

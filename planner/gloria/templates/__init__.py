@@ -1,0 +1,1 @@
+"""GLORIA templates: a workload as one automaton over event types."""

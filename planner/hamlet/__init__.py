@@ -1,0 +1,1 @@
+"""HAMLET: share sets, the merged template, and the decision per burst whether to share."""

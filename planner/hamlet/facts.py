@@ -1,0 +1,35 @@
+"""What a cost model has to know of a Kleene sub-pattern before the first event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from statistics import mean
+from typing import TYPE_CHECKING
+
+from elsinore.planner.hamlet.bursts import Facts
+from elsinore.planner.plans.sharing import Kleene
+
+if TYPE_CHECKING:
+    from elsinore.planner.plans.plan import Counter, QueryPlan
+
+
+def facts_of(kleene: Kleene, members: Sequence[tuple[QueryPlan, Counter]]) -> Facts:
+    """Means over its sharers; `members` are those of its share set."""
+    plans = [members[sharer.member] for sharer in kleene.sharers]
+    return Facts(
+        queries=len(plans),
+        types=ceil(mean(len({one.type for one in counter.machine.classes}) for _, counter in plans)),
+        rows=mean(_rows(plan, counter) for plan, counter in plans),
+        lanes=mean(1 + len(counter.lanes) for _, counter in plans),
+    )
+
+
+def _rows(plan: QueryPlan, counter: Counter) -> int:
+    maps = plan.window_method(counter) == "pane maps"
+    return len(counter.machine.starts) if maps else plan.overlap
+
+
+def numbers_of(plan: QueryPlan, counter: Counter) -> int:
+    """That an event may change, for each state that it leads to: lanes by row."""
+    return _rows(plan, counter) * (1 + len(counter.lanes)) if plan.query.slide else 1 + len(counter.lanes)

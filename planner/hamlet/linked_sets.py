@@ -1,0 +1,114 @@
+"""Which queries with predicates on neighbours share what: E+ where only events of E are compared with each other.
+
+Which events are neighbours then differs from event to event and from query to query, so that each event ends trends
+of its own (HAMLET, Definition 3.11). What such queries share is the events, and the search for what is let through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from elsinore.planner.machines.machine import Machine
+from elsinore.planner.machines.predicates import Link, anonymous
+from elsinore.planner.plans.sharing import Compared, Kleene, LinkedSet, LinkLane, Sharer, ShareSet
+
+if TYPE_CHECKING:
+    from elsinore.planner.plans.plan import Counter, QueryPlan
+
+CONSUMED = (
+    "predicates on neighbours are shared under skip-till-any-match only: otherwise events end trends, "
+    "so which events there are to compare with differs from query to query"
+)
+
+Text = tuple[str, str, str, str]
+"""A link as a text that is the same for all queries: type, operator and both sides."""
+
+
+def linked_sharers(
+    plan: QueryPlan, counter: Counter, sharers: Mapping[str, tuple[Sharer, ...]]
+) -> dict[str, tuple[Sharer, ...]]:
+    """Of the Kleene sub-patterns that could be shared, were it not for links, those with links; none where there are
+    links elsewhere."""
+    machine = counter.machine
+    if why_not_linked(plan, counter) or set(_linked(machine)) - _own(machine, sharers):
+        return {}
+    targets = {target for _, target in _linked(machine)}
+    return {name: some for name, some in sharers.items() if any(one.target in targets for one in some)}
+
+
+def _linked(machine: Machine) -> list[tuple[int, int]]:
+    return [(append.source, append.target) for one in machine.appends for append in one if append.links]
+
+
+def _own(machine: Machine, sharers: Mapping[str, tuple[Sharer, ...]]) -> set[tuple[int, int]]:
+    """The steps from an event of E to the next in one E+, of trends that no negation takes to another state."""
+    moved = {state for moves in machine.advances for pair in moves for state in pair}
+    return {(one.target, one.target) for some in sharers.values() for one in some if one.target not in moved}
+
+
+def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
+    """What rules out that a counter with links shares anything, before one looks at its Kleene sub-patterns."""
+    if plan.per_event:
+        return "its windows move with every event; those that compare neighbours are shared where they have a SLIDE"
+    if plan.query.semantics != "any":
+        return CONSUMED
+    if counter.machine.closes:
+        return "they stand in a negation, whose matches have to be found event by event"
+    if len(plan.counters) > 1:
+        return "the trends of an AND are counted by partition and then paired up, each query for itself"
+    return None
+
+
+def why_links_apart(plan: QueryPlan) -> str:
+    """Why no Kleene sub-pattern of a query with links could be shared with any other query."""
+    compared = ", ".join(map(str, plan.predicates.links))
+    whys = (why_not_linked(plan, counter) for counter in plan.counters if counter.event_grained)
+    other = "neighbours are compared elsewhere than within one E+ over a single event type that nothing interrupts"
+    return f"{compared}: {next(filter(None, whys), other)}"
+
+
+def linked_set(share_set: ShareSet, members: Sequence[tuple[QueryPlan, Counter]]) -> LinkedSet:
+    """The sharers of each Kleene ordered by their links, and these, each once."""
+    numbers: dict[Text, int] = {}
+    links: list[Compared] = []
+    kleenes, lanes = [], []
+    for kleene in share_set.kleenes:
+        by_links: dict[tuple[int, ...], list[Sharer]] = {}
+        for sharer in kleene.sharers:
+            plan, counter = members[sharer.member]
+            own = _links_of(counter.machine, sharer)
+            for number in own:
+                text = _text(kleene.type, plan.predicates.links[number])
+                if text not in numbers:
+                    numbers[text] = len(links)
+                    links.append(Compared(sharer.member, number))
+            texts = (_text(kleene.type, plan.predicates.links[number]) for number in own)
+            by_links.setdefault(tuple(sorted({numbers[text] for text in texts})), []).append(sharer)
+        sharers = [_with_own_trends(sharer, bool(own)) for own, some in by_links.items() for sharer in some]
+        kleenes.append(Kleene(kleene.type, tuple(sharers)))
+        lanes.append(tuple(LinkLane(own, len(some)) for own, some in by_links.items()))
+    return LinkedSet(share_set.members, tuple(kleenes), share_set.semantics, tuple(links), tuple(lanes))
+
+
+def _with_own_trends(sharer: Sharer, linked: bool) -> Sharer:
+    """Without links an event lengthens all trends of its own E+, as it does those of the states before it."""
+    return sharer if linked else replace(sharer, inputs=(*sharer.inputs, sharer.target))
+
+
+def _links_of(machine: Machine, sharer: Sharer) -> tuple[int, ...]:
+    """All classes that E+ takes have the same: links are of variables."""
+    step = (sharer.target, sharer.target)
+    appends = (append for c in sharer.accepts for append in machine.appends[c])
+    return next(append.links for append in appends if (append.source, append.target) == step)
+
+
+def _text(name: str, link: Link) -> Text:
+    return name, link.operator, anonymous(link.left), anonymous(link.right)
+
+
+def without_linked(machine: Machine, names: frozenset[str]) -> Machine:
+    """The machine for all events but those of these types, which lengthen trends elsewhere."""
+    appends = [() if c and machine.classes[c - 1].type in names else one for c, one in enumerate(machine.appends)]
+    return replace(machine, appends=tuple(appends))

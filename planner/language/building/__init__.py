@@ -1,0 +1,1 @@
+"""Clauses as Lark reads them, to the values of `syntax`: a builder for every kind of clause."""

@@ -1,0 +1,54 @@
+"""Queries in canonical form: every event type has a variable, and every name is one of these."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from elsinore.planner.language.syntax import Aggregate, Attribute, EventType, Grouping, Matches, Pattern, Query
+from elsinore.planner.language.walk import leaves, map_attributes, map_leaves, occurrences
+
+
+def resolve(query: Query) -> Query:
+    """The query with a variable for every event type; names that it does not have stay as they are.
+
+    The variable is the type's own; else the name of the type, where it stands once; else one
+    that no user can write (`B#2` for the second B).
+    """
+    pattern = _named(query.pattern)
+    names = _names(pattern)
+
+    def item(part: Grouping | Aggregate) -> Grouping | Aggregate:
+        if isinstance(part, Grouping) or part.variable is None:
+            return part
+        return replace(part, variable=names.get(part.variable, part.variable))
+
+    def attribute(part: Attribute) -> Attribute:
+        return replace(part, variable=names.get(part.variable, part.variable))
+
+    return replace(
+        query,
+        pattern=pattern,
+        returns=query.returns if isinstance(query.returns, Matches) else tuple(map(item, query.returns)),
+        predicates=tuple(map_attributes(predicate, attribute) for predicate in query.predicates),
+    )
+
+
+def _named(pattern: Pattern) -> Pattern:
+    counts = occurrences(pattern)
+    taken = {leaf.variable for leaf in leaves(pattern)}
+    seen: Counter[str] = Counter()
+
+    def name(leaf: EventType) -> EventType:
+        seen[leaf.name] += 1
+        plain = counts[leaf.name] == 1 and leaf.name not in taken
+        return replace(leaf, variable=leaf.variable or (leaf.name if plain else f"{leaf.name}#{seen[leaf.name]}"))
+
+    return map_leaves(pattern, name)
+
+
+def _names(pattern: Pattern) -> dict[str, str]:
+    """What a user may call an event type, and the variable that it means."""
+    counts = occurrences(pattern)
+    types = {leaf.name: leaf.variable or "" for leaf in leaves(pattern) if counts[leaf.name] == 1}
+    return types | {leaf.variable: leaf.variable for leaf in leaves(pattern) if leaf.variable}

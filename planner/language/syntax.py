@@ -1,0 +1,273 @@
+"""A query as a value: frozen dataclasses that print back as the language.
+
+`parse` makes them as the user wrote them; `resolve` makes them canonical: every
+event type has a variable of its own, and every attribute names such a variable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Literal
+
+from elsinore.problems import Place as Place
+
+Semantics = Literal["any", "next", "contiguous"]
+Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
+ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
+ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
+TimeUnit = Literal["ms", "seconds", "minutes", "hours", "days", "events"]
+
+
+class Node:
+    """Whatever a query is made of; it prints as the language writes it."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        from elsinore.planner.language.printing import show
+
+        return show(self)
+
+
+def _place() -> Place | None:
+    return field(default=None, compare=False, repr=False, kw_only=True)
+
+
+# Patterns
+
+
+@dataclass(frozen=True, slots=True)
+class EventType(Node):
+    name: str
+    variable: str | None = None
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Kleene(Node):
+    """`p+` is (1, None), `p*` (0, None), `p?` (0, 1), `p{n,m}` (n, m)."""
+
+    part: Pattern
+    least: int
+    most: int | None
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Seq(Node):
+    parts: tuple[Pattern, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Node):
+    parts: tuple[Pattern, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class And(Node):
+    parts: tuple[Pattern, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    part: Pattern
+    place: Place | None = _place()
+
+
+Pattern = EventType | Kleene | Seq | Or | And | Not
+
+
+# Expressions
+
+
+@dataclass(frozen=True, slots=True)
+class LiteralValue(Node):
+    """A number, a text, or a truth value."""
+
+    value: int | float | str | bool
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Node):
+    """`X.a`, or `NEXT(X).a` where `next` is set."""
+
+    variable: str
+    name: str
+    next: bool = False
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic(Node):
+    operator: ArithmeticOperator
+    left: Expression
+    right: Expression
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Minus(Node):
+    part: Expression
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Node):
+    operator: ComparisonOperator
+    left: Expression
+    right: Expression
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class In(Node):
+    part: Expression
+    values: tuple[LiteralValue, ...]
+    negated: bool = False
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Node):
+    part: Expression
+    low: Expression
+    high: Expression
+    negated: bool = False
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Node):
+    part: Expression
+    negated: bool = False
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class All(Node):
+    """Conditions joined by AND inside one predicate."""
+
+    parts: tuple[Expression, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Any(Node):
+    """Conditions joined by OR."""
+
+    parts: tuple[Expression, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Negation(Node):
+    """NOT before a condition."""
+
+    part: Expression
+    place: Place | None = _place()
+
+
+Expression = LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation
+
+
+# The query
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence(Node):
+    """`[a, b]`: every event of a trend has the same value in each."""
+
+    attributes: tuple[str, ...]
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping(Node):
+    """A grouping attribute; a variable before it means the attribute alone. `check` refuses an alias."""
+
+    attribute: str
+    variable: str | None = None
+    alias: str | None = None
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Node):
+    """`COUNT(*)` has no variable, `COUNT(X)` no attribute; `text` is what the user wrote, blanks normalised."""
+
+    function: Function
+    variable: str | None
+    attribute: str | None
+    text: str
+    alias: str | None = None
+    place: Place | None = _place()
+
+    @property
+    def label(self) -> str:
+        """The column that holds it."""
+        return self.alias or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Node):
+    """RETURN MATCHES."""
+
+    place: Place | None = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Span(Node):
+    """A length of time, or a number of events."""
+
+    amount: Fraction
+    unit: TimeUnit
+    place: Place | None = _place()
+
+    @property
+    def seconds(self) -> Fraction:
+        milliseconds = {"ms": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
+        return self.amount * milliseconds[self.unit] / 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Node):
+    """`place` is where it begins: QUERY and the name, or its first keyword."""
+
+    name: str
+    returns: tuple[Grouping | Aggregate, ...] | Matches
+    pattern: Pattern
+    within: Span
+    semantics: Semantics = "any"
+    equivalences: tuple[Equivalence, ...] = ()
+    predicates: tuple[Expression, ...] = ()
+    group_by: tuple[Grouping, ...] = ()
+    slide: Span | None = None
+    place: Place | None = _place()
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        if isinstance(self.returns, Matches):
+            return ()
+        return tuple(item for item in self.returns if isinstance(item, Aggregate))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The grouping attributes, each once, as GROUP-BY orders them."""
+        return tuple(dict.fromkeys(grouping.attribute for grouping in self.group_by))
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        """Grouping and equivalence attributes, each once: they split the stream."""
+        equal = (attribute for equivalence in self.equivalences for attribute in equivalence.attributes)
+        return tuple(dict.fromkeys((*self.groups, *equal)))
+
+
+@dataclass(frozen=True, slots=True)
+class Workload(Node):
+    queries: tuple[Query, ...]
+    text: str = field(default="", compare=False, repr=False)

@@ -1,0 +1,75 @@
+"""Walks over patterns and expressions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import cast
+
+from elsinore.planner.language.syntax import And, Attribute, EventType, Expression, Kleene, Node, Not, Or, Pattern, Seq
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """The node and all that it is made of, in the order of the text."""
+    yield node
+    for field in fields(node):  # type: ignore[arg-type]
+        value = getattr(node, field.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Node):
+                yield from nodes(part)
+
+
+def leaves(pattern: Pattern) -> Iterator[EventType]:
+    """The event types of a pattern, those inside of NOT as well."""
+    return (node for node in nodes(pattern) if isinstance(node, EventType))
+
+
+def variables(pattern: Pattern) -> frozenset[str]:
+    """The variables of a resolved pattern."""
+    return frozenset(leaf.variable for leaf in leaves(pattern) if leaf.variable)
+
+
+def negated(pattern: Pattern) -> frozenset[str]:
+    """The variables of a resolved pattern that stand inside of NOT: no event of a trend is bound to them."""
+    return frozenset().union(*(variables(node) for node in nodes(pattern) if isinstance(node, Not)))
+
+
+def occurrences(pattern: Pattern) -> Counter[str]:
+    """How often each event type stands in the pattern."""
+    return Counter(leaf.name for leaf in leaves(pattern))
+
+
+def map_leaves(pattern: Pattern, change: Callable[[EventType], EventType]) -> Pattern:
+    """The pattern with its event types changed, from left to right."""
+    match pattern:
+        case EventType():
+            return change(pattern)
+        case Kleene() | Not():
+            return replace(pattern, part=map_leaves(pattern.part, change))
+        case Seq() | Or() | And():
+            return replace(pattern, parts=tuple(map_leaves(part, change) for part in pattern.parts))
+
+
+def plainly_named(pattern: Pattern) -> Pattern:
+    """Without variables that only repeat the name of a type that stands once."""
+    counts = occurrences(pattern)
+
+    def plain(leaf: EventType) -> EventType:
+        return replace(leaf, variable=None) if leaf.variable == leaf.name and counts[leaf.name] == 1 else leaf
+
+    return map_leaves(pattern, plain)
+
+
+def map_attributes(expression: Expression, change: Callable[[Attribute], Attribute]) -> Expression:
+    """The expression with its attributes changed."""
+    if isinstance(expression, Attribute):
+        return change(expression)
+    changed: dict[str, object] = {}
+    for field in fields(expression):
+        value = getattr(expression, field.name)
+        if isinstance(value, tuple):
+            changed[field.name] = tuple(map_attributes(part, change) for part in value)
+        elif isinstance(value, Node):
+            changed[field.name] = map_attributes(cast(Expression, value), change)
+    return replace(expression, **changed)  # type: ignore[arg-type]

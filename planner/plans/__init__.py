@@ -1,0 +1,1 @@
+"""Plans of workloads: how each query is evaluated, and which queries share."""

@@ -1,0 +1,196 @@
+"""The best of all: for each group of queries that could share, the cheapest of what there is.
+
+HAMLET's share sets, GLORIA's planned sets, some of both, or every query apart: all are priced by one cost model of this
+engine. In a planned set bursts are still decided about while events flow, as in HAMLET's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from elsinore.planner.costs.plan_costs import PlanCosts
+from elsinore.planner.costs.plan_model import PlanModel
+from elsinore.planner.gloria.costs.cost import CostModel, PaperCost
+from elsinore.planner.gloria.costs.engine_cost import EngineCost
+from elsinore.planner.gloria.optimizers import GloriaOptimizer
+from elsinore.planner.gloria.sets import PlannedSet, planned_sets
+from elsinore.planner.hamlet.share_sets import share_sets
+from elsinore.planner.language.syntax import Kleene
+from elsinore.planner.language.walk import nodes
+from elsinore.planner.plans.parts import renumbered
+from elsinore.planner.plans.sharing import Member, ShareSet
+
+if TYPE_CHECKING:
+    from elsinore.planner.plans.plan import Plan, QueryPlan
+
+Sets = tuple[ShareSet, ...]
+
+APART, HAMLET, GLORIA, BOTH = "every query apart", "HAMLET", "GLORIA", "GLORIA and HAMLET"
+DEARER = "to run it apart costs less than to share"
+
+MARGIN = 0.03
+"""So much must others cost less than HAMLET, which sees what bursts are like, where others rely on what is expected;
+and a sharing plan less than the one by the paper's cost model."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to run a group of queries."""
+
+    name: str
+    cost: float
+    """Nanoseconds, for the events of the longest window."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    queries: tuple[str, ...]
+    chosen: Option
+    rejected: tuple[Option, ...]
+    """The cheapest first; HAMLET before others that gain little against it."""
+
+
+def chosen_for(plan: Plan, model: CostModel) -> Plan:
+    """A plan of `auto`, chosen anew by what has become known of the stream."""
+    share_sets, reasons, choices = best_of_all(plan.queries, model)
+    return replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Queries, by number, that some share set or planned set has in common."""
+
+    numbers: tuple[int, ...]
+    sets: Sets
+
+    @property
+    def planned(self) -> Sets:
+        return tuple(one for one in self.sets if isinstance(one, PlannedSet))
+
+    @property
+    def priced(self) -> bool:
+        """Is there anything to choose? Of other kinds of sets no costs are known: they share."""
+        return any(isinstance(one, PlannedSet) or type(one) is ShareSet for one in self.sets)
+
+
+def best_of_all(
+    queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: GloriaOptimizer | None = None
+) -> tuple[Sets, tuple[tuple[str, str], ...], tuple[Choice, ...]]:
+    """The share sets; for each query that is in none, by name, why; and what was chosen among what."""
+    prices = PlanModel.of(queries, model)
+    hamlet, unshared = share_sets(queries)
+    gloria, unplanned = _planned(queries, prices, model, optimizer or "gloria")
+    reasons = {name: _reason(query, dict(unshared), dict(unplanned)) for query in queries if (name := query.query.name)}
+    found: list[ShareSet] = []
+    choices = []
+    for group in _groups(hamlet, gloria):
+        if not group.priced:
+            found += group.sets
+            continue
+        sets, choice = _Chooser(queries, prices, group).choose()
+        found += sets
+        choices.append(choice)
+    inside = {member.query for one in found for member in one.members}
+    apart = (query.query.name for number, query in enumerate(queries) if number not in inside)
+    return tuple(found), tuple((name, reasons[name]) for name in apart), tuple(choices)
+
+
+def _planned(
+    queries: tuple[QueryPlan, ...], prices: PlanModel, model: CostModel | None, optimizer: str | GloriaOptimizer
+) -> tuple[Sets, tuple[tuple[str, str], ...]]:
+    """By template, the cheapest of the plans that are found with the paper's cost model and with this engine's.
+
+    While a plan is looked for, less is known of what it costs here than when it is found.
+    """
+    models = (
+        (PaperCost(prices.statistics), prices.gloria) if model is None or isinstance(model, EngineCost) else (model,)
+    )
+    best: dict[frozenset[Member], tuple[float, ShareSet]] = {}
+    reasons: dict[str, str] = {}
+    for one in models:
+        found, unplanned = planned_sets(queries, optimizer, one)
+        reasons |= dict(unplanned)
+        for made in (decided(share_set, prices.costs) for share_set in found):
+            cost = prices.cost({member.query: queries[member.query] for member in made.members}, [made])
+            members = frozenset(made.members)
+            if members not in best or cost < best[members][0] * (1 - MARGIN):
+                best[members] = cost, made
+    return tuple(made for _, made in best.values()), tuple(reasons.items())
+
+
+def decided(one: ShareSet, costs: PlanCosts) -> ShareSet:
+    """With HAMLET's decisions about bursts."""
+    return replace(one, bursts=costs) if isinstance(one, PlannedSet) else one
+
+
+def _reason(query: QueryPlan, unshared: dict[str, str], unplanned: dict[str, str]) -> str:
+    """Of HAMLET where there is Kleene, of GLORIA else; who is left out by neither costs less apart."""
+    name = query.query.name
+    if name not in unshared or name not in unplanned:
+        return DEARER
+    return (unshared if any(isinstance(node, Kleene) for node in nodes(query.query.pattern)) else unplanned)[name]
+
+
+def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
+    """In the order of their first queries."""
+    together: dict[int, int] = {}
+    for one in (*hamlet, *gloria):
+        linked = {together.setdefault(member.query, member.query) for member in one.members}
+        together = {number: min(linked) if first in linked else first for number, first in together.items()}
+    for group in sorted({*together.values()}):
+        numbers = tuple(sorted(number for number, first in together.items() if first == group))
+        yield _Group(numbers, tuple(one for one in (*hamlet, *gloria) if one.members[0].query in numbers))
+
+
+class _Chooser:
+    """The options of a group."""
+
+    def __init__(self, queries: tuple[QueryPlan, ...], prices: PlanModel, group: _Group) -> None:
+        self._queries, self._prices, self._group = queries, prices, group
+        self._priced: list[tuple[Option, Sets]] = []
+
+    def choose(self) -> tuple[Sets, Choice]:
+        every = self._group.planned
+        if shared := self._hamlet(()):
+            self._look(HAMLET, shared)
+        if every:
+            self._look(GLORIA, every)
+            self._look_at_some(every)
+        self._look(APART, ())
+        (chosen, sets), *others = sorted(self._priced, key=lambda one: _worth(one[0]))
+        names = tuple(self._queries[number].query.name for number in self._group.numbers)
+        return sets, Choice(names, chosen, tuple(option for option, _ in others))
+
+    def _look_at_some(self, every: Sets) -> None:
+        """Planned sets and share sets side by side: one planned set after another is left to HAMLET, or not."""
+        taken = every
+        best = self._cost((*taken, *self._hamlet(taken)))
+        for one in every:
+            fewer = tuple(other for other in taken if other is not one)
+            cost = self._cost((*fewer, *self._hamlet(fewer)))
+            if cost < best:
+                taken, best = fewer, cost
+        rest = self._hamlet(taken)
+        if taken and rest:
+            self._look(BOTH, (*taken, *rest))
+
+    def _hamlet(self, planned: Sets) -> Sets:
+        """HAMLET's share sets of those that are in no planned set."""
+        inside = {member.query for one in planned for member in one.members}
+        numbers = [number for number in self._group.numbers if number not in inside]
+        found, _ = share_sets(tuple(self._queries[number] for number in numbers))
+        return tuple(renumbered(one, dict(zip(count(), numbers, strict=False))) for one in found)
+
+    def _look(self, name: str, sets: Sets) -> None:
+        if not any(sets == other for _, other in self._priced):
+            self._priced.append((Option(name, self._cost(sets)), sets))
+
+    def _cost(self, sets: Sets) -> float:
+        return self._prices.cost({number: self._queries[number] for number in self._group.numbers}, sets)
+
+
+def _worth(option: Option) -> float:
+    return option.cost * (1 - MARGIN if option.name == HAMLET else 1)

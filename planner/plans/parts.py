@@ -1,0 +1,81 @@
+"""The parts of a plan: queries that run together, whatever becomes of the others.
+
+Queries are one part where a share set has counters of them. Each part is a plan of its own, so an engine can go on with
+some of them, begin others, and end the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.sharing import Member, ShareSet
+
+if TYPE_CHECKING:
+    from elsinore.planner.plans.auto import Choice
+    from elsinore.planner.plans.plan import Plan, QueryPlan
+
+
+def parts_of(plan: Plan) -> tuple[Plan, ...]:
+    """In the order of their first queries."""
+    together = list(range(len(plan.queries)))
+    for share_set in plan.share_sets:
+        numbers = {together[member.query] for member in share_set.members}
+        together = [min(numbers) if number in numbers else number for number in together]
+    return tuple(_part(plan, [q for q, one in enumerate(together) if one == number]) for number in sorted({*together}))
+
+
+def _part(plan: Plan, queries: Sequence[int]) -> Plan:
+    place = {query: number for number, query in enumerate(queries)}
+    names = {plan.queries[query].query.name for query in queries}
+    return replace(
+        plan,
+        queries=tuple(plan.queries[query] for query in queries),
+        share_sets=tuple(renumbered(one, place) for one in plan.share_sets if one.members[0].query in place),
+        reasons=tuple((name, reason) for name, reason in plan.reasons if name in names),
+        choices=tuple(choice for choice in plan.choices if names.intersection(choice.queries)),
+    )
+
+
+def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
+    """One plan of all of them."""
+    from elsinore.planner.plans.plan import Plan
+
+    queries: list[QueryPlan] = []
+    share_sets: list[ShareSet] = []
+    reasons: list[tuple[str, str]] = []
+    choices: dict[Choice, None] = {}
+    for part in parts:
+        place = {number: len(queries) + number for number in range(len(part.queries))}
+        queries += part.queries
+        share_sets += (renumbered(one, place) for one in part.share_sets)
+        reasons += part.reasons
+        choices |= dict.fromkeys(part.choices)
+    return Plan(strategy, tuple(queries), tuple(share_sets), tuple(reasons), tuple(choices))
+
+
+def renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
+    """The same share set, where queries have other numbers."""
+    members = tuple(Member(place[member.query], member.counter) for member in share_set.members)
+    if isinstance(share_set, PlannedSet):
+        template = replace(share_set.plan.template, members=members)
+        return replace(share_set, members=members, plan=replace(share_set.plan, template=template))
+    return replace(share_set, members=members)
+
+
+def run_alike(one: Plan, other: Plan) -> bool:
+    """Are two parts the same work, so that what one has counted is what the other would have?"""
+    return _work(one) == _work(other)
+
+
+def _work(part: Plan) -> tuple[object, ...]:
+    """All that an engine sees of a part; not what else was looked at when it was made, nor what it costs."""
+    return tuple((one.query, one.method) for one in part.queries), tuple(map(_sharing, part.share_sets))
+
+
+def _sharing(share_set: ShareSet) -> object:
+    if isinstance(share_set, PlannedSet):
+        return share_set.members, share_set.plan.template, share_set.plan.q_sets, share_set.bursts
+    return share_set

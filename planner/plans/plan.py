@@ -1,0 +1,252 @@
+"""The plan of a workload: for each query its machine, granularities, partition keys and windows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+from typing import Literal
+
+from elsinore.planner.baselines.sets import prefix_sets
+from elsinore.planner.baselines.unroll import LENGTH, unrolled
+from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.optimizers import GloriaOptimizer
+from elsinore.planner.gloria.sets import planned_sets
+from elsinore.planner.hamlet.share_sets import share_sets
+from elsinore.planner.language.errors import Problem, WorkloadError
+from elsinore.planner.language.syntax import Query, Workload
+from elsinore.planner.machines.ambiguity import named
+from elsinore.planner.machines.automaton import Automaton, automaton, operands
+from elsinore.planner.machines.event_classes import event_classes
+from elsinore.planner.machines.lanes import Lane, lanes
+from elsinore.planner.machines.machine import Machine, TooComplexError
+from elsinore.planner.machines.predicates import Predicates, attributes, classify
+from elsinore.planner.machines.subsets import machine
+from elsinore.planner.plans.auto import Choice, best_of_all
+from elsinore.planner.plans.sharing import ShareSet
+from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
+
+STRATEGIES = tuple(METHODS)
+"""`cogra`: each query apart, at the coarsest granularity that is right. `auto` picks the best there is.
+
+`gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and `chop-connect` are the
+ways of A-Seq to share; `a-seq` is its way to run a sequence by itself.
+
+To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
+`sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
+"""
+
+SHARING = ("hamlet", "hamlet-static")
+"""Those that share Kleene sub-patterns, burst by burst."""
+
+PLANNED = ("gloria", "gloria-greedy", "gloria-noprune", "prefix", "chop-connect")
+"""Those that share transitions, as a sharing plan says."""
+
+MAX_COUNTERS = 1024
+"""Counters of one query: sets of operands of AND that a trend can match at once."""
+
+Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
+
+GRAINS: dict[Method, Granularity] = {"events": "event", "trends": "trend", "prefixes": "prefix"}
+"""What methods keep that choose for all variables alike."""
+
+WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "row per start", "window by window"]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Trends that match all of some operands of a pattern's AND (of its only one, but for AND)."""
+
+    operands: tuple[int, ...]
+    automata: tuple[Automaton, ...]
+    machine: Machine
+    lanes: tuple[Lane, ...]
+
+    @property
+    def event_grained(self) -> bool:
+        """Some predicate on neighbours has to look at single events."""
+        linked = any(append.links for appends in self.machine.appends for append in appends)
+        return linked or bool(self.machine.closes)
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    query: Query
+    predicates: Predicates
+    counters: tuple[Counter, ...]
+    granularities: tuple[tuple[str, Granularity], ...]
+    """By variable, as the pattern has them."""
+    method: Method = "coarsest"
+    silent: bool = False
+    """It was removed from the workload, and gives no rows; it runs on for those that it shares its work with."""
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.query.partition
+
+    @property
+    def per_event(self) -> bool:
+        """Do windows move with every event?"""
+        return self.query.slide is None
+
+    @property
+    def overlap(self) -> int:
+        """How many windows an event can be in."""
+        assert self.query.slide is not None
+        return -int(-self.query.within.seconds // self.query.slide.seconds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The attributes that the query reads."""
+        read = {attribute.name for predicate in self.query.predicates for attribute in attributes(predicate)}
+        read |= {item.attribute for item in self.query.aggregates if item.attribute}
+        return tuple(sorted(read | set(self.partition)))
+
+    @property
+    def types(self) -> frozenset[str]:
+        return frozenset(event_class.type for counter in self.counters for event_class in counter.machine.classes)
+
+    def keeps_events(self, counter: Counter) -> bool:
+        """Does a window's evaluation have to see its single events?"""
+        return self.method not in ("coarsest", "starts") or counter.event_grained
+
+    def window_method(self, counter: Counter) -> WindowMethod:
+        """A row of counters per open window, or maps of panes where that is fewer."""
+        if self.keeps_events(counter):
+            return "window by window"
+        if self.per_event:
+            return "row per start" if self.method == "starts" else "two stacks"
+        if self.overlap == 1:
+            return "one row"
+        return "row per window" if self.overlap <= max(2, len(counter.machine.starts)) else "pane maps"
+
+
+@dataclass(frozen=True)
+class Plan:
+    strategy: str
+    queries: tuple[QueryPlan, ...]
+    share_sets: tuple[ShareSet, ...] = ()
+    reasons: tuple[tuple[str, str], ...] = ()
+    """Why a query runs apart, by its name."""
+    choices: tuple[Choice, ...] = ()
+    """What `auto` chose, and among what."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(sorted({column for query in self.queries for column in query.columns}))
+
+    @property
+    def types(self) -> frozenset[str]:
+        return frozenset[str]().union(*(query.types for query in self.queries))
+
+    @property
+    def spans(self) -> tuple[Fraction, ...]:
+        """All lengths of windows and slides, in seconds."""
+        found = {query.query.within.seconds for query in self.queries}
+        found |= {query.query.slide.seconds for query in self.queries if query.query.slide}
+        return tuple(sorted(found))
+
+
+def plan(
+    workload: Workload,
+    strategy: str = "auto",
+    model: CostModel | None = None,
+    optimizer: GloriaOptimizer | None = None,
+) -> Plan:
+    """The plan of a checked workload.
+
+    Sharing plans are those of least cost by the model, or by what is known before the first event; for `auto` that is a
+    model of this engine, else the paper's. Another optimizer may look for them than the strategy's own.
+    """
+    if strategy not in STRATEGIES:
+        raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+    check_strategy(workload, strategy)
+    queries = _queries(workload, METHODS[strategy])
+    if strategy == "auto":
+        return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
+    if strategy in PLANNED:
+        return Plan(strategy, queries, *planned_sets(queries, optimizer or strategy, model))
+    if METHODS[strategy] == "prefixes":
+        return Plan(strategy, queries, *prefix_sets(queries))
+    if strategy not in SHARING:
+        return Plan(strategy, queries)
+    return Plan(strategy, queries, *share_sets(queries))
+
+
+def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
+    """Checked queries are not too complex; those that are flattened may be so again."""
+    plans, problems = [], []
+    for query in workload.queries:
+        try:
+            plans.append(plan_query(query, method))
+        except TooComplexError as error:
+            problems.append(Problem(error.message, error.hint, query.pattern.place, query.name))
+    if problems:
+        raise WorkloadError(problems, workload.text)
+    return tuple(plans)
+
+
+def plan_query(query: Query, method: Method = "coarsest", length: int = LENGTH) -> QueryPlan:
+    """`length`: of the longest match of Kleene, where it is flattened."""
+    predicates = classify(query)
+    wholes = tuple(automaton(part) for part in operands(query.pattern))
+    grains = _granularities(query, predicates, wholes, method)
+    if method == "prefixes":
+        wholes = tuple(unrolled(whole, length) for whole in wholes)
+    return QueryPlan(query, predicates, _counters(query, predicates, wholes), grains, method)
+
+
+def _counters(query: Query, predicates: Predicates, wholes: tuple[Automaton, ...]) -> tuple[Counter, ...]:
+    """One per operand of AND, and one per set of operands that some trend could match at once."""
+    names = named(query)
+    needed = lanes(query.aggregates)
+    counters: list[Counter] = []
+    for chosen in _joint(len(wholes), counters):
+        automata = tuple(wholes[i] for i in chosen)
+        built = machine(automata, predicates, names, query.semantics, event_classes(automata, predicates))
+        if not built.accepting:
+            continue
+        if len(counters) == MAX_COUNTERS:
+            raise TooComplexError(
+                f"some trends match several operands of AND at once, in more than {MAX_COUNTERS:,} combinations",
+                "use fewer operands, or operands of different types",
+            )
+        variables = {position.variable for position in automata[0].positions}
+        own = tuple(lane for lane in needed if len(chosen) == 1 and lane.variable in variables)
+        counters.append(Counter(chosen, automata, built, own))
+    return tuple(counters)
+
+
+def _joint(operands: int, found: Sequence[Counter]) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of operands that a trend might match at once, smaller ones first.
+
+    A trend that matches a set matches each of its subsets, so a set is left out unless all subsets with one operand
+    less have been found: of operands with nothing in common, no set of three is ever looked at.
+    """
+    yield from ((i,) for i in range(operands))
+    size = 1
+    while level := [counter.operands for counter in found if len(counter.operands) == size]:
+        known = set(level)
+        followers: dict[tuple[int, ...], list[int]] = {}
+        for one in level:
+            followers.setdefault(one[:-1], []).append(one[-1])
+        for prefix, lasts in followers.items():
+            for i, j in combinations(lasts, 2):
+                chosen = (*prefix, i, j)
+                if all(part in known for part in combinations(chosen, size)):
+                    yield chosen
+        size += 1
+
+
+def _granularities(
+    query: Query, predicates: Predicates, wholes: tuple[Automaton, ...], method: Method
+) -> tuple[tuple[str, Granularity], ...]:
+    """Table 5 of COGRA, variable by variable: only events that a later one is compared with are kept."""
+    compared = {link.before for link in predicates.links}
+    coarsest: Granularity = "type" if query.semantics == "any" else "pattern"
+    found: dict[str, Granularity] = {}
+    for position in (position for whole in wholes for position in whole.positions):
+        grain = "event" if position.variable in compared else coarsest
+        found[position.variable] = GRAINS.get(method, grain)
+    return tuple(found.items())

@@ -1,0 +1,102 @@
+"""Strategies by name: how each wants a query evaluated, and which queries it cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Literal
+
+from elsinore.planner.language.errors import Problem, WorkloadError
+from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Query, Workload
+from elsinore.planner.language.walk import negated, nodes
+from elsinore.planner.machines.predicates import classify
+
+Method = Literal["coarsest", "events", "trends", "prefixes", "starts"]
+"""Counters at the coarsest granularity that is right; every event a node; every trend constructed; a counter per
+prefix of fixed-length sequences; the coarsest, but by start event where windows move with every event."""
+
+METHODS: dict[str, Method] = {
+    "auto": "coarsest",
+    "hamlet": "coarsest",
+    "hamlet-static": "coarsest",
+    "gloria": "coarsest",
+    "gloria-greedy": "coarsest",
+    "gloria-noprune": "coarsest",
+    "prefix": "coarsest",
+    "chop-connect": "coarsest",
+    "a-seq": "starts",
+    "greta": "events",
+    "cogra": "coarsest",
+    "two-step": "trends",
+    "sharon": "prefixes",
+}
+"""By strategy: how a query that shares nothing is evaluated."""
+
+INSTEAD = 'use strategy="auto", which runs every query'
+
+
+def check_strategy(workload: Workload, strategy: str) -> None:
+    """Raise WorkloadError with everything that the strategy cannot run."""
+    problems = [
+        replace(found, message=f"strategy {strategy} cannot run {found.message}", hint=INSTEAD, query=query.name)
+        for query in workload.queries
+        for look in REFUSALS.get(METHODS[strategy], ())
+        for found in look(query)
+    ]
+    if problems:
+        raise WorkloadError(problems, workload.text)
+
+
+def _neighbours_in_negations(query: Query) -> Iterator[Problem]:
+    """Their matches are followed event by event beside the trends; a trend alone knows nothing of them."""
+    absent = negated(query.pattern)
+    for link in classify(query).links:
+        if link.before in absent:
+            yield Problem(f"the predicate on neighbours {link} inside of NOT", place=link.left.place)
+
+
+def _neighbours(query: Query) -> Iterator[Problem]:
+    """Prefixes are counted, and no event of theirs is kept."""
+    for link in classify(query).links:
+        yield Problem(f"the predicate on neighbours {link}", place=link.left.place)
+
+
+def _other_semantics(query: Query) -> Iterator[Problem]:
+    names = {"next": "skip-till-next-match", "contiguous": "contiguous"}
+    if query.semantics in names:
+        yield Problem(f"SEMANTICS {names[query.semantics]}", place=query.place)
+
+
+def _moving_windows(query: Query) -> Iterator[Problem]:
+    if query.slide is None:
+        yield Problem("windows that move with every event: WITHIN without SLIDE", place=query.within.place)
+
+
+def _conjunctions(query: Query) -> Iterator[Problem]:
+    if isinstance(query.pattern, And):
+        yield Problem("AND", place=query.pattern.place)
+
+
+def _kleene_over_patterns(query: Query) -> Iterator[Problem]:
+    """E+ becomes E, EE, EEE, ...; the repetitions of a longer part would multiply instead."""
+    for node in nodes(query.pattern):
+        if isinstance(node, Kleene) and node.most is None and not isinstance(node.part, EventType):
+            yield Problem(f"Kleene over more than one event type: {node}", place=node.place)
+
+
+def _other_than_sequences(query: Query) -> Iterator[Problem]:
+    """A-Seq has SEQ over event types, and event types that must not occur between them (Section 2.1)."""
+    for node in nodes(query.pattern):
+        if isinstance(node, Kleene):
+            yield Problem(f"repeated or optional parts: {node}", place=node.place)
+        elif isinstance(node, Or):
+            yield Problem(f"OR: {node}", place=node.place)
+        elif isinstance(node, Not) and not isinstance(node.part, EventType):
+            yield Problem(f"NOT over more than one event type: {node}", place=node.place)
+
+
+REFUSALS: dict[Method, tuple[Callable[[Query], Iterator[Problem]], ...]] = {
+    "trends": (_neighbours_in_negations,),
+    "prefixes": (_other_semantics, _moving_windows, _conjunctions, _kleene_over_patterns, _neighbours),
+    "starts": (_other_semantics, _conjunctions, _other_than_sequences, _neighbours),
+}

@@ -1,0 +1,1 @@
+"""Time as ticks, and the windows and panes of queries."""
