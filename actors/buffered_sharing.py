@@ -11,7 +11,7 @@ import pyarrow as pa
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.sharing import SharedColumns, SharedCounting
 from elsinore.actors.windows.buffer import Buffer
-from elsinore.planner.plans.plan import Counter, Plan, QueryPlan
+from elsinore.planner.plans.model import Counter, Plan, QueryPlan
 from elsinore.planner.plans.sharing import ShareSet
 
 

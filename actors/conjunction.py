@@ -23,7 +23,7 @@ from elsinore.actors.rows.results import Decoder
 from elsinore.actors.rows.rows import Rows
 from elsinore.actors.rows.values import collected
 from elsinore.actors.streams.partitions import Partitions
-from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 
 Operands = tuple[int, ...]
 Key = tuple[int, int, int]

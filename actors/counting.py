@@ -29,7 +29,7 @@ from elsinore.actors.windows.window_maps import WindowMaps
 from elsinore.actors.windows.window_rows import WindowRows
 from elsinore.planner.a_seq.forest import forest_of, sequence_of
 from elsinore.planner.machines.machine import Machine
-from elsinore.planner.plans.plan import Counter, QueryPlan
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.windows import Windows
 

@@ -37,8 +37,8 @@ from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.plans.changing import speaking
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import parts_of
-from elsinore.planner.plans.plan import Plan
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.spans import show_length
 

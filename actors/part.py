@@ -27,8 +27,8 @@ from elsinore.planner.baselines.sets import PrefixSet
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.language.syntax import Query
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import run_alike
-from elsinore.planner.plans.plan import Plan, QueryPlan
 from elsinore.planner.plans.sharing import LinkedSet, MovingSet, ShareSet
 from elsinore.planner.time.clock import Clock
 

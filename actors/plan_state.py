@@ -22,7 +22,8 @@ from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.gloria.templates import template
 from elsinore.planner.language import syntax
 from elsinore.planner.plans import sharing
-from elsinore.planner.plans.plan import Plan, plan_query
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan_query
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.problems import Place
 

@@ -16,7 +16,7 @@ from elsinore.actors.rows.cells import Cells, join
 from elsinore.actors.rows.partial_rows import Part, PartialRows
 from elsinore.actors.rows.results import Decoder
 from elsinore.actors.streams.partitions import Partitions
-from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 
 
 class QueryGraph:

@@ -25,7 +25,7 @@ from elsinore.planner.hamlet.facts import facts_of
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.machines.lanes import Lane
 from elsinore.planner.machines.machine import Machine
-from elsinore.planner.plans.plan import Counter, Plan, QueryPlan
+from elsinore.planner.plans.model import Counter, Plan, QueryPlan
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.time.clock import Clock
 

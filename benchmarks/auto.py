@@ -18,7 +18,8 @@ from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
 QUERIES = 100

@@ -20,7 +20,7 @@ from elsinore.cluster.machines.costs import costs_file
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.calibrated import Costs
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
 SIZES = (1, 2, 4, 8, 16, 64, 256)

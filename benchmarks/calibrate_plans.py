@@ -32,7 +32,8 @@ from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.auto import decided
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
 EVENTS = 40_000

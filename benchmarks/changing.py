@@ -13,7 +13,8 @@ from benchmarks.gloria import QUERIES, RATE, WINDOWS, mixed, stream
 from elsinore.actors.engine import Engine
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.changing import changed
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
 STEPS, BEFORE, BEGINNING, SIDE_BY_SIDE, BEHIND = 36, range(6, 18), range(18, 20), range(20, 23), range(25, 36)

@@ -18,7 +18,8 @@ from elsinore.cluster.run.local import LocalRun
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 
 QUERIES = 50
 RATE, PARTITIONS = 4_000, 4

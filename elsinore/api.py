@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elsinore.cluster.run.ray_run import RayRun
     from elsinore.connectors.sources import Source
     from elsinore.drawing.drawing import Drawing
-    from elsinore.planner.plans.plan import Plan
+    from elsinore.planner.plans.model import Plan
     from elsinore.result import Result
 
 NUMERICS = ("exact", "approximate")
@@ -213,7 +213,7 @@ def checked(workload: str | PathLike[str]) -> Workload:
 
 
 def _planned(workload: Workload, strategy: str) -> Plan:
-    from elsinore.planner.plans.plan import STRATEGIES, plan
+    from elsinore.planner.plans.planning import STRATEGIES, plan
 
     known("strategy", strategy, STRATEGIES)
     return plan(workload, strategy)

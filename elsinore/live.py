@@ -117,7 +117,7 @@ def stream(
     from elsinore.cluster.stream.live import Asked, Live
     from elsinore.connectors.spark.streams import check_folder, open_stream
     from elsinore.planner.checks.check import check_attributes
-    from elsinore.planner.plans.plan import STRATEGIES, plan
+    from elsinore.planner.plans.planning import STRATEGIES, plan
 
     chosen = chosen_settings("ray", settings)
     known("numeric", numeric, NUMERICS)

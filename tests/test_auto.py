@@ -12,7 +12,7 @@ from elsinore.connectors.rows.tables import answers, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.sets import PlannedSet
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 
 
 @pytest.mark.parametrize("burst", [1, 100])

@@ -17,7 +17,8 @@ from elsinore.actors.streams.reorder import START
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.changing import changed
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.oracle import sharing
 from tests.oracle.ambiguity import ambiguous

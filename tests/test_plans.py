@@ -21,7 +21,8 @@ from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.gloria.optimizers import OPTIMIZERS
 from elsinore.planner.gloria.sets import PlannedSet, planned_sets
 from elsinore.planner.plans.auto import decided
-from elsinore.planner.plans.plan import PLANNED, Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import PLANNED, plan
 from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
 from tests.oracle.answer import answer

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 import elsinore
 from elsinore.planner.baselines.sets import PrefixSet
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences

@@ -15,7 +15,7 @@ import elsinore
 import elsinore.actors.a_seq.forest_graph
 from elsinore.planner.a_seq.sets import ForestSet
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences

@@ -22,7 +22,7 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
 from tests.oracle.answer import answer

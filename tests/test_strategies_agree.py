@@ -10,7 +10,7 @@ from hypothesis import assume, given, note, settings
 
 import elsinore
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import STRATEGIES, plan
+from elsinore.planner.plans.planning import STRATEGIES, plan
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences

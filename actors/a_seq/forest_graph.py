@@ -16,7 +16,7 @@ from elsinore.actors.moving.due import DueGraph
 from elsinore.actors.moving.stacks_numba_fns import Due, Results
 from elsinore.actors.moving.tables import results
 from elsinore.planner.a_seq.sets import ForestSet
-from elsinore.planner.plans.plan import Counter
+from elsinore.planner.plans.model import Counter
 
 ROOM = 1 << 10
 """Rows that the snapshots of a connection tell of together, at first."""

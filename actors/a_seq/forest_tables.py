@@ -16,7 +16,7 @@ from elsinore.actors.algebra.counters_numba_fns import NONE, Events
 from elsinore.actors.lowering.machines import column, pointers
 from elsinore.actors.lowering.sets import Columns
 from elsinore.planner.a_seq.forest import Forest
-from elsinore.planner.plans.plan import Counter
+from elsinore.planner.plans.model import Counter
 
 Ints = npt.NDArray[np.int64]
 

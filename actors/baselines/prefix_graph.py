@@ -12,7 +12,7 @@ from elsinore.actors.lowering.entries import event_tables
 from elsinore.actors.neighbours.entries_numba_fns import Links
 from elsinore.actors.neighbours.graph import WindowGraph
 from elsinore.planner.machines.machine import Machine
-from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.time.clock import Clock
 
 

@@ -13,7 +13,7 @@ from elsinore.actors.neighbours.graph import MovingGraph
 from elsinore.actors.neighbours.shared_windows import WindowMember
 from elsinore.actors.sharing import taken
 from elsinore.planner.baselines.sets import PrefixSet
-from elsinore.planner.plans.plan import Plan, QueryPlan
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.windows import Windows
 

@@ -24,7 +24,7 @@ from elsinore.actors.rows.cells import Cells
 from elsinore.actors.windows.buffer import Buffer
 from elsinore.planner.baselines.prefix_tree import Branch, PrefixTree, prefix_tree
 from elsinore.planner.machines.predicates import Predicates
-from elsinore.planner.plans.plan import Counter
+from elsinore.planner.plans.model import Counter
 from elsinore.planner.time.windows import Windows
 
 Lane = tuple[str, int]

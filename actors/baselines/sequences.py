@@ -10,7 +10,8 @@ from elsinore.planner.baselines.unroll import LENGTH, LONGEST, repeated
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.machines.automaton import automaton
 from elsinore.planner.machines.machine import TooComplexError
-from elsinore.planner.plans.plan import Counter, QueryPlan, plan_query
+from elsinore.planner.plans.model import Counter, QueryPlan
+from elsinore.planner.plans.planning import plan_query
 from elsinore.planner.time.clock import Clock
 
 

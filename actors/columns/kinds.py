@@ -17,7 +17,7 @@ from elsinore.actors.columns.expressions import Evaluator
 from elsinore.planner.hamlet.share_sets import Condition, class_of, conditions
 from elsinore.planner.language.syntax import Expression
 from elsinore.planner.machines.predicates import attributes
-from elsinore.planner.plans.plan import Counter, QueryPlan
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Kleene
 
 ANY_OTHER = "*"

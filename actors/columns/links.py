@@ -16,7 +16,7 @@ from elsinore.actors.neighbours.entries_numba_fns import Links
 from elsinore.actors.streams.keys import Texts
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.machines.predicates import Link, Predicates, attributes
-from elsinore.planner.plans.plan import Counter
+from elsinore.planner.plans.model import Counter
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

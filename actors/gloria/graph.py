@@ -23,7 +23,7 @@ from elsinore.actors.lowering.sets import members_of
 from elsinore.actors.rows.cells import Cells
 from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph
 from elsinore.planner.gloria.sets import PlannedSet, places_by_number, steps_of_set
-from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 
 SNAPSHOTS = 16
 """Of a chain at once: with more, expressions are long; with fewer, chains are settled often."""

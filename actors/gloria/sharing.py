@@ -5,7 +5,7 @@ from __future__ import annotations
 from elsinore.actors.gloria.graph import PlanGraph
 from elsinore.actors.sharing import Shared
 from elsinore.planner.gloria.sets import PlannedSet
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
 

@@ -10,7 +10,7 @@ from elsinore.actors.lowering.machines import column, pointers
 from elsinore.actors.neighbours.entries_numba_fns import BACKWARD, EVENT, FORWARD, INDEX, POINT, TYPE, EventTables
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Predicates
-from elsinore.planner.plans.plan import Counter
+from elsinore.planner.plans.model import Counter
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
 

@@ -13,7 +13,7 @@ from elsinore.actors.moving.graph import MovingShareGraph
 from elsinore.actors.neighbours.graph import MovingGraph, WindowGraph
 from elsinore.actors.sharing import taken
 from elsinore.planner.a_seq.sets import ForestSet
-from elsinore.planner.plans.plan import Plan, QueryPlan
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.sharing import MovingSet
 from elsinore.planner.time.clock import Clock
 

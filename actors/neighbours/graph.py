@@ -21,7 +21,7 @@ from elsinore.actors.neighbours.buffered_numba_fns import run_moments, run_parti
 from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links, Room
 from elsinore.actors.rows.cells import Cells
 from elsinore.actors.windows.buffer import Buffer
-from elsinore.planner.plans.plan import Counter
+from elsinore.planner.plans.model import Counter
 from elsinore.planner.time.windows import Windows
 
 START = -(2**63)

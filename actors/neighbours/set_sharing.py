@@ -15,7 +15,7 @@ from elsinore.actors.neighbours.graph import MovingGraph
 from elsinore.actors.neighbours.set_graph import LinkedGraph, LinkedMember
 from elsinore.actors.sharing import taken
 from elsinore.planner.hamlet.linked_sets import without_linked
-from elsinore.planner.plans.plan import Counter, Plan, QueryPlan
+from elsinore.planner.plans.model import Counter, Plan, QueryPlan
 from elsinore.planner.plans.sharing import LinkedSet
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.windows import Windows

@@ -21,7 +21,7 @@ from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted
 from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.actors.state import pack, unpack
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Route
 from elsinore.planner.time.clock import Clock
 

@@ -21,7 +21,8 @@ from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.gloria.templates.template import Template
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.changing import changed
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Route, workload_along
 
 

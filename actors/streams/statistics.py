@@ -15,7 +15,7 @@ import pyarrow as pa
 from elsinore.actors.streams.statistics_numba_fns import count_events
 from elsinore.actors.windows.panes import NEVER
 from elsinore.planner.costs.drift import Observed
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
 Slots = npt.NDArray[np.int32]

@@ -16,7 +16,7 @@ from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.auto import chosen_for
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:

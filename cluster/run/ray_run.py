@@ -28,7 +28,7 @@ from elsinore.connectors.spark.handover import Blocks, Handed
 from elsinore.connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
 from elsinore.connectors.spark.sources import Events, quantiles, spark_events
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Ranges, routes
 from elsinore.planner.time.clock import Clock
 

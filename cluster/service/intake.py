@@ -32,7 +32,7 @@ from elsinore.connectors.wire.json_events import read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
 from elsinore.connectors.wire.raw import Raw
 from elsinore.planner.checks.check import check_attributes
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)

@@ -12,7 +12,7 @@ from threading import Lock
 from elsinore.connectors.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 
 MEMORY = 4 << 30
 """Bytes that a plan may take."""

@@ -17,7 +17,7 @@ from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.connectors.errors import InputError
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.plans.plan import STRATEGIES
+from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
 

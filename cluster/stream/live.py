@@ -43,7 +43,7 @@ from elsinore.connectors.spark.letting_go import let_go
 from elsinore.connectors.spark.streams import Stream, UnreadableError
 from elsinore.connectors.storage.vault import DamagedError
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 

@@ -14,7 +14,8 @@ from elsinore.connectors.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges, Route, Way, routes
 from elsinore.planner.time.clock import Clock
 

@@ -15,7 +15,8 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.optimizers import sharing_plans
 from elsinore.planner.gloria.plan import SharingPlan
-from elsinore.planner.plans.plan import QueryPlan, plan
+from elsinore.planner.plans.model import QueryPlan
+from elsinore.planner.plans.planning import plan
 
 MODEL = PaperCost(statistics())
 

@@ -24,7 +24,7 @@ from elsinore.bench.points import REPETITION, Metrics, Point, repeated
 from elsinore.bench.settings import SETTINGS, Setting
 from elsinore.cluster.run.local import LocalRun
 from elsinore.planner.costs.drift import Observed
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
 PIECES = 10

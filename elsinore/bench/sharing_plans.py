@@ -14,7 +14,8 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
-from elsinore.planner.plans.plan import PLANNED, Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import PLANNED, plan
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from elsinore.drawing.graph import draw_graph
 from elsinore.errors import InputError
 from elsinore.planner.hamlet.optimizer import Always
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import LinkedSet, MovingSet
 from elsinore.planner.time.clock import Clock
 

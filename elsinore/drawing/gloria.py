@@ -20,7 +20,7 @@ from elsinore.planner.gloria.explain import node_text, stage_name
 from elsinore.planner.gloria.graph.record import EdgeRecord, NodeRecord
 from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.hamlet.template import template_of_query
-from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 
 LETTERS = 60
 NODES = 6

@@ -8,7 +8,7 @@ from elsinore.drawing.drawing import Drawing, Titled, stacked
 from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief
 from elsinore.planner.hamlet.template import template_of_query, template_of_set
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 
 LETTERS = 60
 LEGEND = (

@@ -9,14 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.share_sets import condition
 from elsinore.planner.machines.automaton import CLOSED, FREE, Automaton
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from elsinore.planner.a_seq.chopping import chopped
 from elsinore.planner.a_seq.forest import Forest, Step, forest_of, sequence_of
 from elsinore.planner.gloria.templates.members import split_of
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
+from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import QueryPlan
 
 NO_SEQUENCE = "its windows move with every event; with such windows sequences of event types are shared, nothing else"
 SEMANTICS = "its windows move with every event; such sequences are shared under skip-till-any-match only"

@@ -11,13 +11,10 @@ from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING
 
 from elsinore.planner.hamlet.share_sets import Condition, condition
 from elsinore.planner.machines.machine import Append, Machine
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
+from elsinore.planner.plans.model import Counter, QueryPlan
 
 Way = frozenset[tuple[Condition, bool]]
 """Sets of predicates on one event, and whether they hold."""

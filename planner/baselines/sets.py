@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from elsinore.planner.baselines.prefix_tree import PrefixTree, prefix_tree
 from elsinore.planner.explain.query_names import listed
 from elsinore.planner.hamlet.share_sets import conditions
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
 
 MAX_KINDS = 2**15 - 1
 """Kinds of events in a share set, as many as a window's columns have numbers for."""

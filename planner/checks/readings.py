@@ -8,7 +8,7 @@ from elsinore.planner.language.errors import Problem
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.machines.ambiguity import ambiguity
 from elsinore.planner.machines.machine import TooComplexError
-from elsinore.planner.plans.plan import plan_query
+from elsinore.planner.plans.planning import plan_query
 
 
 def named_variables_are_bound_in_one_way(query: Query) -> Iterator[Problem]:

@@ -16,8 +16,8 @@ from elsinore.planner.gloria.costs.pricing import cost_apart, cost_of_plan
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.gloria.templates.build import template_of
 from elsinore.planner.gloria.templates.chains import chain_of
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import parts_of, run_alike
-from elsinore.planner.plans.plan import Plan, QueryPlan
 from elsinore.planner.plans.sharing import Member
 
 

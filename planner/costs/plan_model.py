@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.gloria.costs.cost import CostModel
@@ -22,13 +21,11 @@ from elsinore.planner.gloria.templates.members import members_of
 from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.calibrated import CalibratedModel
 from elsinore.planner.hamlet.facts import facts_of, numbers_of
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Kleene, ShareSet
 from elsinore.planner.time.spans import common
 
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
-
-    Plans = Sequence[tuple[QueryPlan, Counter]]
+Plans = Sequence[tuple[QueryPlan, Counter]]
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elsinore.planner.explain.query_names import listed
-from elsinore.planner.plans.auto import Choice, Option
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Choice, Option, Plan
 
 
 def explain_choices(plan: Plan) -> Iterator[list[str]]:

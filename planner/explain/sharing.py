@@ -13,7 +13,7 @@ from elsinore.planner.explain.query_names import listed
 from elsinore.planner.gloria.explain import explain_plan
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.hamlet.template import Template, template_of_set
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.sharing import Kleene, LinkedSet, MovingSet, ShareSet
 from elsinore.planner.time.spans import common, show_length
 

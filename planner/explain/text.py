@@ -8,7 +8,7 @@ from elsinore.planner.baselines.unroll import LENGTH, LONGEST
 from elsinore.planner.explain.choices import explain_choices
 from elsinore.planner.explain.sharing import counters_in_sets, explain_sharing
 from elsinore.planner.machines.machine import Machine
-from elsinore.planner.plans.plan import Counter, Granularity, Plan, QueryPlan
+from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.strategies import METHODS as METHODS_OF_STRATEGIES
 from elsinore.planner.plans.strategies import Method
 from elsinore.planner.time.spans import common, show_length

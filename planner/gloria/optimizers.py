@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from elsinore.planner.a_seq.plans import ChopConnect, PrefixTree
 from elsinore.planner.gloria.costs.cost import CostModel, PaperCost
@@ -20,9 +20,7 @@ from elsinore.planner.gloria.search.search import search
 from elsinore.planner.gloria.search.segments import Space, space_of
 from elsinore.planner.gloria.templates.build import templates
 from elsinore.planner.gloria.templates.template import Template
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import QueryPlan
+from elsinore.planner.plans.model import QueryPlan
 
 
 class GloriaOptimizer(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from elsinore.planner.a_seq.sets import ALONE, ForestSet, forest_sets
 from elsinore.planner.costs.plan_costs import PlanCosts
@@ -16,11 +15,9 @@ from elsinore.planner.gloria.templates.chains import chain_of
 from elsinore.planner.gloria.templates.members import why_apart
 from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
+from elsinore.planner.machines.machine import Machine
+from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.machines.machine import Machine
-    from elsinore.planner.plans.plan import QueryPlan
 
 NEGATED = "a match of NOT moves its trends on their own, while those of a plan move together"
 SHARED_STATE = "trends that end with different types go on alike in it, so its machine tells no type of them"

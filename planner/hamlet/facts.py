@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from elsinore.planner.hamlet.bursts import Facts
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Kleene
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
 
 
 def facts_of(kleene: Kleene, members: Sequence[tuple[QueryPlan, Counter]]) -> Facts:

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Link, anonymous
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Compared, Kleene, LinkedSet, LinkLane, Sharer, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
 
 CONSUMED = (
     "predicates on neighbours are shared under skip-till-any-match only: otherwise events end trends, "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from elsinore.planner.hamlet.linked_sets import linked_set, linked_sharers, why_links_apart
 from elsinore.planner.hamlet.moving_sets import why_not_moving
@@ -12,10 +11,8 @@ from elsinore.planner.language.syntax import Expression
 from elsinore.planner.machines.lanes import Lane
 from elsinore.planner.machines.machine import EventClass, Machine
 from elsinore.planner.machines.predicates import anonymous
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Kleene, LinkedSet, Member, MovingSet, Sharer, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
 
 MAX_LANES = 60
 """Sets of predicates on one type in a share set: one bit each in a word, while a burst is looked at."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from elsinore.planner.machines.automaton import Automaton, Crossings
-from elsinore.planner.plans.plan import Plan, QueryPlan
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.sharing import ShareSet
 
 Key = TypeVar("Key")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import TYPE_CHECKING
 
 from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.costs.plan_model import PlanModel
@@ -20,11 +19,9 @@ from elsinore.planner.gloria.sets import PlannedSet, planned_sets
 from elsinore.planner.hamlet.share_sets import share_sets
 from elsinore.planner.language.syntax import Kleene
 from elsinore.planner.language.walk import nodes
+from elsinore.planner.plans.model import Choice, Option, Plan, QueryPlan
 from elsinore.planner.plans.parts import renumbered
 from elsinore.planner.plans.sharing import Member, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Plan, QueryPlan
 
 Sets = tuple[ShareSet, ...]
 
@@ -34,23 +31,6 @@ DEARER = "to run it apart costs less than to share"
 MARGIN = 0.03
 """So much must others cost less than HAMLET, which sees what bursts are like, where others rely on what is expected;
 and a sharing plan less than the one by the paper's cost model."""
-
-
-@dataclass(frozen=True)
-class Option:
-    """A way to run a group of queries."""
-
-    name: str
-    cost: float
-    """Nanoseconds, for the events of the longest window."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    queries: tuple[str, ...]
-    chosen: Option
-    rejected: tuple[Option, ...]
-    """The cheapest first; HAMLET before others that gain little against it."""
 
 
 def chosen_for(plan: Plan, model: CostModel) -> Plan:

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from elsinore.planner.gloria.costs.cost import CostModel
 from elsinore.planner.language.syntax import Query, Workload
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import joined, parts_of
-from elsinore.planner.plans.plan import Plan, QueryPlan, plan
+from elsinore.planner.plans.planning import plan
 
 
 def changed(running: Plan, workload: Workload, model: CostModel | None = None) -> Plan:

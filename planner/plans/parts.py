@@ -8,14 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.model import Choice, Plan, QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.auto import Choice
-    from elsinore.planner.plans.plan import Plan, QueryPlan
 
 
 def parts_of(plan: Plan) -> tuple[Plan, ...]:
@@ -41,8 +37,6 @@ def _part(plan: Plan, queries: Sequence[int]) -> Plan:
 
 def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
     """One plan of all of them."""
-    from elsinore.planner.plans.plan import Plan
-
     queries: list[QueryPlan] = []
     share_sets: list[ShareSet] = []
     reasons: list[tuple[str, str]] = []

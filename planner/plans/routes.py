@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from zlib import crc32
 
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.plans.plan import Plan, QueryPlan
+from elsinore.planner.plans.model import Plan, QueryPlan
 
 Way = tuple[tuple[str, ...], tuple[str, ...]]
 """How a route splits the stream, and what says where an event goes; no two routes of a workload have the same."""

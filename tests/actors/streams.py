@@ -12,7 +12,8 @@ from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
 from elsinore.planner.checks.check import check
 from elsinore.planner.language.parse import parse
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
 TYPE = pa.dictionary(pa.int32(), pa.string())

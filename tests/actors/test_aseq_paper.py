@@ -15,7 +15,7 @@ from elsinore.actors.algebra.counters_numba_fns import Events
 from elsinore.actors.lowering.sets import Columns
 from elsinore.planner.a_seq.forest import forest_of, sequence_of
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 
 ROOM = 64
 

@@ -14,7 +14,8 @@ from elsinore.actors.streams.reorder import START
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.plans.changing import changed
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 

@@ -14,7 +14,7 @@ from elsinore.actors.engine import Engine
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, cut
 

@@ -13,7 +13,8 @@ from elsinore.actors.engine import Engine
 from elsinore.cli import app
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.actors.test_strategies import EVENTS, query, within

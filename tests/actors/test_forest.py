@@ -9,7 +9,7 @@ import pytest
 from elsinore.actors.engine import Engine
 from elsinore.planner.a_seq.sets import ForestSet
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 

@@ -14,7 +14,7 @@ from elsinore.actors.shells.blocks_in import Bounds, block_of
 from elsinore.actors.shells.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import routes
 from elsinore.planner.time.clock import Clock
 

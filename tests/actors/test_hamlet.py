@@ -14,7 +14,7 @@ from elsinore.actors.engine import Engine
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.test_sharing import Drawn

@@ -12,7 +12,7 @@ from elsinore.actors.hamlet.recording import RecordingGraph
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.graph_record import DrawnSnapshot, GraphRecord
 from elsinore.planner.hamlet.optimizer import Always
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, fed
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elsinore.planner.plans.plan import WindowMethod
+from elsinore.planner.plans.model import WindowMethod
 from tests.actors.streams import Row, batch, planned, run
 
 ITEMS = "COUNT(*), COUNT(A), SUM(A.v), AVG(A.v), MIN(A.v), MAX(A.v)"

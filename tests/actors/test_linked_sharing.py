@@ -17,7 +17,8 @@ import elsinore
 from elsinore.actors.engine import Engine
 from elsinore.errors import WorkloadError
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import LinkedSet
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown

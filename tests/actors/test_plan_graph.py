@@ -18,7 +18,8 @@ from elsinore.planner.gloria.optimizers import OPTIMIZERS, GloriaOptimizer
 from elsinore.planner.gloria.plan import QSet, SharingPlan
 from elsinore.planner.gloria.sets import planned_sets
 from elsinore.planner.gloria.templates.template import Template, bits
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed
 from tests.planner.gloria.plans import Drawn

@@ -19,7 +19,7 @@ from elsinore.actors.streams.key_groups import key_groups
 from elsinore.planner.checks.check import check
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges, Route, routes
 from elsinore.planner.time.clock import Clock
 from tests.oracle.ambiguity import ambiguous

@@ -17,7 +17,7 @@ from elsinore.planner.costs.drift import Observed
 from elsinore.planner.gloria.graph.graph import graph_of
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.plans.changing import speaking
-from elsinore.planner.plans.plan import Plan
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch
 

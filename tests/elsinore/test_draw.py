@@ -25,7 +25,7 @@ from elsinore.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
 from elsinore.planner.hamlet.template import Template, template
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from tests.elsinore.test_api import WORKLOAD
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -18,7 +18,7 @@ from elsinore.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.optimizers import sharing_plans
 from elsinore.planner.gloria.sets import PlannedSet
-from elsinore.planner.plans.plan import plan as plan_of
+from elsinore.planner.plans.planning import plan as plan_of
 from tests.elsinore.test_draw import SVG, check_layout, text_of, texts
 from tests.planner.gloria.test_paper import figure_7
 from tests.planner.gloria.workloads import planned

@@ -14,8 +14,9 @@ from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.plans.auto import APART, BOTH, DEARER, GLORIA, HAMLET, MARGIN, chosen_for
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import joined, parts_of
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.planning import plan
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 

@@ -7,7 +7,8 @@ import pytest
 from elsinore.planner.a_seq.sets import ForestSet
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from tests.planner.gloria.test_aseq import PATTERNS
 
 WINDOW = "WITHIN 10 minutes"

@@ -6,7 +6,8 @@ import pytest
 
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import LinkedSet, LinkLane
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"

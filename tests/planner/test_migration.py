@@ -12,8 +12,9 @@ from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.changing import changed, speaking
+from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import joined, parts_of, run_alike
-from elsinore.planner.plans.plan import STRATEGIES, Plan, plan
+from elsinore.planner.plans.planning import STRATEGIES, plan
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 ABC = "; ".join(f"QUERY q{number} RETURN COUNT(*) PATTERN SEQ(A, B, C) {WINDOW}" for number in (1, 2))

@@ -7,7 +7,8 @@ import pytest
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
 from elsinore.planner.gloria.sets import PlannedSet
-from elsinore.planner.plans.plan import PLANNED, Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import PLANNED, plan
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 PLAIN = ("SEQ(A, B+, C)", "SEQ(A, B+, C)", "SEQ(A, B+, D)")

@@ -10,7 +10,8 @@ from elsinore.planner.baselines.unroll import LENGTH
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
 from elsinore.planner.machines.machine import Append
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import PLANNED, STRATEGIES, Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import PLANNED, STRATEGIES, plan
 from elsinore.planner.plans.sharing import Kleene, ShareSet
 
 WINDOW = "WITHIN 10 seconds SLIDE 5 seconds"

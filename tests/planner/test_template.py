@@ -8,7 +8,8 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.query_names import listed
 from elsinore.planner.explain.text import explain
 from elsinore.planner.hamlet.template import Template, template, template_of_query, template_of_set
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 FIGURE_1 = Path(__file__).parents[2] / "examples" / "ridesharing" / "workload.elsinore"

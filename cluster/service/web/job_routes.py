@@ -30,7 +30,7 @@ from elsinore.cluster.service.web.documents import (
 )
 from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.planner.explain.text import explain
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 
 router = APIRouter(prefix="/v1/workloads", tags=["jobs"])
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from elsinore.planner.gloria.templates.chains import Chain, Link
 from elsinore.planner.gloria.templates.members import members_of, split_of
 from elsinore.planner.gloria.templates.order import ordered
 from elsinore.planner.gloria.templates.template import Route, Stage, Template, Transition, TypeNode
+from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import QueryPlan
 
 Key = tuple[bool, tuple[tuple[TypeNode, TypeNode, str], ...]]
 """What is the same for all queries that have a stage."""

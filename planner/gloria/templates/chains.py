@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from elsinore.planner.gloria.templates.template import Kind, TypeNode
 from elsinore.planner.hamlet.share_sets import condition
 from elsinore.planner.machines.automaton import Automaton
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
+from elsinore.planner.plans.model import Counter, QueryPlan
 
 Edge = tuple[int, int, Kind]
 _ByPart = dict[int, list[tuple[int, int]]]

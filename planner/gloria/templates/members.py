@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from elsinore.planner.gloria.templates.chains import Chain, chain_of
 from elsinore.planner.hamlet.share_sets import Candidate
+from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Member
-
-if TYPE_CHECKING:
-    from elsinore.planner.plans.plan import Counter, QueryPlan
 
 
 def members_of(queries: tuple[QueryPlan, ...]) -> tuple[dict[Member, Chain], dict[int, str]]:

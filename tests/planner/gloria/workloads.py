@@ -12,7 +12,8 @@ from elsinore.planner.gloria.optimizers import OPTIMIZERS
 from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.gloria.templates.build import templates
 from elsinore.planner.gloria.templates.template import Template
-from elsinore.planner.plans.plan import QueryPlan, plan
+from elsinore.planner.plans.model import QueryPlan
+from elsinore.planner.plans.planning import plan
 
 WINDOW = "WITHIN 10 minutes SLIDE 5 minutes"
 

@@ -1,0 +1,133 @@
+"""The values of a plan: for each query its machine, granularities and windows; and which queries share.
+
+`planning` makes them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.machines.automaton import Automaton
+from elsinore.planner.machines.lanes import Lane
+from elsinore.planner.machines.machine import Machine
+from elsinore.planner.machines.predicates import Predicates, attributes
+from elsinore.planner.plans.sharing import ShareSet
+from elsinore.planner.plans.strategies import Method
+
+Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
+
+WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "row per start", "window by window"]
+
+
+@dataclass(frozen=True)
+class Counter:
+    """Trends that match all of some operands of a pattern's AND (of its only one, but for AND)."""
+
+    operands: tuple[int, ...]
+    automata: tuple[Automaton, ...]
+    machine: Machine
+    lanes: tuple[Lane, ...]
+
+    @property
+    def event_grained(self) -> bool:
+        """Some predicate on neighbours has to look at single events."""
+        linked = any(append.links for appends in self.machine.appends for append in appends)
+        return linked or bool(self.machine.closes)
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    query: Query
+    predicates: Predicates
+    counters: tuple[Counter, ...]
+    granularities: tuple[tuple[str, Granularity], ...]
+    """By variable, as the pattern has them."""
+    method: Method = "coarsest"
+    silent: bool = False
+    """It was removed from the workload, and gives no rows; it runs on for those that it shares its work with."""
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.query.partition
+
+    @property
+    def per_event(self) -> bool:
+        """Do windows move with every event?"""
+        return self.query.slide is None
+
+    @property
+    def overlap(self) -> int:
+        """How many windows an event can be in."""
+        assert self.query.slide is not None
+        return -int(-self.query.within.seconds // self.query.slide.seconds)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The attributes that the query reads."""
+        read = {attribute.name for predicate in self.query.predicates for attribute in attributes(predicate)}
+        read |= {item.attribute for item in self.query.aggregates if item.attribute}
+        return tuple(sorted(read | set(self.partition)))
+
+    @property
+    def types(self) -> frozenset[str]:
+        return frozenset(event_class.type for counter in self.counters for event_class in counter.machine.classes)
+
+    def keeps_events(self, counter: Counter) -> bool:
+        """Does a window's evaluation have to see its single events?"""
+        return self.method not in ("coarsest", "starts") or counter.event_grained
+
+    def window_method(self, counter: Counter) -> WindowMethod:
+        """A row of counters per open window, or maps of panes where that is fewer."""
+        if self.keeps_events(counter):
+            return "window by window"
+        if self.per_event:
+            return "row per start" if self.method == "starts" else "two stacks"
+        if self.overlap == 1:
+            return "one row"
+        return "row per window" if self.overlap <= max(2, len(counter.machine.starts)) else "pane maps"
+
+
+@dataclass(frozen=True)
+class Option:
+    """A way to run a group of queries."""
+
+    name: str
+    cost: float
+    """Nanoseconds, for the events of the longest window."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    queries: tuple[str, ...]
+    chosen: Option
+    rejected: tuple[Option, ...]
+    """The cheapest first; HAMLET before others that gain little against it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    strategy: str
+    queries: tuple[QueryPlan, ...]
+    share_sets: tuple[ShareSet, ...] = ()
+    reasons: tuple[tuple[str, str], ...] = ()
+    """Why a query runs apart, by its name."""
+    choices: tuple[Choice, ...] = ()
+    """What `auto` chose, and among what."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(sorted({column for query in self.queries for column in query.columns}))
+
+    @property
+    def types(self) -> frozenset[str]:
+        return frozenset[str]().union(*(query.types for query in self.queries))
+
+    @property
+    def spans(self) -> tuple[Fraction, ...]:
+        """All lengths of windows and slides, in seconds."""
+        found = {query.query.within.seconds for query in self.queries}
+        found |= {query.query.slide.seconds for query in self.queries if query.query.slide}
+        return tuple(sorted(found))
