@@ -117,7 +117,8 @@ def stream(
     from elsinore.cluster.stream.live import Asked, Live
     from elsinore.connectors.spark.streams import check_folder, open_stream
     from elsinore.planner.checks.check import check_attributes
-    from elsinore.planner.plans.planning import STRATEGIES, plan
+    from elsinore.planner.plans.planning import STRATEGIES
+    from elsinore.planner.plans.strategies import check_strategy
 
     chosen = chosen_settings("ray", settings)
     known("numeric", numeric, NUMERICS)
@@ -126,7 +127,7 @@ def stream(
     asked = Asked(text_of(workload), strategy, numeric, seconds(lateness), letters)
     queries = checked(workload)
     open_live_sink(sink, columns_of(queries), "")
-    types = plan(queries, strategy).types
+    check_strategy(queries, strategy)
     if isinstance(source, str | Path):
         check_folder(Path(source))
     resumed = last_done(str(checkpoint)).number > 0
@@ -141,7 +142,7 @@ def stream(
             files_at_once=chosen.files_at_once,
         )
         if found is not None:
-            check_attributes(queries, dict.fromkeys(types, found.attributes))
+            check_attributes(queries, dict.fromkeys(queries.types, found.attributes))
         return found
 
     def writer(terms: Terms) -> Write:

@@ -97,7 +97,7 @@ def chooses(strategy: str) -> bool:
 
 def plan_along(route: Route, whole: Plan, seen: Observed | None = None) -> Plan:
     """The plan of those queries of a workload that go along a route, for a stream that is like this."""
-    workload = workload_along(route, whole)
+    workload = workload_along(route, whole.workload)
     if seen is not None:
         return Replanner(workload, whole.strategy, seen=seen, kept=False).plan
     return whole if len(workload.queries) == len(whole.queries) else plan(workload, whole.strategy)

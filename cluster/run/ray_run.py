@@ -69,7 +69,7 @@ class RayRun:
         self.received = 0
         """The last batch whose rows are here."""
         self.finished = False
-        self.routes = routes(plan)
+        self.routes = routes(plan.workload)
         types = tuple(sorted(plan.types))
         self.policy = optimizer_of(plan.strategy, cost_model())
         plans = tuple(plan_along(route, plan) for route in self.routes)

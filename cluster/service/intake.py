@@ -32,7 +32,6 @@ from elsinore.connectors.wire.json_events import read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
 from elsinore.connectors.wire.raw import Raw
 from elsinore.planner.checks.check import check_attributes
-from elsinore.planner.plans.planning import plan
 
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
@@ -131,7 +130,7 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
         )
     workload = workload_of(spec.workload)
     attributes = set(columns) - {spec.type_column, spec.time_column}
-    check_attributes(workload, dict.fromkeys(plan(workload, spec.strategy).types, attributes))
+    check_attributes(workload, dict.fromkeys(workload.types, attributes))
 
 
 def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:

@@ -43,7 +43,6 @@ from elsinore.connectors.spark.letting_go import let_go
 from elsinore.connectors.spark.streams import Stream, UnreadableError
 from elsinore.connectors.storage.vault import DamagedError
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 
@@ -207,8 +206,8 @@ class Live:
     def _first(self, stream: Stream | None) -> Terms:
         assert stream is not None, "a new stream is begun when its columns are known"
         asked, settings = self.asked, self.settings
-        planned = plan(check_text(asked.workload), asked.strategy)
-        clock = Clock.of(stream.form, stream.time_unit, (*planned.spans, asked.lateness))
+        spans = check_text(asked.workload).spans
+        clock = Clock.of(stream.form, stream.time_unit, (*spans, asked.lateness))
         ranges = Ranges.even(settings.key_groups, settings.actors)
         return Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
 

@@ -17,7 +17,7 @@ from ray.exceptions import RayError
 from elsinore.actors.shells.replanner import Patience, Replanner, chooses
 from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.costs.drift import Observed
-from elsinore.planner.plans.routes import routes, workload_along
+from elsinore.planner.plans.routes import workload_along
 
 PATIENCE = Patience()
 
@@ -41,9 +41,8 @@ class Replanning:
         self._next = monotonic() + seconds
         self._asked: Any = None
         self._searching = False
-        planned = terms.plan
-        self._routes = routes(planned) if stream else ()
-        self._workloads = [workload_along(route, planned) for route in self._routes]
+        self._routes = terms.routes if stream else ()
+        self._workloads = [workload_along(route, terms.queries) for route in self._routes]
         self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
         """A look at a route is at no less than its longest window, so that changes do not pile up."""
         self._replanners: dict[int, Replanner] = {}

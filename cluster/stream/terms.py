@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from elsinore.actors.shells.graph_actor import Duty, Keeper, Legacy, engines_of
@@ -14,6 +15,7 @@ from elsinore.connectors.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges, Route, Way, routes
@@ -34,22 +36,27 @@ class Terms:
     statistics: Mapping[Way, Observed] = field(default_factory=dict, compare=False)
     """What the stream was like along a route when its plan was chosen. No row depends on that."""
 
+    @cached_property
+    def queries(self) -> Workload:
+        """The checked workload."""
+        return check_text(self.workload)
+
     @property
     def plan(self) -> Plan:
-        """Without regard to what the stream is like. That says who shares with whom, and nothing else."""
-        return plan(check_text(self.workload), self.strategy)
+        """The plan, without regard to what the stream is like: that says which queries share, and nothing else."""
+        return plan(self.queries, self.strategy)
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        return routes(self.plan)
+        return routes(self.queries)
 
     def duty(self, keeper: Keeper | None = None, remembered: int = 0, observed_as: str = "") -> Duty:
         planned = self.plan
-        found = routes(planned)
+        found = self.routes
         return Duty(
             found,
             tuple(plan_along(route, planned, self.statistics.get(route.way)) for route in found),
-            tuple(sorted(planned.types)),
+            tuple(sorted(self.queries.types)),
             self.clock.save(),
             self.numeric,
             optimizer_of(self.strategy, cost_model()),
@@ -63,7 +70,7 @@ class Terms:
     def changed(self, workload: str, strategy: str, places: int) -> Terms:
         """Raises InputError where the clock of the stream, which is that of its first queries, cannot count windows."""
         found = replace(self, workload=workload, strategy=strategy, ranges=self.ranges.among(places))
-        if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.plan.spans):
+        if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.queries.spans):
             raise InputError(
                 f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
                 "windows of these queries; run them as a stream of their own"

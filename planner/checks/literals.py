@@ -21,8 +21,8 @@ from elsinore.planner.language.syntax import (
     Negation,
     Node,
     Query,
+    nodes,
 )
-from elsinore.planner.language.walk import nodes
 
 Kind = Literal["number", "text", "truth value"]
 

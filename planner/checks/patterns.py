@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from elsinore.planner.language.errors import Problem
-from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Query, Seq
-from elsinore.planner.language.walk import nodes
+from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Query, Seq, nodes
 from elsinore.planner.machines.automaton import operands
 
 MOST_POSITIONS = 1000

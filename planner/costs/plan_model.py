@@ -82,7 +82,7 @@ class PlanModel:
     @cached_property
     def _events(self) -> float:
         """All that a query of the workload may take: each query apart, and each set, looks at all of them."""
-        return self._of(frozenset[str]().union(*(query.types for query in self.queries)))
+        return self._of(frozenset[str]().union(*(query.query.types for query in self.queries)))
 
     def _of(self, types: Iterable[str]) -> float:
         return sum(self.statistics.events(name) for name in sorted(types))

@@ -6,7 +6,8 @@ event type has a variable of its own, and every attribute names such a variable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Literal
 
@@ -28,6 +29,16 @@ class Node:
         from elsinore.planner.language.printing import show
 
         return show(self)
+
+
+def nodes(node: Node) -> Iterator[Node]:
+    """Yield the node and all that it is made of, in the order of the text."""
+    yield node
+    for one in fields(node):  # type: ignore[arg-type]
+        value = getattr(node, one.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Node):
+                yield from nodes(part)
 
 
 def _place() -> Place | None:
@@ -266,8 +277,31 @@ class Query(Node):
         equal = (attribute for equivalence in self.equivalences for attribute in equivalence.attributes)
         return tuple(dict.fromkeys((*self.groups, *equal)))
 
+    @property
+    def types(self) -> frozenset[str]:
+        """The event types of the pattern, those inside of NOT as well."""
+        return frozenset(node.name for node in nodes(self.pattern) if isinstance(node, EventType))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The attributes that the query reads, in order of their names."""
+        read = {node.name for one in self.predicates for node in nodes(one) if isinstance(node, Attribute)}
+        read |= {item.attribute for item in self.aggregates if item.attribute}
+        return tuple(sorted(read | set(self.partition)))
+
 
 @dataclass(frozen=True, slots=True)
 class Workload(Node):
     queries: tuple[Query, ...]
     text: str = field(default="", compare=False, repr=False)
+
+    @property
+    def types(self) -> frozenset[str]:
+        """The event types that some query names."""
+        return frozenset[str]().union(*(query.types for query in self.queries))
+
+    @property
+    def spans(self) -> tuple[Fraction, ...]:
+        """All lengths of windows and slides in seconds, in order."""
+        found = {query.within.seconds for query in self.queries}
+        return tuple(sorted(found | {query.slide.seconds for query in self.queries if query.slide}))

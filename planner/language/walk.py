@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from typing import cast
 
-from elsinore.planner.language.syntax import And, Attribute, EventType, Expression, Kleene, Node, Not, Or, Pattern, Seq
-
-
-def nodes(node: Node) -> Iterator[Node]:
-    """The node and all that it is made of, in the order of the text."""
-    yield node
-    for field in fields(node):  # type: ignore[arg-type]
-        value = getattr(node, field.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Node):
-                yield from nodes(part)
+from elsinore.planner.language.syntax import (
+    And,
+    Attribute,
+    EventType,
+    Expression,
+    Kleene,
+    Node,
+    Not,
+    Or,
+    Pattern,
+    Seq,
+    nodes,
+)
 
 
 def leaves(pattern: Pattern) -> Iterator[EventType]:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import cast
 
-from elsinore.planner.language.syntax import Attribute, Comparison, ComparisonOperator, Expression, Query
-from elsinore.planner.language.walk import map_attributes, nodes
+from elsinore.planner.language.syntax import Attribute, Comparison, ComparisonOperator, Expression, Query, nodes
+from elsinore.planner.language.walk import map_attributes
 from elsinore.planner.machines.automaton import follows
 
 MIRRORED: dict[ComparisonOperator, ComparisonOperator] = {

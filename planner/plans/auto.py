@@ -17,8 +17,7 @@ from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.optimizers import GloriaOptimizer
 from elsinore.planner.gloria.sets import PlannedSet, planned_sets
 from elsinore.planner.hamlet.share_sets import share_sets
-from elsinore.planner.language.syntax import Kleene
-from elsinore.planner.language.walk import nodes
+from elsinore.planner.language.syntax import Kleene, nodes
 from elsinore.planner.plans.model import Choice, Option, Plan, QueryPlan
 from elsinore.planner.plans.parts import renumbered
 from elsinore.planner.plans.sharing import Member, ShareSet

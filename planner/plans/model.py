@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from elsinore.planner.language.syntax import Query
+from elsinore.planner.language.syntax import Query, Workload
 from elsinore.planner.machines.automaton import Automaton
 from elsinore.planner.machines.lanes import Lane
 from elsinore.planner.machines.machine import Machine
-from elsinore.planner.machines.predicates import Predicates, attributes
+from elsinore.planner.machines.predicates import Predicates
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.plans.strategies import Method
 
@@ -64,17 +64,6 @@ class QueryPlan:
         assert self.query.slide is not None
         return -int(-self.query.within.seconds // self.query.slide.seconds)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads."""
-        read = {attribute.name for predicate in self.query.predicates for attribute in attributes(predicate)}
-        read |= {item.attribute for item in self.query.aggregates if item.attribute}
-        return tuple(sorted(read | set(self.partition)))
-
-    @property
-    def types(self) -> frozenset[str]:
-        return frozenset(event_class.type for counter in self.counters for event_class in counter.machine.classes)
-
     def keeps_events(self, counter: Counter) -> bool:
         """Does a window's evaluation have to see its single events?"""
         return self.method not in ("coarsest", "starts") or counter.event_grained
@@ -118,16 +107,21 @@ class Plan:
     """What `auto` chose, and among what."""
 
     @property
+    def workload(self) -> Workload:
+        """The queries of the plan."""
+        return Workload(tuple(one.query for one in self.queries))
+
+    @property
     def columns(self) -> tuple[str, ...]:
-        return tuple(sorted({column for query in self.queries for column in query.columns}))
+        """The attributes that some query reads, in order of their names."""
+        return tuple(sorted({column for one in self.queries for column in one.query.columns}))
 
     @property
     def types(self) -> frozenset[str]:
-        return frozenset[str]().union(*(query.types for query in self.queries))
+        """The event types that some query names."""
+        return self.workload.types
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """All lengths of windows and slides, in seconds."""
-        found = {query.query.within.seconds for query in self.queries}
-        found |= {query.query.slide.seconds for query in self.queries if query.query.slide}
-        return tuple(sorted(found))
+        """All lengths of windows and slides in seconds, in order."""
+        return self.workload.spans

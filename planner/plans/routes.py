@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from zlib import crc32
 
-from elsinore.planner.language.syntax import Workload
-from elsinore.planner.plans.model import Plan, QueryPlan
+from elsinore.planner.language.syntax import Query, Workload
+from elsinore.planner.machines.automaton import operands
 
 Way = tuple[tuple[str, ...], tuple[str, ...]]
 """How a route splits the stream, and what says where an event goes; no two routes of a workload have the same."""
@@ -82,34 +82,35 @@ class Ranges:
         return Ranges(wanted.groups, starts, tuple(starts.index(start) for start in wanted.starts))
 
 
-def routes(plan: Plan) -> tuple[Route, ...]:
-    """The routes of a plan, in the order of their first queries."""
-    found: dict[tuple[tuple[str, ...], tuple[str, ...]], list[QueryPlan]] = {}
-    for query in plan.queries:
+def routes(workload: Workload) -> tuple[Route, ...]:
+    """Return the routes of a workload, in the order of their first queries."""
+    found: dict[Way, list[Query]] = {}
+    for query in workload.queries:
         found.setdefault((query.partition, _keys(query)), []).append(query)
     return tuple(_route(partition, keys, queries) for (partition, keys), queries in found.items())
 
 
-def workload_along(route: Route, plan: Plan) -> Workload:
-    """Of a workload, the queries that go along a route."""
-    return Workload(tuple(query.query for query in plan.queries if query.query.name in route.queries))
+def workload_along(route: Route, workload: Workload) -> Workload:
+    """Return the queries of a workload that go along a route, as a workload."""
+    return Workload(tuple(query for query in workload.queries if query.name in route.queries))
 
 
-def _keys(query: QueryPlan) -> tuple[str, ...]:
-    """Rows of partitions of a group are added up; unless windows move with the events of the whole group.
+def _keys(query: Query) -> tuple[str, ...]:
+    """Return the attributes that say where an event of a query goes.
 
-    Members of an AND are paired up in a partition, and their pairs are not kept apart as numbers that could be added.
+    Rows of partitions of a group are added up; unless windows move with the events of the whole group. Members of an
+    AND are paired up in a partition, and their pairs are not kept apart as numbers that could be added.
     """
-    together = query.per_event or len(query.counters) > 1
-    return query.query.groups if together else query.partition
+    together = query.slide is None or len(operands(query.pattern)) > 1
+    return query.groups if together else query.partition
 
 
-def _route(partition: tuple[str, ...], keys: tuple[str, ...], queries: list[QueryPlan]) -> Route:
-    sees_all = any(query.query.semantics == "contiguous" for query in queries)
+def _route(partition: tuple[str, ...], keys: tuple[str, ...], queries: list[Query]) -> Route:
+    sees_all = any(query.semantics == "contiguous" for query in queries)
     return Route(
-        tuple(query.query.name for query in queries),
+        tuple(query.name for query in queries),
         partition,
         keys,
-        None if sees_all else frozenset[str]().union(*(query.types for query in queries)),
+        None if sees_all else Workload(tuple(queries)).types,
         tuple(sorted({column for query in queries for column in query.columns})),
     )

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Literal
 
 from elsinore.planner.language.errors import Problem, WorkloadError
-from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Query, Workload
-from elsinore.planner.language.walk import negated, nodes
+from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Query, Workload, nodes
+from elsinore.planner.language.walk import negated
 from elsinore.planner.machines.predicates import classify
 
 Method = Literal["coarsest", "events", "trends", "prefixes", "starts"]

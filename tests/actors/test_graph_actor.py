@@ -34,7 +34,7 @@ class Keeping:
 def actor(place: int = 0, groups: Bounds = (0, GROUPS), keeper: Keeping | None = None) -> GraphActor:
     made = plan(check_text(WORKLOAD))
     clock = Clock.of(pa.int64(), "s", made.spans)
-    duty = Duty(routes(made), (made,), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
+    duty = Duty(routes(made.workload), (made,), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
     begun = GraphActor()
     begun.begin(replace(duty, keeper=keeper), None, place, [groups])
     return begun

@@ -87,7 +87,7 @@ def test_rows_are_those_of_one_engine(case: tuple[tuple[Query, ...], list[dict[s
     clock = Clock.of(pa.int64(), "s", made.spans)
     note(text_of(queries) + "\n" + "\n".join(map(str, events)))
     found: list[PartialRows] = []
-    spread = [Spread(route, workload, clock) for route in routes(made)]
+    spread = [Spread(route, workload, clock) for route in routes(made.workload)]
     latest = -(2**62)
     for events_of_batch in cut(events, random):
         batch = record_batch(events_of_batch, made, clock)

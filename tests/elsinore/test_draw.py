@@ -107,7 +107,7 @@ def test_every_type_and_every_set_of_queries_is_in_it(patterns: list[str]) -> No
     found = texts(drawing)
     planned = plan(check_text(text_of(patterns)))
     for query in planned.queries:
-        assert query.types <= found
+        assert query.query.types <= found
     if len(planned.share_sets) == 1 and not planned.reasons:
         for (before, after), queries in merged(patterns).transitions.items():
             assert f"{before} -> {after}: {', '.join(queries)}" in found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.resolve import resolve
-from elsinore.planner.language.syntax import Attribute, Query
-from elsinore.planner.language.walk import leaves, nodes
+from elsinore.planner.language.syntax import Attribute, Query, nodes
+from elsinore.planner.language.walk import leaves
 
 
 def resolved(clauses: str) -> Query:
