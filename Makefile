@@ -7,10 +7,14 @@ STAMP := $(VENV)/.installed
 BUILD := .build
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
+PYTEST := $(BIN)/python -m pytest -q
+# What starts Ray and Spark has the machine to itself; all else runs in two processes.
+SPREAD := tests/cluster tests/service
+PURE := tests $(SPREAD:%=--ignore=%)
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all check format bench loadtest lock sbom clean
+.PHONY: help demo test test-fast test-all check format bench loadtest lock sbom dist clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,10 +39,15 @@ check: $(STAMP) ## ruff and mypy
 	$(BIN)/mypy
 
 test: check ## check, and the quick tests
-	$(BIN)/python -m pytest -q -m "not long"
+	$(PYTEST) -m "not long" -n 2 $(PURE)
+	$(PYTEST) -m "not long" $(SPREAD)
+
+test-fast: $(STAMP) ## the quick tests that start neither Ray nor Spark
+	$(PYTEST) -m "not long" -n 2 $(PURE)
 
 test-all: check ## check, and all tests
-	ELSINORE_TEST=all $(BIN)/python -m pytest -q
+	ELSINORE_TEST=all $(PYTEST) -n 2 $(PURE)
+	ELSINORE_TEST=all $(PYTEST) $(SPREAD)
 
 format: $(STAMP) ## let ruff mend what it can
 	$(BIN)/ruff check --fix $(CODE)
@@ -56,7 +65,7 @@ lock: $(STAMP) ## renew requirements.lock, requirements-runtime.lock and require
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@{ head -n 1 requirements.lock; $(COMPILE) --extra dev pyproject.toml; } > requirements.new
 	@mv requirements.new requirements.lock
-	@{ head -n 1 requirements-runtime.lock; $(COMPILE) --constraint requirements.lock pyproject.toml; } > requirements.new
+	@{ head -n 1 requirements-runtime.lock; $(COMPILE) --extra cluster --constraint requirements.lock pyproject.toml; } > requirements.new
 	@mv requirements.new requirements-runtime.lock
 	@{ head -n 1 requirements-build.lock; $(COMPILE) --group build; } > requirements.new
 	@mv requirements.new requirements-build.lock
@@ -67,6 +76,9 @@ sbom: ## the bill of materials of requirements-runtime.lock, in CycloneDX: .buil
 	$(BUILD)/tools/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-build.lock
 	$(BUILD)/tools/bin/cyclonedx-py requirements requirements-runtime.lock --pyproject pyproject.toml \
 		--output-reproducible --output-format JSON --output-file $(BUILD)/sbom.cdx.json
+
+dist: $(STAMP) ## a wheel and an sdist, in dist
+	$(BIN)/python -m hatchling build
 
 clean: ## remove the environment and everything that was made
 	rm -rf $(VENV) $(BUILD) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -63,7 +63,7 @@ __all__ = [
     "stream",
 ]
 
-_ALONE = {
+_HOMES = {
     **dict.fromkeys(("AsyncClient", "AsyncJob", "connect_async"), "elsinore.client.awaiting"),
     **dict.fromkeys(("Client", "Job", "connect"), "elsinore.client.waiting"),
     **dict.fromkeys(("JobStatus", "Sent"), "elsinore.client.facts"),
@@ -71,11 +71,6 @@ _ALONE = {
     **dict.fromkeys(("EventError", "FailedError", "InputError", "Problem"), "elsinore.errors"),
     **dict.fromkeys(("RefusedError", "UnreachableError", "WorkloadError"), "elsinore.errors"),
     "Result": "elsinore.result",
-}
-"""What needs none of the packages beside this one."""
-
-_HOMES = {
-    **_ALONE,
     **dict.fromkeys(("check", "draw", "explain", "parse", "run"), "elsinore.api"),
     "Drawing": "elsinore.drawing.drawing",
     **dict.fromkeys(("LiveStream", "stream"), "elsinore.live"),
@@ -86,10 +81,6 @@ def __getattr__(name: str) -> Any:
     """Fetch a public name from its module (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module 'elsinore' has no attribute {name!r}; it has {', '.join(sorted(_HOMES))}")
-    if name not in _ALONE:
-        from elsinore.rooms import require_own_rooms
-
-        require_own_rooms()
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value

@@ -46,17 +46,9 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         elsinore.rum  # noqa: B018
 
 
-@pytest.mark.parametrize("shadow", ["planner.py", "connectors/__init__.py"])
-def test_a_shadowed_package_is_refused_by_name(tmp_path: Path, shadow: str) -> None:
+@pytest.mark.parametrize("shadow", ["planner.py", "connectors/__init__.py", "cluster/readme"])
+def test_a_file_of_ones_own_may_be_called_like_a_room(tmp_path: Path, shadow: str) -> None:
     (tmp_path / shadow).parent.mkdir(exist_ok=True)
-    (tmp_path / shadow).write_text("")
-    done = python("import elsinore; elsinore.check('RETURN COUNT(*) PATTERN A WITHIN 1 hour')", tmp_path)
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"ImportError: Elsinore needs its own package {Path(shadow).parts[0].removesuffix('.py')!r}")
-    assert f"{tmp_path / shadow} first; rename that file" in last
-
-
-def test_a_folder_of_the_same_name_without_python_in_it_does_no_harm(tmp_path: Path) -> None:
-    (tmp_path / "cluster").mkdir()
+    (tmp_path / shadow).write_text("raise SystemExit('this was imported')")
     done = python("import elsinore; elsinore.check('RETURN COUNT(*) PATTERN A WITHIN 1 hour')", tmp_path)
     assert done.returncode == 0, done.stderr

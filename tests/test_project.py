@@ -1,0 +1,63 @@
+"""What cannot run here is kept valid: workflow files, templates, and what documents name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[1]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob(".github/*.md")]
+TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+CODE = re.compile(r"`((?:elsinore|planner|actors|connectors|cluster|tests|deploy|benchmarks|loadtest)/[\w/.-]+\.\w+)`")
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_a_workflow_parses_and_its_commands_exist(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text())
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] > 0
+        for step in job["steps"]:
+            assert ("uses" in step) != ("run" in step)
+            if "run" in step:
+                command, target = step["run"].split()
+                assert (command, target in TARGETS) == ("make", True), step["run"]
+
+
+def test_the_tests_of_a_workflow_run_on_each_python_that_is_named() -> None:
+    classifiers = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    assert workflow["jobs"]["fast"]["strategy"]["matrix"]["python"] == classifiers
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
+def test_an_issue_form_parses(path: Path) -> None:
+    form = yaml.safe_load(path.read_text())
+    if path.name != "config.yml":
+        assert form["name"]
+        assert all(field["attributes"]["label"] for field in form["body"])
+
+
+def test_the_citation_names_the_papers() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert len(citation["references"]) == 5
+    assert all(paper["authors"] and paper["year"] for paper in citation["references"])
+
+
+def test_hooks_run_tools_of_the_environment() -> None:
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    assert [hook["entry"].split()[0] for hook in hooks] == [".venv/bin/ruff", ".venv/bin/ruff", ".venv/bin/mypy"]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_document_names_is_there(path: Path) -> None:
+    text = path.read_text()
+    missing = [link for link in LINK.findall(text) if not (path.parent / link).exists()]
+    missing += [named for named in CODE.findall(text) if not (ROOT / named).exists()]
+    assert missing == []
