@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 from elsinore.errors import InputError, WorkloadError
+from elsinore.extras import needing_cluster
 from elsinore.planner.language.errors import enumeration
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.time.clock import NANOSECOND
@@ -179,7 +180,8 @@ def prepare(
 
         run = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
         return Job(asked, run, source.progress)
-    from elsinore.cluster.run.ray_run import RayRun
+    with needing_cluster("engine='ray'"):
+        from elsinore.cluster.run.ray_run import RayRun
 
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
     return Job(asked, spread, spread.progress)

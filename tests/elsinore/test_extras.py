@@ -1,0 +1,42 @@
+"""`pip install elsinore` is the engine of one process and the client; what else is needed is told with its command."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from elsinore.extras import CLUSTER
+
+WITHOUT = f"""
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {CLUSTER!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Missing())
+import elsinore
+QUERY = "RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 1 minute SLIDE 1 minute"
+EVENTS = [{{"type": name, "time": time}} for time, name in enumerate("ABB")]
+"""
+
+
+def run(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", WITHOUT + code]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_one_process_needs_neither_ray_nor_spark(tmp_path: Path) -> None:
+    done = run("print(elsinore.run(QUERY, EVENTS, engine='local').rows()[0]['COUNT(*)'])\nelsinore.connect", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+
+
+@pytest.mark.parametrize("code", ["elsinore.run(QUERY, EVENTS, engine='ray')"])
+def test_what_is_missing_is_told_with_its_command(tmp_path: Path, code: str) -> None:
+    done = run(code, tmp_path)
+    assert done.returncode == 1
+    assert "pip install 'elsinore[cluster]'" in done.stderr.splitlines()[-1]
