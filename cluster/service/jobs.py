@@ -35,7 +35,7 @@ from elsinore.connectors.errors import FailedError
 from elsinore.connectors.storage.safe_files import make_folder, put_bytes, sync
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.plans.plan import STRATEGIES
+from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
 NAME = re.compile(r"[a-z0-9-]{1,64}")

@@ -20,7 +20,7 @@ from elsinore.cluster.stream.recovery import Recovery, hand_over
 from elsinore.cluster.stream.snapshots import Snapshots
 from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 from tests.cluster.played import heard, play

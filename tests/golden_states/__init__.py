@@ -19,7 +19,8 @@ from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
 from elsinore.actors.state import unpack
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.plan import Plan, plan
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, cut, shown
 from tests.frozen import digest

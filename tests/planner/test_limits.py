@@ -9,7 +9,7 @@ import pytest
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.language.parse import parse
-from elsinore.planner.plans.plan import MAX_COUNTERS, plan
+from elsinore.planner.plans.planning import MAX_COUNTERS, plan
 
 WITHIN = "WITHIN 1 minute SLIDE 1 minute"
 DEEP = 10_000

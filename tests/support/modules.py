@@ -1,6 +1,6 @@
 """Find the modules of this project and what they import, whether a room is a package of its own or part of `elsinore`.
 
-Names here are plain: `planner.plans.plan`, also where that is imported as `planner.plan`.
+Names here are plain: `planner.plans.planning`, also where that is imported as `planner.plan`.
 """
 
 from __future__ import annotations
