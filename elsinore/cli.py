@@ -216,8 +216,11 @@ def serve(
 ) -> None:
     """Answer workloads over HTTP, on this machine, until stopped; without ELSINORE_SERVICE_TOKEN it makes a token."""
     from elsinore.api import chosen_settings
-    from elsinore.cluster.service.embedded import serve_until_stopped
-    from elsinore.cluster.service.settings import service_settings
+    from elsinore.extras import needing_cluster
+
+    with needing_cluster("a service"):
+        from elsinore.cluster.service.embedded import serve_until_stopped
+        from elsinore.cluster.service.settings import service_settings
 
     given = {"data": data, "host": host, "port": port}
     service = service_settings(**{name: value for name, value in given.items() if value is not None})

@@ -16,6 +16,7 @@ from elsinore.api import NUMERICS, checked, chosen_settings, known, seconds
 from elsinore.connectors.live_sinks import Callback, LiveSink, open_live_sink
 from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
 from elsinore.errors import FailedError, InputError
+from elsinore.extras import needing_cluster
 from elsinore.workloads import text_of
 
 if TYPE_CHECKING:
@@ -113,13 +114,16 @@ def stream(
     called twice with one batch). It may go on with other queries, which then answer the windows that begin after the
     latest event, and with another number of `actors`.
     """
-    from elsinore.cluster.stream.checkpoint import last_done
-    from elsinore.cluster.stream.live import Asked, Live
-    from elsinore.connectors.spark.streams import check_folder, open_stream
+    with needing_cluster("a live stream"):
+        from elsinore.cluster.stream.checkpoint import last_done
+        from elsinore.cluster.stream.live import Asked, Live
+        from elsinore.connectors.spark.streams import check_folder, open_stream
     from elsinore.planner.checks.check import check_attributes
     from elsinore.planner.plans.planning import STRATEGIES
     from elsinore.planner.plans.strategies import check_strategy
 
+    if settings.pop("engine", "ray") != "ray":
+        raise InputError("a live stream runs on Spark and Ray: leave out engine, or write engine='ray'")
     chosen = chosen_settings("ray", settings)
     known("numeric", numeric, NUMERICS)
     known("strategy", strategy, STRATEGIES)

@@ -20,7 +20,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from elsinore.actors.algebra.kernel_folder import compiling
+from elsinore.planner.kernels.kernel_folder import compiling
 
 if TYPE_CHECKING:
     from elsinore.api import Job

@@ -35,18 +35,17 @@ ALONE = {"elsinore._version", "elsinore.calendar_years", "elsinore.errors", "els
 """Modules that import nothing of the project but each other, so that every room may know them."""
 
 UPWARDS = {
-    ("cluster.service.web.api", "elsinore"),
-    ("cluster.service.at_work", "connectors.rows.tables"),
-    ("cluster.service.rows", "connectors.rows.columns"),
-    ("cluster.service.web.stream_routes", "connectors.rows.tables"),
     ("cluster.service.submitting", "elsinore.api"),
-    ("connectors.formats.json_rows", "connectors.rows.columns"),
+    ("cluster.service.web.api", "elsinore"),
 }
 """Imports that no room should have. This list may only shrink."""
 
-CYCLES = {"planner": [18, 3], "actors": [2], "connectors": [], "cluster": [], "elsinore": [3, 2]}
+CYCLES = {"planner": [3], "actors": [2], "connectors": [], "cluster": [], "elsinore": [3, 2]}
 """By room, how many modules import each other in a circle; also inside of functions, and for a type checker. This list
 may only shrink."""
+
+LEAF = "connectors.rows."
+"""Rows as a user and a client have them: it needs no other room when it is imported."""
 
 OTHERS = ("tests", "benchmarks", "loadtest", "examples")
 
@@ -83,7 +82,8 @@ def test_the_client_imports_no_other_room() -> None:
     at_once = {name: imports(path, later=False) for name, path in FILES.items()}
     taken = {one for name in client for one in imports(FILES[name])}
     assert len(client) > 5
-    assert {one for one in reached(taken, at_once) if room_of(one) in FOUR} == set()
+    found = {one for one in reached(taken, at_once) if room_of(one) in FOUR}
+    assert {one for one in found if not one.startswith(LEAF)} == set()
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -155,7 +155,7 @@ PRIVATE: list[tuple[str, Callable[[str], bool], set[str]]] = [
             "connectors.spark.slices",
         },
     ),
-    ("Numba", of_numba, {"actors.algebra.compiled"}),
+    ("Numba", of_numba, {"planner.kernels.compiled"}),
     ("uvicorn", of_uvicorn, {"cluster.service.web.edge"}),
 ]
 """Modules that use what these projects keep to themselves: any version may change it, so one module of a room should

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE
 from elsinore.actors.algebra.many_numba_fns import add_all, add_each, add_multiples, add_products, sum_back
 from elsinore.actors.algebra.numbers_numba_fns import add, add_product, add_times, clear, is_zero
+from elsinore.planner.kernels.compiled import kernel, part
 
 DONE, NUMBERS, FULL = 0, 1, 2
 """Why a run stopped: it is through, a number does not fit, or there are more snapshots than room for them."""

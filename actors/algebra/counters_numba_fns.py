@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.numbers_numba_fns import add, add_product, add_times, clear, copy, is_zero, set_one
+from elsinore.planner.kernels.compiled import kernel, part
 
 NONE = np.int64(2**63 - 1)
 ADD, MOVE, CLEAR, RENEW = 0, 1, 2, 3

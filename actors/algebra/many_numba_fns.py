@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from elsinore.actors.algebra.compiled import INLINED, part
 from elsinore.actors.algebra.numbers_numba_fns import OVERFLOW, add, add_product, add_times, copy
+from elsinore.planner.kernels.compiled import INLINED, part
 
 LOW = np.int64(0xFFFFFFFF)
 HALF = np.int64(32)

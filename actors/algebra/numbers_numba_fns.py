@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from elsinore.actors.algebra.compiled import INLINED, kernel, part
+from elsinore.planner.kernels.compiled import INLINED, kernel, part
 
 OVERFLOW = np.int64(1 << 62)
 LOW = np.uint64(0xFFFFFFFF)

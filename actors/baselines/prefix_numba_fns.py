@@ -5,9 +5,9 @@ Axes as in `counters_numba_fns`. A result has `lane`, word per query and group.
 
 from __future__ import annotations
 
-from elsinore.actors.algebra.compiled import kernel
 from elsinore.actors.algebra.numbers_numba_fns import is_zero
 from elsinore.actors.neighbours.entries_numba_fns import add_entry, run_window
+from elsinore.planner.kernels.compiled import kernel
 
 
 @kernel

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.numbers_numba_fns import add, add_times
 from elsinore.actors.neighbours.entries_numba_fns import all_hold
 from elsinore.actors.windows.windows_numba_fns import award, claim, release
+from elsinore.planner.kernels.compiled import kernel, part
 
 
 class Path(NamedTuple):

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE
 from elsinore.actors.algebra.numbers_numba_fns import (
     add,
@@ -32,6 +31,7 @@ from elsinore.actors.algebra.numbers_numba_fns import (
 )
 from elsinore.actors.hamlet.bursts_numba_fns import COEFFICIENTS, DONE, NUMBERS, all_by_one, keep_blocks, same_time
 from elsinore.actors.hamlet.graphlets_numba_fns import MOST, add_trends, clear_trends
+from elsinore.planner.kernels.compiled import kernel, part
 
 UNKNOWN, NOWHERE = -2, -1
 """In place of a snapshot: it has not been looked for; it would be 0 for everybody."""

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import Member, Shape, advance
 from elsinore.actors.algebra.numbers_numba_fns import clear, copy
 from elsinore.actors.hamlet.consuming_numba_fns import open_consuming, propagate_consuming, take_along_all
@@ -28,6 +27,7 @@ from elsinore.actors.hamlet.graphlets_numba_fns import (
     settle,
 )
 from elsinore.planner.hamlet.bursts import APART, OWN, SHARED
+from elsinore.planner.kernels.compiled import kernel, part
 
 SINGLE, MIXED, HELD = -1, -2, -3
 """In place of a Kleene: events of one type that no graphlet shares; events of several types at one time; a burst that

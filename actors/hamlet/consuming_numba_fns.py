@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE
 from elsinore.actors.algebra.numbers_numba_fns import add, clear, copy, is_zero, set_one
 from elsinore.actors.hamlet.graphlets_numba_fns import (
@@ -27,6 +26,7 @@ from elsinore.actors.hamlet.graphlets_numba_fns import (
     lengthen_by,
     shorten_to,
 )
+from elsinore.planner.kernels.compiled import kernel, part
 
 KEPT, CONSUMED, NEW, LENGTHENED = 0, 1, 2, 3
 """Places in the table of snapshots: the two there are, and room to make the second anew."""

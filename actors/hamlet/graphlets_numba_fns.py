@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import part
 from elsinore.actors.algebra.counters_numba_fns import NONE
 from elsinore.actors.algebra.numbers_numba_fns import (
     add,
@@ -31,6 +30,7 @@ from elsinore.actors.algebra.numbers_numba_fns import (
     is_zero,
     set_one,
 )
+from elsinore.planner.kernels.compiled import part
 
 ONE = np.uint64(1)
 NOBODY = np.uint64(0)

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import allocating, part
 from elsinore.actors.algebra.counters_numba_fns import NONE
 from elsinore.actors.algebra.numbers_numba_fns import add, add_times, clear, copy
 from elsinore.actors.hamlet.bursts_numba_fns import MIXED, same_time
 from elsinore.actors.hamlet.graphlets_numba_fns import in_lanes
+from elsinore.planner.kernels.compiled import allocating, part
 
 LONGEST = 256
 """Events of a burst: coefficients have as many bits."""

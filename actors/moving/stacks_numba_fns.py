@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE, Member, Shape, advance, collect, compose, identity
 from elsinore.actors.algebra.numbers_numba_fns import add, add_coefficient, copy, is_zero
 from elsinore.actors.hamlet.bursts_numba_fns import COEFFICIENTS, DONE, MIXED, NUMBERS
 from elsinore.actors.moving.bursts_numba_fns import cut, place_of, propagate
+from elsinore.planner.kernels.compiled import kernel, part
 
 FULL = 3
 """Why a run stopped, beside `DONE`, `NUMBERS` and `COEFFICIENTS`: there are more entries than room for their maps."""

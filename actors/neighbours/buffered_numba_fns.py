@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import allocating, kernel
 from elsinore.actors.algebra.counters_numba_fns import advance, collect, compose, identity, only
 from elsinore.actors.algebra.numbers_numba_fns import copy
 from elsinore.actors.neighbours.entries_numba_fns import collect_window, run_window, sort_values
 from elsinore.actors.windows.windows_numba_fns import award, claim, release
+from elsinore.planner.kernels.compiled import allocating, kernel
 
 
 @allocating

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE, commit, move
 from elsinore.actors.algebra.numbers_numba_fns import add, add_times, clear, copy, is_zero, set_one
+from elsinore.planner.kernels.compiled import kernel, part
 
 TYPE, EVENT, INDEX = 0, 1, 2
 EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5

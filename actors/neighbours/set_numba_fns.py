@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE, Shape
 from elsinore.actors.algebra.numbers_numba_fns import clear, copy, is_zero, set_one
 from elsinore.actors.hamlet.bursts_numba_fns import one_by_one, same_time
 from elsinore.actors.hamlet.graphlets_numba_fns import NOBODY, in_lanes, lengthen_by, shorten_to
 from elsinore.actors.neighbours.entries_numba_fns import EQ, GE, GT, LE, LT, NE, add_entry, all_hold, below, not_above
+from elsinore.planner.kernels.compiled import kernel, part
 
 FREE, INDEX, SCAN = 0, 1, 2
 """How a lane finds predecessors: all there are; in trees; one by one."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
+from elsinore.planner.kernels.compiled import kernel, part
 
 C1, C2 = np.uint32(0xCC9E2D51), np.uint32(0x1B873593)
 FIVE, ADDED = np.uint32(5), np.uint32(0xE6546B64)

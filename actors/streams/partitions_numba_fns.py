@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
+from elsinore.planner.kernels.compiled import kernel, part
 
 
 @part

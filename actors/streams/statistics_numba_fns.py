@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elsinore.actors.algebra.compiled import kernel
+from elsinore.planner.kernels.compiled import kernel
 
 
 @kernel

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel
 from elsinore.actors.algebra.counters_numba_fns import Shape, begin, collect
 from elsinore.actors.windows.windows_numba_fns import award, claim, release
+from elsinore.planner.kernels.compiled import kernel
 
 
 class Closing(NamedTuple):

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.compiled import kernel, part
 from elsinore.actors.algebra.counters_numba_fns import NONE, begin, collect, compose, identity
 from elsinore.actors.algebra.numbers_numba_fns import clear, copy
+from elsinore.planner.kernels.compiled import kernel, part
 
 
 @part

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,24 @@ from elsinore.connectors.rows.answers import Answers, Columns, ordered
 from elsinore.connectors.rows.columns import NUMBER, Values, arrow, joined, whole
 
 if TYPE_CHECKING:
-    from elsinore.actors.rows.rows import Rows
     from elsinore.planner.language.syntax import Workload
     from elsinore.planner.time.clock import Clock
+
+
+class Rows(Protocol):
+    """Rows of one query as graph actors hand them out: columns by name, and bounds of windows in ticks."""
+
+    @property
+    def query(self) -> str: ...
+    @property
+    def window_start(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def window_end(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def groups(self) -> dict[str, pa.Array]: ...
+    @property
+    def values(self) -> dict[str, Any]: ...
+
 
 APPROXIMATE = {b"approximate": b"true"}
 NULL = pa.null()

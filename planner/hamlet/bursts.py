@@ -59,7 +59,7 @@ class Bursts:
     """Per row, the events on which it differs from the base: snapshots at event level, if shared. 0 for the base."""
 
     @property
-    def columns(self) -> tuple[Ints, ...]:
+    def columns(self) -> tuple[Ints, Ints, Ints, Ints, Ints, Ints]:
         return self.size, self.window, self.at, self.queries, self.taken, self.snapshots
 
     @property

@@ -6,19 +6,15 @@ Rows and bursts as in `hamlet.bursts`. Costs are sums of the `Terms` that a cost
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numba
 
 from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED
-
-compiled: Any = numba.njit(cache=True, nogil=True, error_model="numpy")
+from elsinore.planner.kernels.compiled import allocating
 
 TRIED, WORTH = 1, 2
 """How far a row got: it pays to share where nobody else brings snapshots; it pays with all that were tried."""
 
 
-@compiled
+@allocating
 def graphlet(terms, events, window, queries, snapshots):
     """One shared graphlet."""
     propagated = terms.event * (snapshots * 0.5 + 1.0) + terms.predecessor * window * (snapshots + 1.0)
@@ -26,13 +22,13 @@ def graphlet(terms, events, window, queries, snapshots):
     return terms.graphlet + events * propagated + queries * (evaluated + terms.query_event * events * (snapshots + 1.0))
 
 
-@compiled
+@allocating
 def apart(terms, events, window, queries):
     """The same events for each of the queries by itself."""
     return queries * (terms.apart + events * (terms.apart_event + terms.apart_predecessor * window))
 
 
-@compiled
+@allocating
 def fewest(terms, events, window, snapshots, query_apart):
     """From how many queries on a graphlet costs no more than these by themselves, each at `query_apart`."""
     whole = graphlet(terms, events, window, 0.0, snapshots)
@@ -40,12 +36,12 @@ def fewest(terms, events, window, snapshots, query_apart):
     return max(FEWEST, math.ceil(whole / saved)) if saved > 0.0 else FEWEST
 
 
-@compiled
+@allocating
 def alone(terms, events, window, queries):
     return min(graphlet(terms, events, window, queries, 0.0), apart(terms, events, window, queries))
 
 
-@compiled
+@allocating
 def choose(terms, size, window, at, queries, taken, snapshots, choice, together, own, marks):
     """The cheapest plan for each burst that is left by the pruning principles, in time linear in its rows.
 
@@ -102,7 +98,7 @@ def choose(terms, size, window, at, queries, taken, snapshots, choice, together,
                     choice[r] = SHARED
 
 
-@compiled
+@allocating
 def whole_costs(terms, size, window, at, queries, taken, snapshots, shared, by_query):
     """Top and bottom of the search space (Figure 7): all rows in one graphlet, each query by itself."""
     for b in range(len(size)):

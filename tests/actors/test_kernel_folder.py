@@ -7,9 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from elsinore.actors.algebra.kernel_folder import COMPILING
+from elsinore.planner.kernels.kernel_folder import COMPILING
 
-ASK = "from elsinore.actors.algebra.kernel_folder import compiling; print(compiling())"
+ASK = "from elsinore.planner.kernels.kernel_folder import compiling; print(compiling())"
 
 COMPILE = f"""
 import subprocess, sys

@@ -196,7 +196,7 @@ def test_locks_hold_what_the_project_asks_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"]
     asked = {
-        "requirements-runtime.lock": project["project"]["dependencies"],
+        "requirements-runtime.lock": project["project"]["dependencies"] + extras["cluster"],
         "requirements-build.lock": project["dependency-groups"]["build"],
         "requirements.lock": [
             one for extra in ("dev", "bench", "delta", "examples", "loadtest") for one in extras[extra]

@@ -14,7 +14,7 @@ import numba
 from numba.core import event
 from numba.core.caching import UserProvidedCacheLocator
 
-from elsinore.actors.algebra.kernel_folder import begin_compiling, end_compiling, home
+from elsinore.planner.kernels.kernel_folder import begin_compiling, end_compiling, home
 
 F = TypeVar("F", bound=Callable[..., Any])
 
