@@ -14,7 +14,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("README.md", "examples/README.md")
+DOCUMENTS = (
+    "README.md",
+    "examples/README.md",
+    "docs/commands.md",
+    "docs/language.md",
+    "docs/service.md",
+)
 SERVICE = 'elsinore.connect("http://localhost:8000"'
 """What a program says that speaks with a service; tests have one elsewhere."""
 
