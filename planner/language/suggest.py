@@ -11,7 +11,7 @@ LONGEST = 60
 """Characters: a longer name is not compared with others."""
 
 TOO_MANY = 200
-"""Number of names above which no similar name is searched for: the search would be slow and its result of little use.
+"""The largest number of names in which a similar one is searched for: among more, the search is slow and of little use.
 """
 
 MOST = 12

@@ -209,9 +209,7 @@ class Grouping(Node):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Node):
-    """An aggregate: `COUNT(*)` has no variable, `COUNT(X)` no attribute; `text` is as the user wrote it, without
-    blanks.
-    """
+    """An aggregate: `COUNT(*)` has no variable, `COUNT(X)` no attribute; `text` is as written, without blanks."""
 
     function: Function
     variable: str | None
