@@ -12,7 +12,10 @@ from elsinore.planner.time.clock import Clock
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of a query. Window k is `[k·slide, k·slide + within)`; a pane is the longest span without a bound."""
+    """The windows of a query: window k is `[k·slide, k·slide + within)`.
+
+    A pane is the longest span that no bound of a window cuts.
+    """
 
     within: int
     slide: int
