@@ -58,7 +58,7 @@ def columns_are_grouped(query: Query) -> Iterator[Problem]:
 
 
 def groupings_keep_their_names(query: Query) -> Iterator[Problem]:
-    """Check that grouping attributes have no alias: rows are told apart by the names that these have in the events."""
+    """Check that grouping attributes have no alias: rows are told apart by the names that the events have for them."""
     for item in _groupings(query):
         if item.alias:
             hint = f"write {item.attribute}; AS names aggregates"

@@ -198,7 +198,7 @@ def _merge(one: Edges, other: Edges) -> Edges:
 
 
 def _through(empty: Crossings, edges: Edges) -> Edges:
-    """Return the edges as they are from across a part that matches no event, with the guards of that part."""
+    """Return the edges as reached across a part that matches no event, with the guards of that part."""
     if not empty:
         return {}
     return {p: both(empty, crossings) for p, crossings in edges.items()}

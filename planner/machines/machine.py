@@ -24,7 +24,7 @@ from elsinore.planner.machines.automaton import Crossings
 
 
 class TooComplexError(Exception):
-    """A pattern needs more than can reasonably be kept; `message` says what, and `hint` what to write instead."""
+    """The error for a pattern that needs more than can reasonably be kept; says what, and what to write instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message, hint)
@@ -47,8 +47,7 @@ class Part:
     """The state of a partial trend for one pattern; a `State` has several parts only under AND."""
 
     threads: frozenset[Successors]
-    """One set of successors for each position that the last event may have; under `any` and `contiguous` one for all.
-    """
+    """One set of successors for each position of the last event; under `any` and `contiguous` one for all."""
     accept: Crossings
     """The ways in which the trend may end here; none if it cannot."""
     reached: Reached
@@ -114,7 +113,7 @@ class Machine:
     states: tuple[State, ...]
     accepting: tuple[int, ...]
     appends: tuple[tuple[Append, ...], ...]
-    """By class."""
+    """By class: which trends its events lengthen."""
     consumes: tuple[tuple[Consume, ...], ...]
     """By class, in an order in which they can be applied one by one."""
     symbols: tuple[int, ...]
@@ -122,7 +121,7 @@ class Machine:
     unions: tuple[tuple[int, ...], ...]
     """By two symbols: the number of their union, for events at the same time."""
     advances: tuple[Moves, ...]
-    """By symbol."""
+    """By symbol: the moves of the trends whose guards it advances."""
     closes: tuple[tuple[tuple[int, int], Moves], ...]
     """By (pattern, guard), where predicates on neighbours stand inside: the moves of trends older than a match."""
     ends: tuple[bool, ...]

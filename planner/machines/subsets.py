@@ -225,7 +225,7 @@ class _Builder:
         return tuple(found)
 
     def _advanced(self, state: State, symbol: Symbol) -> State | None:
-        """Return the state after a symbol advances the guards in the gaps that the state waits in."""
+        """Return the state after a symbol advances the guards in its gaps; None if its trends end."""
         parts = []
         matched = set()
         for i, part in enumerate(state.parts):
@@ -243,7 +243,7 @@ class _Builder:
         return self._closed(State(tuple(parts), state.started), matched)
 
     def _closed(self, state: State, matched: set[tuple[int, int]]) -> State | None:
-        """Return the state without the ways through a gap in which one of these guards was matched."""
+        """Return the state without the ways through gaps in which these guards were matched; None if none is left."""
         parts = []
         for i, part in enumerate(state.parts):
             guards = frozenset(g for j, g in matched if j == i)
@@ -283,7 +283,7 @@ def _without(ways: Crossings, guards: frozenset[int]) -> Crossings:
 
 
 def _ordered(moves: dict[int, int]) -> Moves:
-    """Order moves so that a state is emptied before another is moved into it: so nothing moves twice."""
+    """Order moves so that a state is emptied before another is moved into it: nothing moves twice."""
     ordered: dict[int, int] = {}
 
     def put(source: int) -> None:

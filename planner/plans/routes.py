@@ -74,7 +74,11 @@ class Ranges:
         return range(self.firsts[place], (*self.firsts, len(self.starts))[place + 1])
 
     def among(self, places: int) -> Ranges:
-        """Return the same ranges, some of them cut, spread over so many places, at most one for each key group."""
+        """Return the same ranges, some of them cut, spread over so many places.
+
+        There must not be more places than key groups: the number of groups would change, and with it the group of each
+        key.
+        """
         if places == self.places:
             return self
         wanted = self.even(self.groups, places)

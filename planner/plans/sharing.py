@@ -18,8 +18,7 @@ class Sharer:
     inputs: tuple[int, ...]
     """The states before the target. A snapshot at graphlet level is the sum of their trends and the target's own."""
     consumed: tuple[int, ...]
-    """The states that an event of E empties, because it ends or consumes their trends; none under skip-till-any-match.
-    """
+    """The states that an event of E empties, as it ends or consumes their trends; none under skip-till-any-match."""
     end: int | None
     """The state of trends that end for good with an event of E, where the next one consumes the target's; else None."""
     bound: tuple[str, ...]
