@@ -9,7 +9,7 @@ from elsinore.planner.language.errors import Problem
 from elsinore.planner.language.syntax import Query, Span
 
 LONGEST = 2**53
-"""Seconds or events: no clock counts lengths from here on."""
+"""Seconds or events: no clock counts a length of this or more."""
 
 NANOSECONDS = 10**9
 

@@ -11,8 +11,7 @@ LONGEST = 60
 """Characters: a longer name is not compared with others."""
 
 TOO_MANY = 200
-"""The largest number of names in which a similar one is searched for: among more, the search is slow and of little use.
-"""
+"""The largest number of names to search for a similar one: with more, the search is slow and of little use."""
 
 MOST = 12
 """The largest number of known names that a message lists."""

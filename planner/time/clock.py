@@ -100,7 +100,7 @@ class Clock:
     def read(self, times: pa.Array) -> npt.NDArray[np.int64]:
         """Convert the user's times (of this clock's form, without nulls) to ticks.
 
-        Raise OverflowError if one is too far from zero to be counted.
+        Raise OverflowError if a converted time is too far from zero. Times that are ticks already are not checked.
         """
         import numpy as np
         import pyarrow as pa
