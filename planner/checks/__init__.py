@@ -1,1 +1,1 @@
-"""What can be wrong with a query that can be read: each check looks at a resolved query and yields its problems."""
+"""Checks of queries that can be parsed: each looks at a resolved query and yields its problems."""

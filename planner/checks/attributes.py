@@ -1,4 +1,4 @@
-"""Attributes that the events do not have."""
+"""Check that the events have the attributes that queries name."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ Attributes = Mapping[str, Collection[str]]
 
 
 def check_attributes(workload: Workload, attributes: Attributes) -> None:
-    """Raises WorkloadError where a checked workload names attributes that no event of their type has.
+    """Raise WorkloadError if a checked workload names attributes that no event of their type has.
 
-    `attributes` maps an event type to the attributes of its events; types that it does not
-    have are not looked at.
+    `attributes` maps an event type to the attributes of its events. Types that it lacks are not checked.
     """
     problems = [
         replace(problem, query=query.name)
@@ -31,7 +30,7 @@ def check_attributes(workload: Workload, attributes: Attributes) -> None:
 
 
 def _of_types(query: Query, attributes: Attributes) -> Iterator[Problem]:
-    """Attributes of a variable: in aggregates and predicates."""
+    """Yield a problem for each unknown attribute of a variable, in aggregates and predicates."""
     types = {leaf.variable: leaf.name for leaf in leaves(query.pattern)}
     used: list[tuple[str, str, Place | None]] = [
         (item.variable, item.attribute, item.place) for item in query.aggregates if item.variable and item.attribute
@@ -46,7 +45,10 @@ def _of_types(query: Query, attributes: Attributes) -> Iterator[Problem]:
 
 
 def _of_partitions(query: Query, attributes: Attributes) -> Iterator[Problem]:
-    """Attributes of all events: an event without them is dropped, but here every event is."""
+    """Yield a problem for each grouping or equivalence attribute that no event of the pattern has.
+
+    An event that lacks such an attribute is dropped, so here all events would be.
+    """
     known = {leaf.name for leaf in leaves(query.pattern)} & attributes.keys()
     names = set().union(*(attributes[event_type] for event_type in known))
     used = [(grouping.attribute, grouping.place) for grouping in query.group_by]

@@ -1,4 +1,4 @@
-"""Are the queries of a workload ones that can be run? All that is wrong is said at once."""
+"""Check that the queries of a workload can be run, and report all problems at once."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ CHECKS: tuple[Check, ...] = (
     windows.slide_fits_window,
     windows.windows_of_time,
 )
-"""Each looks at a resolved query, whatever else is wrong with it."""
+"""Checks of a resolved query; each runs whatever the others find."""
 
 LAST_CHECKS: tuple[Check, ...] = (
     predicates.neighbours_can_meet,
     readings.named_variables_are_bound_in_one_way,
     readings.trends_can_be_counted,
 )
-"""Those that build automata: for queries that pass all the others, and one another."""
+"""Checks that build automata: each runs only on queries without a problem so far."""
 
 
 def check(workload: Workload) -> Workload:
-    """The workload, resolved; raises WorkloadError with everything that is wrong with it."""
+    """Resolve a workload; raise WorkloadError with all its problems."""
     return _checked(workload, ())
 
 
 def check_text(text: str) -> Workload:
-    """The workload of this text, resolved; the error tells of syntax and meaning together."""
+    """Parse and resolve a workload; raise WorkloadError with all problems of syntax and of meaning."""
     reading = read(text)
     return _checked(reading.workload, reading.problems)
 

@@ -1,4 +1,4 @@
-"""Numbers, texts and truth values: what can be said before the events are seen."""
+"""Check numbers, texts and truth values in predicates, as far as that is possible without events."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Kind = Literal["number", "text", "truth value"]
 
 
 def predicates_are_conditions(query: Query) -> Iterator[Problem]:
-    """`WHERE A.v + 1` says nothing of an event."""
+    """Check that each predicate is a condition: `WHERE A.v + 1` has none."""
     for predicate in query.predicates:
         if kind(predicate) in ("number", "text"):
             message = f"this is a {kind(predicate)}, not a condition"
@@ -36,14 +36,14 @@ def predicates_are_conditions(query: Query) -> Iterator[Problem]:
 
 
 def kinds_agree(query: Query) -> Iterator[Problem]:
-    """No number is compared with a text, and none is calculated with."""
+    """Check that numbers are not compared with texts, and that arithmetic has no other operands than numbers."""
     for predicate in query.predicates:
         for node in nodes(predicate):
             yield from _disagreements(node)
 
 
 def numbers_fit(query: Query) -> Iterator[Problem]:
-    """A literal beyond 64 bits would be rounded or wrapped when it meets a column."""
+    """Check that each number fits 64 bits: a larger one would be rounded or wrapped when it meets a column."""
     for predicate in query.predicates:
         for node in nodes(predicate):
             if isinstance(node, LiteralValue) and not _fits(node.value):
@@ -52,7 +52,7 @@ def numbers_fit(query: Query) -> Iterator[Problem]:
 
 
 def kind(expression: Expression) -> Kind | None:
-    """What it is, where that shows without events."""
+    """Return the kind of an expression; None for an attribute, whose kind only the events tell."""
     match expression:
         case LiteralValue():
             if isinstance(expression.value, bool):
@@ -94,7 +94,7 @@ def _disagreements(node: Node) -> Iterator[Problem]:
 
 
 def _alike(expressions: tuple[Expression, ...]) -> Iterator[Problem]:
-    """The first of them that is of another kind than one before."""
+    """Yield a problem for the first expression whose kind is known and differs from that of one before it."""
     known = [expression for expression in expressions if kind(expression)]
     for expression in known[1:]:
         if kind(expression) != kind(known[0]):

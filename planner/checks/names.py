@@ -1,4 +1,4 @@
-"""Names of variables: those that are given, and those that are used."""
+"""Check the names of variables: their definitions in the pattern, and the references to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elsinore.planner.machines.predicates import attributes
 
 
 def variables_are_unique(query: Query) -> Iterator[Problem]:
-    """A variable stands once, so that it names one position."""
+    """Check that each variable stands once in the pattern, so that it names one position."""
     seen = set()
     for leaf in leaves(query.pattern):
         if leaf.variable in seen:
@@ -22,7 +22,7 @@ def variables_are_unique(query: Query) -> Iterator[Problem]:
 
 
 def variables_are_not_types(query: Query) -> Iterator[Problem]:
-    """`SEQ(A B, B)`: which B would `B.v` be?"""
+    """Check that no variable has the name of another event type: in `SEQ(A B, B)`, `B.v` could mean either B."""
     types = occurrences(query.pattern)
     for leaf in leaves(query.pattern):
         if leaf.variable and leaf.variable in types and leaf.variable != leaf.name:
@@ -31,7 +31,7 @@ def variables_are_not_types(query: Query) -> Iterator[Problem]:
 
 
 def names_are_known(query: Query) -> Iterator[Problem]:
-    """Whatever names a variable names one of the pattern, or a type that stands once in it."""
+    """Check that each reference names a variable of the pattern, or a type that stands once in it."""
     known = variables(query.pattern)
     types = occurrences(query.pattern)
     for user in _users(query):
@@ -47,7 +47,7 @@ def names_are_known(query: Query) -> Iterator[Problem]:
 
 
 def _users(query: Query) -> Iterator[Grouping | Aggregate | Attribute]:
-    """Whatever names a variable."""
+    """Yield all parts of a query that can name a variable."""
     if not isinstance(query.returns, Matches):
         yield from query.returns
     yield from query.group_by

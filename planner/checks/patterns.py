@@ -1,4 +1,4 @@
-"""What a pattern may be."""
+"""Check the form of patterns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_POSITIONS = 1000
 
 
 def repetitions_make_sense(query: Query) -> Iterator[Problem]:
-    """`{n,m}` is written out when the automaton is built: it must not be empty, nor too large."""
+    """Check that repetitions are neither empty nor too large: `{n,m}` is written out when the automaton is built."""
     kleenes = [node for node in nodes(query.pattern) if isinstance(node, Kleene)]
     for kleene in kleenes:
         if kleene.most == 0:
@@ -28,7 +28,7 @@ def repetitions_make_sense(query: Query) -> Iterator[Problem]:
 
 
 def and_stands_on_top(query: Query) -> Iterator[Problem]:
-    """`p & q` pairs whole trends; it is not part of one."""
+    """Check that AND stands only at the top: `p & q` pairs whole trends, so it cannot be a part of one."""
     for operand in operands(query.pattern):
         for node in nodes(operand):
             if isinstance(node, And):
@@ -37,7 +37,7 @@ def and_stands_on_top(query: Query) -> Iterator[Problem]:
 
 
 def negations_are_flat(query: Query) -> Iterator[Problem]:
-    """What forbids has nothing that forbids it."""
+    """Check that no NOT stands inside another one."""
     inner = {id(deeper): deeper for outer in _negations(query.pattern) for deeper in _negations(outer.part)}
     for negation in inner.values():
         hint = "leave out the inner NOT, or write the pattern that must not be there without it"
@@ -45,7 +45,7 @@ def negations_are_flat(query: Query) -> Iterator[Problem]:
 
 
 def negations_forbid_something(query: Query) -> Iterator[Problem]:
-    """`NOT A*` would forbid what is there always."""
+    """Check that no negated part matches without events: `A*` in `NOT A*` would always match."""
     for node in nodes(query.pattern):
         if isinstance(node, Not) and _nullable(node.part) and not _negations(node.part):
             message = "what NOT forbids can match without any event, so that it would always be there"
@@ -53,7 +53,7 @@ def negations_forbid_something(query: Query) -> Iterator[Problem]:
 
 
 def pattern_matches_events(query: Query) -> Iterator[Problem]:
-    """A trend has at least one event."""
+    """Check that the pattern does not match without events: a trend has at least one event."""
     for operand in operands(query.pattern):
         if not _nullable(operand):
             continue
@@ -67,7 +67,10 @@ def pattern_matches_events(query: Query) -> Iterator[Problem]:
 
 
 def edges_have_windows(query: Query) -> Iterator[Problem]:
-    """NOT at an edge of the pattern reaches to the edge of the window, which moves with every event without a SLIDE."""
+    """Check that the pattern has no NOT at an edge, if there is no SLIDE.
+
+    NOT at an edge of the pattern reaches to the edge of the window. Without a SLIDE that moves with every event.
+    """
     if query.slide is not None:
         return
     hint = f"add a SLIDE, such as SLIDE {query.within} for windows that do not overlap"
@@ -90,7 +93,7 @@ def _positions(pattern: Pattern) -> int:
 
 
 def _nullable(pattern: Pattern) -> bool:
-    """Can it match without any event?"""
+    """Return whether a pattern can match without any event."""
     match pattern:
         case EventType():
             return False
@@ -109,7 +112,7 @@ def _negations(pattern: Pattern) -> list[Not]:
 
 
 def _elements(pattern: Pattern) -> Iterator[EventType | Not]:
-    """Event types, and negations as a whole."""
+    """Yield the event types of a pattern, and its negations as a whole."""
     match pattern:
         case EventType() | Not():
             yield pattern
@@ -121,7 +124,7 @@ def _elements(pattern: Pattern) -> Iterator[EventType | Not]:
 
 
 def _obligatory(pattern: Pattern) -> str:
-    """How to write it so that it matches an event."""
+    """Return a hint that says how to write the pattern so that it matches an event."""
     match pattern:
         case Kleene(least=0, most=1):
             return f"write {pattern.part}"
@@ -131,7 +134,7 @@ def _obligatory(pattern: Pattern) -> str:
 
 
 def _at_edge(pattern: Pattern, backwards: bool) -> list[Not]:
-    """The negations that no event of the pattern need precede (or, backwards, follow)."""
+    """Return the negations that no event of the pattern need precede (or, if `backwards`, follow)."""
     inner = partial(_at_edge, backwards=backwards)
     match pattern:
         case EventType():

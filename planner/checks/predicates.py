@@ -1,4 +1,4 @@
-"""Which predicates there are: on one variable, and on two that are neighbours."""
+"""Check the form of predicates: on one variable, or on two that are neighbours."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _ONE_EACH = "compare something of one event with something of the other, such as
 
 
 def predicates_have_known_form(query: Query) -> Iterator[Problem]:
-    """One variable, or one comparison of two neighbours: COGRA evaluates no others without building trends."""
+    """Check that each predicate reads one variable, or is one comparison of two neighbours.
+
+    COGRA cannot evaluate others without constructing trends.
+    """
     known = variables(query.pattern)
     for predicate in query.predicates:
         used = list(attributes(predicate))
@@ -23,7 +26,7 @@ def predicates_have_known_form(query: Query) -> Iterator[Problem]:
 
 
 def predicates_stay_on_their_side(query: Query) -> Iterator[Problem]:
-    """An event inside of NOT is in no trend, and so a neighbour of none in it."""
+    """Check that no predicate relates an event inside NOT to one outside: the former is in no trend."""
     absent = negated(query.pattern)
     for predicate in query.predicates:
         names = {attribute.variable for attribute in attributes(predicate)}
@@ -35,7 +38,7 @@ def predicates_stay_on_their_side(query: Query) -> Iterator[Problem]:
 
 
 def neighbours_can_meet(query: Query) -> Iterator[Problem]:
-    """For queries that are well-formed otherwise."""
+    """Check that the two variables of a predicate can be neighbours. The query must be well-formed otherwise."""
     if isinstance(query.returns, Matches):
         return
     read = [(predicate, sorted({one.variable for one in attributes(predicate)})) for predicate in query.predicates]
@@ -77,7 +80,7 @@ def _two_variables(predicate: Expression, used: list[Attribute], names: list[str
 
 
 def _two_sides(predicate: Expression, example: tuple[str, str]) -> Iterator[Problem]:
-    """One comparison, and each of its sides over one of the two events."""
+    """Check that a predicate on two events is one comparison, and that each of its sides reads one of the events."""
     if not isinstance(predicate, Comparison):
         message = "a predicate on two events is a single comparison, or several joined by AND"
         hint = f"OR, NOT, IN and BETWEEN are for one event alone; write comparisons such as {example[0]} < {example[1]}"
@@ -92,7 +95,7 @@ def _two_sides(predicate: Expression, example: tuple[str, str]) -> Iterator[Prob
 
 
 def _hint(predicate: Comparison, side: Expression, example: tuple[str, str]) -> str:
-    """`A.v - B.v < 5` is `A.v < B.v + 5`."""
+    """Return a hint for a side that does not read one event: for `A.v - B.v < 5`, the equivalent `A.v < B.v + 5`."""
     if (
         side is predicate.left
         and isinstance(side, Arithmetic)

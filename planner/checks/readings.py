@@ -1,4 +1,4 @@
-"""Can the pattern be read in one way only, and kept in reasonable memory?"""
+"""Check that the pattern binds its named variables in one way only, and that its machine has a reasonable size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a query returns."""
+"""Check what a query returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIXED = ("query", "window_start", "window_end")
 
 
 def returns_aggregates(query: Query) -> Iterator[Problem]:
-    """An aggregation query returns an aggregate at least."""
+    """Check that RETURN has at least one aggregate."""
     if isinstance(query.returns, Matches):
         hint = "return aggregates, such as RETURN COUNT(*)"
         yield Problem("RETURN MATCHES is not supported yet", hint, query.returns.place)
@@ -24,7 +24,7 @@ def returns_aggregates(query: Query) -> Iterator[Problem]:
 
 
 def aggregates_are_well_formed(query: Query) -> Iterator[Problem]:
-    """COUNT counts trends or events; the others are taken over an attribute."""
+    """Check that COUNT is taken over trends or events, and the other functions over an attribute."""
     for item in query.aggregates:
         function, variable, attribute = item.function, item.variable, item.attribute
         if function == "COUNT" and attribute:
@@ -40,7 +40,7 @@ def aggregates_are_well_formed(query: Query) -> Iterator[Problem]:
 
 
 def aggregates_have_events(query: Query) -> Iterator[Problem]:
-    """No event of a trend is bound to a variable inside of NOT."""
+    """Check that no aggregate names a variable inside NOT: no event of a trend is bound to it."""
     absent = negated(query.pattern)
     for item in query.aggregates:
         if item.variable in absent:
@@ -49,7 +49,7 @@ def aggregates_have_events(query: Query) -> Iterator[Problem]:
 
 
 def columns_are_grouped(query: Query) -> Iterator[Problem]:
-    """A row stands for a group: it has no other attributes."""
+    """Check that RETURN names no attribute that is not in GROUP-BY: a row stands for a group."""
     for item in _groupings(query):
         if item.attribute not in query.groups:
             hint = f"the query groups by {those(query.groups)}" if query.groups else f"add GROUP-BY {item.attribute}"
@@ -58,7 +58,7 @@ def columns_are_grouped(query: Query) -> Iterator[Problem]:
 
 
 def groupings_keep_their_names(query: Query) -> Iterator[Problem]:
-    """Rows are told apart by their grouping attributes under the names that the events have."""
+    """Check that grouping attributes have no alias: rows are told apart by the names that the events have for them."""
     for item in _groupings(query):
         if item.alias:
             hint = f"write {item.attribute}; AS names aggregates"
@@ -66,7 +66,7 @@ def groupings_keep_their_names(query: Query) -> Iterator[Problem]:
 
 
 def columns_are_distinct(query: Query) -> Iterator[Problem]:
-    """A column that stood twice could not be addressed."""
+    """Check that column names are distinct: a repeated one could not be addressed."""
     for grouping in query.group_by:
         if grouping.attribute in FIXED:
             message = f"every row has a column {quote(grouping.attribute)} of its own"

@@ -1,4 +1,4 @@
-"""WITHIN and SLIDE."""
+"""Check WITHIN and SLIDE."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from elsinore.planner.language.errors import Problem
 from elsinore.planner.language.syntax import Query, Span
 
 LONGEST = 2**53
-"""In seconds, or events: beyond, no clock counts them."""
+"""Seconds or events: no clock counts a length of this or more."""
 
 NANOSECONDS = 10**9
 
 
 def spans_can_be_counted(query: Query) -> Iterator[Problem]:
-    """Windows are counted in whole ticks of a clock, or in whole events."""
+    """Check that each length is above zero and can be counted, in whole nanoseconds or in whole events."""
     for keyword, span in _spans(query):
         if span.amount <= 0:
             yield Problem(f"{keyword} is not above zero", f"write a length such as {keyword} 10 minutes", span.place)
@@ -29,7 +29,7 @@ def spans_can_be_counted(query: Query) -> Iterator[Problem]:
 
 
 def slide_fits_window(query: Query) -> Iterator[Problem]:
-    """Between windows further apart than they are long, events would be lost."""
+    """Check that SLIDE is no longer than WITHIN: events between two windows would be lost."""
     within, slide = query.within, query.slide
     if slide is None:
         return
@@ -42,7 +42,7 @@ def slide_fits_window(query: Query) -> Iterator[Problem]:
 
 
 def windows_of_time(query: Query) -> Iterator[Problem]:
-    """Windows that count events are read, but not run."""
+    """Refuse windows that count events: they can be parsed, but not run."""
     for keyword, span in _spans(query):
         if span.unit == "events":
             hint = f"write a length of time, such as {keyword} 10 minutes"

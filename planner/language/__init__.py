@@ -1,1 +1,1 @@
-"""The query language: text to queries as values, and back."""
+"""The query language: parse text to queries as values, and print them back."""

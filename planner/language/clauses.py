@@ -1,8 +1,7 @@
-"""A workload's text cut into queries, and these into clauses.
+"""Split the text of a workload into queries, and each query into clauses.
 
-Each clause is then read on its own. So a mistake in one clause hides nothing in the next,
-and what is wrong with the frame of a query (a clause that is missing, one that stands
-twice, brackets that do not match) is said in words of its own.
+Each clause is then parsed on its own, so a mistake in one clause does not hide mistakes in the next. Mistakes in the
+frame of a query (a missing clause, a repeated clause, unbalanced brackets) get messages of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ FORMS = {
     "WITHIN": "WITHIN 30 minutes",
     "SLIDE": "SLIDE 5 minutes",
 }
-"""The clauses, each with an example of what it looks like."""
+"""The keywords of the clauses, each with an example of the clause."""
 
 DEEPEST = 100
 LONGEST_NUMBER = 40
@@ -57,7 +56,7 @@ class Token:
 
     @property
     def clause(self) -> str | None:
-        """The clause that this word begins, unless it is a name."""
+        """The keyword of the clause that this word would begin; None for other tokens."""
         if self.kind != "word":
             return None
         word = self.text.upper()
@@ -68,39 +67,39 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """`head` is where its keyword stands; its text begins behind that and ends at `end`."""
+    """A clause, not yet parsed: `head` is the place of its keyword; its text stands between the keyword and `end`."""
 
     keyword: str
     head: Place
     end: int
     problem: Problem | None = None
-    """Why it cannot be read, where that shows before reading."""
+    """A problem that shows before parsing, such as an unbalanced bracket."""
 
     def until(self, end: int) -> Clause:
-        """The clause without what stands behind `end`."""
+        """Return the clause cut off at `end`."""
         inside = self.problem and self.problem.place and self.problem.place.start < end
         return replace(self, end=end, problem=self.problem if inside else None)
 
     def since(self, keyword: str, head: Place) -> Clause:
-        """What stands behind `head`, as a clause of its own."""
+        """Return the text after `head` as a clause of its own."""
         inside = self.problem and self.problem.place and self.problem.place.start >= head.end
         return Clause(keyword, head, self.end, self.problem if inside else None)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A query's text, not yet read."""
+    """The text of a query, split into clauses but not yet parsed."""
 
     head: Place
-    """QUERY and the name, or the word that it begins with."""
+    """The place of QUERY and the name, or of the first word if there is no such header."""
     name: str
     clauses: tuple[Clause, ...]
     problem: Problem | None
-    """What is wrong before the first clause."""
+    """The first problem before the first clause."""
 
 
 def pieces(text: str) -> Iterator[Piece]:
-    """The queries of a workload, parted by `;` and at each QUERY."""
+    """Yield the queries of a workload, separated by `;` or beginning with QUERY."""
     tokens = [
         Token(match.lastgroup or "", match.group(), *match.span())
         for match in _TOKEN.finditer(text)
@@ -123,7 +122,7 @@ def _part(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 
 
 def _heads(tokens: Sequence[Token]) -> Iterator[str | None]:
-    """For every token what it begins: a clause, a QUERY, the end of a query (`;`), or nothing."""
+    """Yield for each token what it begins: a clause, QUERY, the end of a query (`;`), or None."""
     depth = 0
     for i, token in enumerate(tokens):
         head = ";" if token.text == ";" else _keyword(tokens, i, inside=depth > 0)
@@ -132,7 +131,7 @@ def _heads(tokens: Sequence[Token]) -> Iterator[str | None]:
 
 
 def _keyword(tokens: Sequence[Token], i: int, inside: bool) -> str | None:
-    """The keyword at i, if it is one: `Return` in `SEQ(Order, Return)` is the name of a type."""
+    """Return the keyword at token i; None if the token is a name, such as the type `Return` in `SEQ(Order, Return)`."""
     word = "QUERY" if tokens[i].text.upper() == "QUERY" else tokens[i].clause
     if word is None:
         return None
@@ -158,7 +157,7 @@ def _piece(tokens: Sequence[Token], position: int) -> Piece:
 
 
 def _header_problems(tokens: Sequence[Token]) -> Iterator[Problem]:
-    """Nothing but QUERY and a name stands before the first clause."""
+    """Check that nothing but QUERY and a name stands before the first clause."""
     shape = "a query reads RETURN COUNT(*) PATTERN A+ WITHIN 10 minutes, with QUERY and a name before it"
     if tokens and tokens[0].text.upper() != "QUERY":
         hint = did_you_mean(tokens[0].text, ("QUERY", *FORMS)) or shape

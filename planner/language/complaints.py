@@ -1,4 +1,4 @@
-"""What Lark says about text that it cannot read, in words for a user."""
+"""Translate Lark's syntax errors into messages for a user."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WORDS = {
     "_IN": "IN",
     "_BETWEEN": "BETWEEN",
 }
-"""What a message says of the terminals; those that are left out would make it too long."""
+"""Names of terminals in messages; terminals that are left out would make a message too long."""
 
 _WORD = re.compile(r"[^\W\d][\w-]*")
 
@@ -44,11 +44,11 @@ _RESERVED = {
     "OR": "OR is a keyword: write p | q, or OR(p, q)",
     "NOT": "NOT is a keyword, followed by what must not be there: SEQ(A, NOT B, C)",
 }
-"""The words that name no event type and no variable."""
+"""Keywords that cannot be event types or variables, each with a hint."""
 
 
 def complaint(error: UnexpectedInput, clause: Clause, text: str) -> Problem:
-    """The problem behind an error that Lark raised for this clause."""
+    """Return the problem behind an error that Lark raised for a clause."""
     place = _place(error, clause)
     hint = _hint(error, clause, text, place) or f"write for instance {FORMS[clause.keyword]}"
     return Problem(_message(error, clause, text[place.start : place.end]), hint, _visible(place, clause))
@@ -64,7 +64,7 @@ def _message(error: UnexpectedInput, clause: Clause, found: str) -> str:
 
 
 def _expected(error: UnexpectedInput, clause: Clause) -> str:
-    """What could have stood there; some terminals speak for all that can begin the same thing."""
+    """Return what Lark expected, in words; some terminals stand for all that can begin the same construct."""
     names = set(error.accepts or error.expected) if isinstance(error, UnexpectedToken) else set()
     if "_SEQ" in names:
         return "a pattern"
@@ -77,7 +77,7 @@ def _expected(error: UnexpectedInput, clause: Clause) -> str:
 
 
 def misspelled(error: UnexpectedInput, clause: Clause, text: str, missing: Iterable[str]) -> tuple[str, Place] | None:
-    """The keyword that was meant, where a slip in it made one clause run into the next."""
+    """Find the misspelled keyword that made one clause run into the next; return the keyword meant, and the place."""
     place = _place(error, clause)
     before = text[clause.head.end : place.start].rstrip()
     at = _WORD.match(text, place.start, clause.end)
@@ -89,7 +89,7 @@ def misspelled(error: UnexpectedInput, clause: Clause, text: str, missing: Itera
 
 
 def _place(error: UnexpectedInput, clause: Clause) -> Place:
-    """What could not be read; behind the clause where more was to come."""
+    """Return the place of the text that could not be parsed; the end of the clause if more text was expected."""
     if isinstance(error, UnexpectedToken) and error.token.type == "$END":
         return Place(clause.end, clause.end)
     start = error.pos_in_stream or 0
@@ -99,12 +99,12 @@ def _place(error: UnexpectedInput, clause: Clause) -> Place:
 
 
 def _visible(place: Place, clause: Clause) -> Place:
-    """At the end of a clause the caret stands below its last character."""
+    """Return the place to mark: past the end of a clause, the last character of the clause."""
     return place if place.start < clause.end else Place(clause.end - 1, clause.end)
 
 
 def _hint(error: UnexpectedInput, clause: Clause, text: str, place: Place) -> str | None:
-    """For slips that are common: what to write."""
+    """Return a hint for a common mistake, or None."""
     found, before = text[place.start : place.end], text[clause.head.end : place.start].rstrip()
     kind = error.token.type if isinstance(error, UnexpectedToken) else ""
     match clause.keyword:

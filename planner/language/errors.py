@@ -1,4 +1,4 @@
-"""How messages about workloads are worded."""
+"""Format parts of messages about workloads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ __all__ = ["Problem", "WorkloadError", "enumeration", "quote"]
 
 
 def quote(text: str) -> str:
-    """A word of the user's inside a message: printable, and never too long."""
+    """Quote a word of the user's for a message: printable, and at most 40 characters."""
     clean = printable(text)
     return f"`{clean if len(clean) <= 40 else clean[:37] + '...'}`"
 
 
 def enumeration(words: Iterable[str], last: str = "and") -> str:
-    """`a, b and c`."""
+    """Join words as in `a, b and c`."""
     *others, final = words
     return f"{', '.join(others)} {last} {final}" if others else final

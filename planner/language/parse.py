@@ -1,6 +1,6 @@
-"""Text to queries, as the user wrote them.
+"""Parse text to queries, as the user wrote them.
 
-text -> pieces and clauses (`clauses`) -> trees (Lark, grammar.lark) -> values (`building`)
+The stages are: text -> pieces and clauses (`clauses`) -> trees (Lark, grammar.lark) -> values (`building`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STARTS: dict[str, tuple[str, type[Builder]]] = {
     "WITHIN": ("span", WindowBuilder),
     "SLIDE": ("span", WindowBuilder),
 }
-"""For every clause where the grammar starts, and who builds its values."""
+"""For each clause, the start rule of the grammar and the builder of its values."""
 
 _NEEDED = ("RETURN", "PATTERN", "WITHIN")
 _ONCE = {
@@ -47,10 +47,10 @@ _ONCE = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What could be read of a workload, and what could not.
+    """The queries that could be parsed, and the problems found on the way.
 
-    A clause that could not is replaced by one that gives no offence, so that the rest can be
-    checked; a query without a readable pattern is left out.
+    A clause that cannot be parsed is replaced by a harmless one, so that the rest of its query can be checked. A query
+    whose pattern cannot be parsed is left out.
     """
 
     workload: Workload
@@ -58,7 +58,7 @@ class Reading:
 
 
 def parse(text: str) -> Workload:
-    """The workload as it is written; raises WorkloadError with all that is wrong with its syntax."""
+    """Parse a workload; raise WorkloadError with all its syntax errors."""
     reading = read(text)
     if reading.problems:
         raise WorkloadError(reading.problems, text)
@@ -66,7 +66,7 @@ def parse(text: str) -> Workload:
 
 
 def read(text: str) -> Reading:
-    """All that can be read of a workload."""
+    """Parse as much of a workload as possible, collecting the problems."""
     queries, problems = [], []
     for piece in pieces(text):
         reader = _Reader(text, piece)
@@ -89,7 +89,7 @@ def _lark() -> Lark:
 
 @dataclass
 class _Reader:
-    """One query: its clauses as values, and its problems."""
+    """The parser of one query: it collects the values of its clauses, and its problems."""
 
     text: str
     piece: Piece
@@ -97,7 +97,7 @@ class _Reader:
     problems: list[Problem] = field(default_factory=list)
 
     def read(self) -> Query | None:
-        """The query, if its pattern can be read."""
+        """Parse the query; return None if its pattern cannot be parsed."""
         self._note(self.piece.problem)
         seen: dict[str, Clause] = {}
         waiting = deque(self.piece.clauses)
@@ -119,7 +119,7 @@ class _Reader:
         self.problems += [replace(problem, query=self.piece.name) for problem in problems if problem]
 
     def _clause(self, clause: Clause, absent: Iterable[str]) -> Clause | None:
-        """Reads a clause; returns the one that begins inside of it at a misspelled keyword."""
+        """Parse a clause; return the clause that a misspelled keyword begins inside it, if any."""
         try:
             tree = _tree(self.text, clause)
         except UnexpectedInput as error:
@@ -157,7 +157,7 @@ def _tree(text: str, clause: Clause) -> Tree[Token]:
 
 
 def _depth(tree: Tree[Token]) -> int:
-    """Without recursion, which a deep tree would exhaust."""
+    """Return the depth of a tree, without recursion, which a deep tree would exhaust."""
     deepest = 0
     waiting = [(tree, 1)]
     while waiting:
@@ -168,7 +168,7 @@ def _depth(tree: Tree[Token]) -> int:
 
 
 def _before(text: str, offset: int) -> int:
-    """The end of what stands before, without the blanks between."""
+    """Return the end of the text before `offset`, without trailing blanks."""
     while offset and text[offset - 1].isspace():
         offset -= 1
     return offset
@@ -180,7 +180,10 @@ def _twice(clause: Clause) -> Problem:
 
 
 def _missing(seen: Collection[str], piece: Piece) -> Problem | None:
-    """The clauses that every query needs; what is wrong before the first may be its RETURN."""
+    """Return a problem that names the required clauses that are missing.
+
+    A problem before the first clause may be a misspelled RETURN, so then RETURN is not reported as missing.
+    """
     missing = [keyword for keyword in _NEEDED if keyword not in seen]
     if piece.problem and (not seen or missing[:1] == ["RETURN"]):
         missing = missing[1:] if seen else []
@@ -191,7 +194,7 @@ def _missing(seen: Collection[str], piece: Piece) -> Problem | None:
 
 
 def _query(piece: Piece, values: dict[str, Any], written: Collection[str]) -> Query:
-    """The query of what could be read; stand-ins for the rest of what is written."""
+    """Build the query from the clauses that were parsed, with stand-ins for those that could not be."""
     conjuncts = values.get("WHERE", ())
     returns = values.get("RETURN") or (Aggregate("COUNT", None, None, "COUNT(*)"),)
     within, slide = _window(values, written)
@@ -217,7 +220,7 @@ def _window(values: dict[str, Any], written: Collection[str]) -> tuple[Span, Spa
 
 
 def _groups(returns: Any, written: Collection[str]) -> tuple[Grouping, ...]:
-    """None; but where GROUP-BY cannot be read, those that RETURN asks for."""
+    """Return no groupings; but where GROUP-BY could not be parsed, those that RETURN asks for."""
     if not isinstance(returns, tuple) or "GROUP-BY" not in written:
         return ()
     return tuple(item for item in returns if isinstance(item, Grouping))

@@ -1,4 +1,4 @@
-"""Queries back to text, in the language that they were read from."""
+"""Print queries as text of the language that they were parsed from."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from elsinore.planner.language.walk import occurrences
 SEMANTICS = {"any": "skip-till-any-match", "next": "skip-till-next-match", "contiguous": "contiguous"}
 
 _DIGITS = 100
-"""More than a number of the language has, so that every window prints exactly."""
+"""Decimal digits of precision: more than any number of the language has, so that every window prints exactly."""
 
 
 def show(node: Node) -> str:
-    """The text of any part of a query."""
+    """Return the text of a query or of a part of one."""
     match node:
         case Workload():
             return ";\n\n".join(map(str, node.queries))
@@ -105,7 +105,7 @@ def _number(amount: Fraction) -> str:
 
 
 def _pattern(pattern: Pattern, counts: Counter[str], level: int) -> str:
-    """A pattern inside of one that binds as tightly as `level`: `|` 1, `&` 2, NOT 3, `+` 4."""
+    """Return the text of a pattern inside one that binds as tightly as `level`: `|` 1, `&` 2, NOT 3, `+` 4."""
 
     def part(inner: Pattern, least: int) -> str:
         return _pattern(inner, counts, least)
@@ -132,7 +132,10 @@ def _pattern(pattern: Pattern, counts: Counter[str], level: int) -> str:
 
 
 def _event_type(leaf: EventType, counts: Counter[str]) -> str:
-    """Without the variables that `resolve` gave: a type's own name where it stands once, or a synthetic one."""
+    """Return the text of an event type, without a variable that `resolve` added.
+
+    Such a variable is synthetic (`B#2`), or the name of a type that stands once.
+    """
     variable = leaf.variable
     given = variable is not None and "#" not in variable and (variable != leaf.name or counts[leaf.name] > 1)
     return f"{leaf.name} {variable}" if given else leaf.name
@@ -155,9 +158,9 @@ def _quantifier(kleene: Kleene) -> str:
 
 
 def _expression(expression: Expression, level: int) -> str:
-    """An expression inside of one that binds as tightly as `level`.
+    """Return the text of an expression inside one that binds as tightly as `level`.
 
-    OR 1, AND 2, NOT 3, comparisons 4, sums 5, products 6, a sign 7.
+    The levels are OR 1, AND 2, NOT 3, comparisons 4, sums 5, products 6, a sign 7.
     """
 
     def joined(parts: Iterable[Expression], separator: str, least: int) -> str:

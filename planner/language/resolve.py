@@ -1,4 +1,4 @@
-"""Queries in canonical form: every event type has a variable, and every name is one of these."""
+"""Bring queries into canonical form: every event type has a variable, and every name is one of these."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from elsinore.planner.language.walk import leaves, map_attributes, map_leaves, o
 
 
 def resolve(query: Query) -> Query:
-    """The query with a variable for every event type; names that it does not have stay as they are.
+    """Return a query with a variable for every event type; unknown names stay as they are.
 
-    The variable is the type's own; else the name of the type, where it stands once; else one
-    that no user can write (`B#2` for the second B).
+    The variable of a type is the one that the user gave. Without one it is the name of the type, if that stands once
+    and is no other type's variable. Otherwise it is one that no user can write (`B#2` for the second B).
     """
     pattern = _named(query.pattern)
     names = _names(pattern)
@@ -48,7 +48,7 @@ def _named(pattern: Pattern) -> Pattern:
 
 
 def _names(pattern: Pattern) -> dict[str, str]:
-    """What a user may call an event type, and the variable that it means."""
+    """Map each name by which a user may refer to an event type to its variable."""
     counts = occurrences(pattern)
     types = {leaf.name: leaf.variable or "" for leaf in leaves(pattern) if counts[leaf.name] == 1}
     return types | {leaf.variable: leaf.variable for leaf in leaves(pattern) if leaf.variable}

@@ -1,4 +1,4 @@
-"""The name that was probably meant."""
+"""Suggest names similar to a misspelled one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from difflib import get_close_matches
 from elsinore.planner.language.errors import enumeration, quote
 
 LONGEST = 60
-"""No slip makes a longer name."""
+"""Characters: a longer name is not compared with others."""
 
 TOO_MANY = 200
-"""Among more names, none is looked for: that would take long, and tell little."""
+"""The largest number of names to search for a similar one: with more, the search is slow and of little use."""
 
 MOST = 12
-"""How many of the names that there are a message lists."""
+"""The largest number of known names that a message lists."""
 
 
 def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The name most like this one, in whatever case."""
+    """Return the most similar of the names, ignoring case, or None."""
     spelled = {other.lower(): other for other in sorted(names, reverse=True)}
     if len(name) > LONGEST or len(spelled) > TOO_MANY:
         return None
@@ -27,18 +27,18 @@ def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """`did you mean speed?`, or nothing."""
+    """Return a hint such as `did you mean speed?`, or an empty string."""
     close = nearest(name, names)
     return f"did you mean {quote(close)}?" if close else ""
 
 
 def also(hint: str, more: str) -> str:
-    """Two hints as one; the second may be empty."""
+    """Join two hints; the second may be empty."""
     return f"{hint}; {more}" if more else hint
 
 
 def those(names: Iterable[str]) -> str:
-    """The names that there are, shortened where they are many."""
+    """Return the known names as an enumeration, shortened if there are more than MOST."""
     quoted = [quote(name) for name in sorted(names)]
     if len(quoted) > MOST:
         quoted[MOST:] = [f"{len(quoted) - MOST} more"]

@@ -1,7 +1,7 @@
-"""A query as a value: frozen dataclasses that print back as the language.
+"""Queries as values: frozen dataclasses that print back as text of the language.
 
-`parse` makes them as the user wrote them; `resolve` makes them canonical: every
-event type has a variable of its own, and every attribute names such a variable.
+`parse` returns them as the user wrote them. `resolve` makes them canonical: every event type has a variable of its own,
+and every attribute refers to such a variable.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ TimeUnit = Literal["ms", "seconds", "minutes", "hours", "days", "events"]
 
 
 class Node:
-    """Whatever a query is made of; it prints as the language writes it."""
+    """A part of a query, or a query; `str` prints it in the query language."""
 
     __slots__ = ()
 
@@ -32,7 +32,7 @@ class Node:
 
 
 def nodes(node: Node) -> Iterator[Node]:
-    """Yield the node and all that it is made of, in the order of the text."""
+    """Yield a node and all nodes inside it, parents before children."""
     yield node
     for one in fields(node):  # type: ignore[arg-type]
         value = getattr(node, one.name)
@@ -57,7 +57,7 @@ class EventType(Node):
 
 @dataclass(frozen=True, slots=True)
 class Kleene(Node):
-    """`p+` is (1, None), `p*` (0, None), `p?` (0, 1), `p{n,m}` (n, m)."""
+    """A repetition and its bounds: `p+` is (1, None), `p*` (0, None), `p?` (0, 1), `p{n,m}` (n, m)."""
 
     part: Pattern
     least: int
@@ -105,7 +105,7 @@ class LiteralValue(Node):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Node):
-    """`X.a`, or `NEXT(X).a` where `next` is set."""
+    """An attribute of a variable: `X.a`, or `NEXT(X).a` where `next` is set."""
 
     variable: str
     name: str
@@ -191,7 +191,7 @@ Expression = LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | B
 
 @dataclass(frozen=True, slots=True)
 class Equivalence(Node):
-    """`[a, b]`: every event of a trend has the same value in each."""
+    """An equivalence such as `[a, b]`: all events of a trend have the same value of a, and the same value of b."""
 
     attributes: tuple[str, ...]
     place: Place | None = _place()
@@ -199,7 +199,7 @@ class Equivalence(Node):
 
 @dataclass(frozen=True, slots=True)
 class Grouping(Node):
-    """A grouping attribute; a variable before it means the attribute alone. `check` refuses an alias."""
+    """A grouping attribute. A variable before it does not change its meaning. `check` refuses an alias."""
 
     attribute: str
     variable: str | None = None
@@ -209,7 +209,7 @@ class Grouping(Node):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate(Node):
-    """`COUNT(*)` has no variable, `COUNT(X)` no attribute; `text` is what the user wrote, blanks normalised."""
+    """An aggregate: `COUNT(*)` has no variable, `COUNT(X)` no attribute; `text` is as written, without blanks."""
 
     function: Function
     variable: str | None
@@ -220,7 +220,7 @@ class Aggregate(Node):
 
     @property
     def label(self) -> str:
-        """The column that holds it."""
+        """The name of its column in the rows."""
         return self.alias or self.text
 
 
@@ -247,7 +247,7 @@ class Span(Node):
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
-    """`place` is where it begins: QUERY and the name, or its first keyword."""
+    """A query. `place` is where its text begins: QUERY and the name, or its first keyword."""
 
     name: str
     returns: tuple[Grouping | Aggregate, ...] | Matches
@@ -268,23 +268,23 @@ class Query(Node):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The grouping attributes, each once, as GROUP-BY orders them."""
+        """The grouping attributes, each once, in the order of GROUP-BY."""
         return tuple(dict.fromkeys(grouping.attribute for grouping in self.group_by))
 
     @property
     def partition(self) -> tuple[str, ...]:
-        """Grouping and equivalence attributes, each once: they split the stream."""
+        """The grouping and equivalence attributes, each once; their values split the stream into partitions."""
         equal = (attribute for equivalence in self.equivalences for attribute in equivalence.attributes)
         return tuple(dict.fromkeys((*self.groups, *equal)))
 
     @property
     def types(self) -> frozenset[str]:
-        """The event types of the pattern, those inside of NOT as well."""
+        """The event types of the pattern, including those inside NOT."""
         return frozenset(node.name for node in nodes(self.pattern) if isinstance(node, EventType))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads, in order of their names."""
+        """The attributes that the query reads, sorted by name."""
         read = {node.name for one in self.predicates for node in nodes(one) if isinstance(node, Attribute)}
         read |= {item.attribute for item in self.aggregates if item.attribute}
         return tuple(sorted(read | set(self.partition)))
@@ -297,11 +297,11 @@ class Workload(Node):
 
     @property
     def types(self) -> frozenset[str]:
-        """The event types that some query names."""
+        """The event types that any of the queries names."""
         return frozenset[str]().union(*(query.types for query in self.queries))
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """All lengths of windows and slides in seconds, in order."""
+        """The distinct lengths of windows and slides in seconds, ascending."""
         found = {query.within.seconds for query in self.queries}
         return tuple(sorted(found | {query.slide.seconds for query in self.queries if query.slide}))

@@ -1,4 +1,4 @@
-"""Walks over patterns and expressions."""
+"""Functions that traverse patterns and expressions."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from elsinore.planner.language.syntax import (
 
 
 def leaves(pattern: Pattern) -> Iterator[EventType]:
-    """The event types of a pattern, those inside of NOT as well."""
+    """Yield the event types of a pattern, including those inside NOT."""
     return (node for node in nodes(pattern) if isinstance(node, EventType))
 
 
 def variables(pattern: Pattern) -> frozenset[str]:
-    """The variables of a resolved pattern."""
+    """Return the variables of a resolved pattern."""
     return frozenset(leaf.variable for leaf in leaves(pattern) if leaf.variable)
 
 
 def negated(pattern: Pattern) -> frozenset[str]:
-    """The variables of a resolved pattern that stand inside of NOT: no event of a trend is bound to them."""
+    """Return the variables of a resolved pattern that stand inside NOT: no event of a trend is bound to them."""
     return frozenset().union(*(variables(node) for node in nodes(pattern) if isinstance(node, Not)))
 
 
 def occurrences(pattern: Pattern) -> Counter[str]:
-    """How often each event type stands in the pattern."""
+    """Count how often each event type stands in a pattern."""
     return Counter(leaf.name for leaf in leaves(pattern))
 
 
 def map_leaves(pattern: Pattern, change: Callable[[EventType], EventType]) -> Pattern:
-    """The pattern with its event types changed, from left to right."""
+    """Return a pattern with its event types changed, from left to right."""
     match pattern:
         case EventType():
             return change(pattern)
@@ -54,7 +54,7 @@ def map_leaves(pattern: Pattern, change: Callable[[EventType], EventType]) -> Pa
 
 
 def plainly_named(pattern: Pattern) -> Pattern:
-    """Without variables that only repeat the name of a type that stands once."""
+    """Remove variables that only repeat the name of a type that stands once."""
     counts = occurrences(pattern)
 
     def plain(leaf: EventType) -> EventType:
@@ -64,7 +64,7 @@ def plainly_named(pattern: Pattern) -> Pattern:
 
 
 def map_attributes(expression: Expression, change: Callable[[Attribute], Attribute]) -> Expression:
-    """The expression with its attributes changed."""
+    """Return an expression with its attributes changed."""
     if isinstance(expression, Attribute):
         return change(expression)
     changed: dict[str, object] = {}

@@ -1,7 +1,7 @@
-"""Can one sequence of events bind a named variable in two ways?
+"""Search for a sequence of events that can bind a named variable in two ways.
 
-Two readings of the same events are followed side by side through the pattern; the shortest
-pair that ends well and differs in a named variable is the example that the user gets to see.
+Two readings of the same events are followed side by side through the pattern. The shortest pair that ends well and
+differs in a named variable is the example in the message to the user.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Ambiguity:
 
 @dataclass(frozen=True)
 class _Pair:
-    """Positions of the last event in the two readings, and whether they differed so far."""
+    """The positions of the last event in two readings, and whether the readings have differed so far."""
 
     one: int
     other: int
@@ -37,14 +37,14 @@ class _Pair:
 
 
 def named(query: Query) -> frozenset[str]:
-    """The variables that an aggregate or a predicate on neighbours names."""
+    """Return the variables that an aggregate or a predicate on neighbours names."""
     aggregated = {item.variable for item in query.aggregates if item.variable}
     linked = {name for link in classify(query).links for name in (link.before, link.after)}
     return frozenset(aggregated | linked)
 
 
 def ambiguity(query: Query) -> Ambiguity | None:
-    """The shortest example of a resolved query whose named variables can be bound in two ways."""
+    """Return an example of events that bind the named variables of a resolved query in two ways, or None."""
     names = named(query)
     if not names:
         return None
@@ -61,7 +61,10 @@ def ambiguity(query: Query) -> Ambiguity | None:
 
 
 def _search(one: Automaton, other: Automaton, names: frozenset[str] | None) -> Ambiguity | None:
-    """Breadth first; without names, any sequence that both patterns match will do."""
+    """Search breadth first for events with two readings that differ in a named variable.
+
+    Without names, any events that both patterns match will do.
+    """
 
     def pair(p: int, q: int, before: bool) -> _Pair:
         a, b = one.positions[p].variable, other.positions[q].variable
@@ -112,5 +115,5 @@ def _example(one: Automaton, other: Automaton, path: list[_Pair]) -> Ambiguity:
 
 
 def _shown(position: Position) -> str:
-    """The variable, if the user could have written it."""
+    """Return the variable of a position for a message; its type, if the variable is one that no user can write."""
     return position.type if "#" in position.variable else position.variable

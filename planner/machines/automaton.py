@@ -1,13 +1,12 @@
-"""Patterns to position automata.
+"""Build position automata from patterns.
 
-Every occurrence of an event type in a pattern is a position. `first`, `last` and `follow`
-say which positions may start a trend, end it, and stand next to each other in it, as in
-Glushkov's construction. `NOT p` is an element that matches no event: it is crossed, and
-leaves its guard in the gap that it stands in.
+Every occurrence of an event type in a pattern is a position. `first`, `last` and `follow` say which positions may start
+a trend, end it, and stand next to each other in it, as in Glushkov's construction. `NOT p` is an element that matches
+no event: it is crossed, and leaves its guard in its gap.
 
-A gap may be crossed in several ways: `SEQ(A, (NOT C | NOT E), B)` lets B follow A where no
-C, or where no E, lies between. So an edge carries *crossings*: alternatives, each a set of
-guards that must all have been silent. Guards are numbered as they stand in the pattern.
+A gap may be crossed in several ways: `SEQ(A, (NOT C | NOT E), B)` lets B follow A where no C, or where no E, lies
+between. So an edge carries *crossings*: alternatives, each a set of guards of which none may have been matched. Guards
+are numbered in the order of the pattern.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from dataclasses import dataclass, field
 from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Seq
 
 Gap = frozenset[int]
-"""The guards that must be silent in one way to cross."""
+"""One way to cross a gap: the guards of which none may have been matched."""
 
 Crossings = frozenset[Gap]
-"""The ways to cross; none at all means that it cannot be crossed."""
+"""The alternative ways to cross a gap; an empty set means that it cannot be crossed."""
 
 FREE: Crossings = frozenset({frozenset()})
 CLOSED: Crossings = frozenset()
@@ -42,18 +41,18 @@ class Automaton:
     last: Mapping[int, Crossings]
     follow: Mapping[int, Mapping[int, Crossings]]
     empty: Crossings
-    """How the pattern can be crossed without an event."""
+    """The ways to cross the pattern without an event."""
     guards: tuple[Automaton, ...] = ()
 
     @property
     def neighbours(self) -> set[tuple[str, str]]:
-        """Variables (x, y) where an event of y may directly follow one of x."""
+        """Pairs of variables (x, y) such that an event of y may directly follow one of x."""
         name = [position.variable for position in self.positions]
         return {(name[p], name[r]) for p, edges in self.follow.items() for r in edges}
 
 
 def automaton(pattern: Pattern) -> Automaton:
-    """The automaton of a resolved pattern without AND."""
+    """Return the automaton of a resolved pattern without AND."""
     builder = _Builder()
     fragment = builder.build(pattern)
     return Automaton(
@@ -67,14 +66,14 @@ def automaton(pattern: Pattern) -> Automaton:
 
 
 def operands(pattern: Pattern) -> tuple[Pattern, ...]:
-    """The parts of the AND on top; a pattern without AND is its own only part."""
+    """Return the operands of the AND at the top, nested ones flattened; a pattern without AND is its own operand."""
     if not isinstance(pattern, And):
         return (pattern,)
     return tuple(leaf for part in pattern.parts for leaf in operands(part))
 
 
 def follows(pattern: Pattern) -> set[tuple[str, str]]:
-    """All pairs of variables of a resolved pattern that may be neighbours, inside of negations too."""
+    """Return all pairs of variables of a resolved pattern that may be neighbours, including those inside NOT."""
     found: set[tuple[str, str]] = set()
     for operand in operands(pattern):
         whole = automaton(operand)
@@ -84,7 +83,7 @@ def follows(pattern: Pattern) -> set[tuple[str, str]]:
 
 
 def least(gaps: Iterable[Gap]) -> Crossings:
-    """Without the ways that ask for more than another way does."""
+    """Return the minimal ways to cross: without those that contain all guards of another way."""
     ways = set(gaps)
     return frozenset(way for way in ways if not any(other < way for other in ways))
 
@@ -180,7 +179,7 @@ class _Builder:
         return _Fragment(FREE, fragment.first, fragment.last)
 
     def _at_most(self, part: Pattern, copies: int) -> _Fragment:
-        """`(p (p …)?)?`: one copy is entered before the next, so that equal trends read alike."""
+        """Return the fragment of `(p (p …)?)?`: one copy is entered before the next, so equal trends read alike."""
         whole = _Fragment(FREE)
         for _ in range(copies):
             inner = self._join(self.build(part), whole)
@@ -199,7 +198,7 @@ def _merge(one: Edges, other: Edges) -> Edges:
 
 
 def _through(empty: Crossings, edges: Edges) -> Edges:
-    """The edges as they look from behind a part that is crossed."""
+    """Return the edges as reached across a part that matches no event, with the guards of that part."""
     if not empty:
         return {}
     return {p: both(empty, crossings) for p, crossings in edges.items()}

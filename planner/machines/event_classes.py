@@ -1,4 +1,4 @@
-"""Which events are alike to a query: those of one type that satisfy the same of its local predicates."""
+"""Classes of events: events of one type that satisfy the same of a query's local predicates."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from elsinore.planner.machines.machine import EventClass, TooComplexError
 from elsinore.planner.machines.predicates import Predicates
 
 MAX_PREDICATES = 10
-"""Variables of one type with predicates of their own: every subset of them is a class."""
+"""The largest number of variables of one type with local predicates: every subset of them is a class."""
 
 
 def event_classes(automata: tuple[Automaton, ...], predicates: Predicates) -> tuple[EventClass, ...]:
-    """All classes of events that take a position, by type and then by the predicates that hold."""
+    """Return all classes of events that take a position, by type and then by the predicates that hold."""
     types = dict.fromkeys(
         position.type for whole in automata for part in (whole, *whole.guards) for position in part.positions
     )

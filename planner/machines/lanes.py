@@ -1,7 +1,7 @@
-"""What a query's aggregates keep beside each count of trends.
+"""Lanes: the numbers that a query's aggregates need beside each count of trends.
 
-COUNT, SUM, AVG are sums over trends; SUM and AVG also need to know over how many values, so
-that a sum over none is null. MIN and MAX live in a semiring of their own.
+COUNT, SUM and AVG are sums over trends. SUM and AVG also need the number of values, so that a sum over no value is
+null. MIN and MAX have a semiring of their own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NEEDS: dict[str, tuple[Kind, ...]] = {
 
 @dataclass(frozen=True)
 class Lane:
-    """Over all trends: how many events of `variable`, or how many values of its attribute, their sum or extreme."""
+    """A number over all trends: of events of `variable`, or the count, sum or extreme of its attribute's values."""
 
     kind: Kind
     variable: str
@@ -36,7 +36,7 @@ class Lane:
 
 
 def lanes(aggregates: tuple[Aggregate, ...]) -> tuple[Lane, ...]:
-    """Each lane once; COUNT(*) needs none of its own."""
+    """Return the lanes of aggregates, each once; COUNT(*) needs none of its own."""
     found: dict[Lane, None] = {}
     for item in aggregates:
         if item.variable is not None:

@@ -1,6 +1,6 @@
-"""Predicate classes (COGRA, Section 3.2): on single events, and on neighbours.
+"""Classify predicates (COGRA, Section 3.2): on single events, and on neighbours.
 
-Equivalences partition the stream and stand in `Query.partition`; the rest is told apart here.
+Equivalences partition the stream and are in `Query.partition`; the other predicates are classified here.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Predicates:
     links: tuple[Link, ...]
 
     def between(self, before: str | None, after: str | None) -> tuple[int, ...]:
-        """The links, by number, that an event of `after` behind one of `before` must satisfy."""
+        """Return the numbers of the links that an event of `after` directly behind one of `before` must satisfy."""
         return tuple(i for i, link in enumerate(self.links) if (link.before, link.after) == (before, after))
 
 
 def classify(query: Query) -> Predicates:
-    """The predicates of a checked query by their class."""
+    """Classify the predicates of a checked query."""
     local: dict[str, tuple[Expression, ...]] = {}
     links = []
     neighbours = cache(lambda: follows(query.pattern))
@@ -67,17 +67,20 @@ def classify(query: Query) -> Predicates:
 
 
 def attributes(expression: Expression) -> Iterator[Attribute]:
-    """Every attribute that an expression reads."""
+    """Yield every attribute that an expression reads."""
     return (node for node in nodes(expression) if isinstance(node, Attribute))
 
 
 def anonymous(expression: Expression) -> str:
-    """What an expression over one event says, whatever the event's variable is called."""
+    """Return the text of an expression over one event, independent of the name of the event's variable."""
     return str(map_attributes(expression, lambda attribute: replace(attribute, variable="event")))
 
 
 def _link(predicate: Comparison, neighbours: Callable[[], set[tuple[str, str]]]) -> Link:
-    """The side of the earlier event comes first: `NEXT` says which it is, or else what can follow what."""
+    """Return the link of a predicate on neighbours, with the side of the earlier event on the left.
+
+    NEXT marks the later event. Without NEXT, the order follows from which variable can follow which in the pattern.
+    """
     left, right = _reader(predicate.left), _reader(predicate.right)
     names = left.variable, right.variable
     backwards = left.next or (names[0] != names[1] and names not in neighbours())
@@ -93,5 +96,5 @@ def _reader(side: Expression) -> Attribute:
 
 
 def _plain(expression: Expression) -> Expression:
-    """Without NEXT: which event is meant is said by the side of the link."""
+    """Remove NEXT from an expression: the side of the link says which event is meant."""
     return map_attributes(expression, lambda attribute: replace(attribute, next=False))

@@ -1,4 +1,4 @@
-"""Automata to machines by the subset construction, state by state as they are reached."""
+"""Build machines from automata by the subset construction, state by state as they are reached."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def machine(
     semantics: Semantics,
     classes: tuple[EventClass, ...],
 ) -> Machine:
-    """The machine of the trends that match all of the patterns at once (one, but for AND)."""
+    """Return the machine of the trends that match all of the patterns at once (several only under AND)."""
     return _Builder(automata, predicates, named, semantics, classes).build()
 
 
@@ -55,14 +55,14 @@ class _Builder:
         self.consumes: dict[int, dict[tuple[int, str | None], dict[int, int]]] = {
             c: {} for c in range(len(classes) + 1)
         }
-        """By class, and by pattern and the variable that binds the event."""
+        """Moves by class, and by pattern and the variable that binds the event."""
         self.between: dict[tuple[str | None, str | None], tuple[int, ...]] = {}
-        """The links, by number, between two variables."""
+        """By the variables of two neighbours: the numbers of the links between them."""
         for k, link in enumerate(predicates.links):
             pair = (link.before, link.after)
             self.between[pair] = (*self.between.get(pair, ()), k)
         self.parts: dict[tuple[int, tuple[int, ...], str | None], Part] = {}
-        """What is left of a pattern behind an event of these positions that this variable binds."""
+        """The results of `_behind`, by pattern, positions of the last event, and the variable that binds it."""
         self.linked = linked = {link.before for link in predicates.links}
         self.costly = {
             (i, g)
@@ -100,7 +100,7 @@ class _Builder:
         return frozenset(entry for entry in event_class.guarded if entry[:2] not in self.costly)
 
     def _close_under_union(self) -> tuple[Symbol, ...]:
-        """All that events at one time can say to the guards together."""
+        """Return all symbols that events at one time can give together; raise TooComplexError if they are too many."""
         known = dict.fromkeys([Symbol(), *map(self._symbol, self.classes)])
         while more := {a | b for a in known for b in known} - known.keys():
             if len(known) + len(more) > MAX_STATES:
@@ -162,7 +162,7 @@ class _Builder:
                 self.appends[c].append(Append(number, self._number(target), names, tuple(sorted(links))))
 
     def _lengthened(self, i: int, after: frozenset[int]) -> Iterator[tuple[str | None, Part]]:
-        """The trend with an event of these positions behind it, once per variable that may bind the event."""
+        """Yield the part of a trend after an event that takes these positions, per variable that may bind the event."""
         whole = self.automata[i]
         by_label: dict[str | None, list[int]] = {}
         for r in sorted(after):
@@ -185,7 +185,11 @@ class _Builder:
         return variable if variable in self.named else None
 
     def _targets(self, parts: tuple[Part, ...]) -> Iterator[State]:
-        """Under `any` one counter serves to end and to go on; elsewhere trends that go on may be consumed."""
+        """Yield the states of a lengthened trend.
+
+        Under `any` one counter serves trends to end and to go on. Elsewhere these have counters of their own, since
+        trends that go on may be consumed.
+        """
         ends = all(part.accept for part in parts)
         goes_on = all(part.threads for part in parts)
         if self.semantics == "any":
@@ -198,7 +202,7 @@ class _Builder:
             yield State(tuple(self._part(part.threads, CLOSED, part.reached, part.label) for part in parts))
 
     def _consume(self, state: State, number: int, c: int, positions: list[frozenset[int]]) -> None:
-        """Each variable that may bind the event consumes for itself: it may have predicates of its own."""
+        """Record which trends an event consumes, per variable that may bind it: each may have predicates of its own."""
         for i, after in enumerate(positions):
             for label in sorted({self._label(self.automata[i], r) for r in after}, key=str):
                 taken = {r for r in after if self._label(self.automata[i], r) == label}
@@ -221,7 +225,7 @@ class _Builder:
         return tuple(found)
 
     def _advanced(self, state: State, symbol: Symbol) -> State | None:
-        """Guards one step further, those in the gaps that this state waits in."""
+        """Return the state after a symbol advances the guards in its gaps; None if its trends end."""
         parts = []
         matched = set()
         for i, part in enumerate(state.parts):
@@ -239,7 +243,7 @@ class _Builder:
         return self._closed(State(tuple(parts), state.started), matched)
 
     def _closed(self, state: State, matched: set[tuple[int, int]]) -> State | None:
-        """Without the ways through a gap in which one of these guards was matched."""
+        """Return the state without the ways through gaps in which these guards were matched; None if none is left."""
         parts = []
         for i, part in enumerate(state.parts):
             guards = frozenset(g for j, g in matched if j == i)
@@ -260,7 +264,7 @@ class _Builder:
         return {g for ways in (*crossings, part.accept) for way in ways for g in way}
 
     def _part(self, threads: frozenset[Successors], accept: Crossings, reached: Reached, label: str | None) -> Part:
-        """In one form for all that behave alike, so that they share a counter."""
+        """Return a part in canonical form, the same for all trends that behave alike, so that they share a counter."""
         threads = frozenset(thread for thread in threads if thread)
         if self.semantics != "next" and len(threads) > 1:
             merged: dict[int, Crossings] = {}
@@ -279,7 +283,7 @@ def _without(ways: Crossings, guards: frozenset[int]) -> Crossings:
 
 
 def _ordered(moves: dict[int, int]) -> Moves:
-    """A state is emptied before another is moved into it, so that nothing moves twice."""
+    """Order moves so that a state is emptied before another is moved into it: nothing moves twice."""
     ordered: dict[int, int] = {}
 
     def put(source: int) -> None:

@@ -1,7 +1,7 @@
-"""The best of all: for each group of queries that could share, the cheapest of what there is.
+"""Choose, for each group of queries that could share, the cheapest way to run it.
 
-HAMLET's share sets, GLORIA's planned sets, some of both, or every query apart: all are priced by one cost model of this
-engine. In a planned set bursts are still decided about while events flow, as in HAMLET's.
+The options are HAMLET's share sets, GLORIA's planned sets, some of both, and every query apart. All are priced by one
+cost model of this engine. In a planned set bursts are still decided about while events flow, as in HAMLET's.
 """
 
 from __future__ import annotations
@@ -28,19 +28,21 @@ APART, HAMLET, GLORIA, BOTH = "every query apart", "HAMLET", "GLORIA", "GLORIA a
 DEARER = "to run it apart costs less than to share"
 
 MARGIN = 0.03
-"""So much must others cost less than HAMLET, which sees what bursts are like, where others rely on what is expected;
-and a sharing plan less than the one by the paper's cost model."""
+"""Fraction by which other options must cost less than HAMLET: it sees real bursts, others rely on expected ones.
+
+A sharing plan must also cost so much less than the one by the paper's cost model.
+"""
 
 
 def chosen_for(plan: Plan, model: CostModel) -> Plan:
-    """A plan of `auto`, chosen anew by what has become known of the stream."""
+    """Choose the share sets of a plan of `auto` anew, by what is now known of the stream."""
     share_sets, reasons, choices = best_of_all(plan.queries, model)
     return replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Queries, by number, that some share set or planned set has in common."""
+    """Queries, by number, that some share set or planned set connects."""
 
     numbers: tuple[int, ...]
     sets: Sets
@@ -51,14 +53,14 @@ class _Group:
 
     @property
     def priced(self) -> bool:
-        """Is there anything to choose? Of other kinds of sets no costs are known: they share."""
+        """Whether the group has a choice. Sets of other kinds have no known costs, so their queries always share."""
         return any(isinstance(one, PlannedSet) or type(one) is ShareSet for one in self.sets)
 
 
 def best_of_all(
     queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: GloriaOptimizer | None = None
 ) -> tuple[Sets, tuple[tuple[str, str], ...], tuple[Choice, ...]]:
-    """The share sets; for each query that is in none, by name, why; and what was chosen among what."""
+    """Return the share sets, the reason for each query in none of them (by name), and the choices made."""
     prices = PlanModel.of(queries, model)
     hamlet, unshared = share_sets(queries)
     gloria, unplanned = _planned(queries, prices, model, optimizer or "gloria")
@@ -80,9 +82,10 @@ def best_of_all(
 def _planned(
     queries: tuple[QueryPlan, ...], prices: PlanModel, model: CostModel | None, optimizer: str | GloriaOptimizer
 ) -> tuple[Sets, tuple[tuple[str, str], ...]]:
-    """By template, the cheapest of the plans that are found with the paper's cost model and with this engine's.
+    """Return, by template, the cheapest of the plans found with the paper's cost model and with this engine's.
 
-    While a plan is looked for, less is known of what it costs here than when it is found.
+    Both are tried, because during a search less is known of a plan's cost here than once it is found. Return also the
+    reasons of queries without a plan.
     """
     models = (
         (PaperCost(prices.statistics), prices.gloria) if model is None or isinstance(model, EngineCost) else (model,)
@@ -101,12 +104,15 @@ def _planned(
 
 
 def decided(one: ShareSet, costs: PlanCosts) -> ShareSet:
-    """With HAMLET's decisions about bursts."""
+    """Give a planned set HAMLET's decisions about bursts; return other sets unchanged."""
     return replace(one, bursts=costs) if isinstance(one, PlannedSet) else one
 
 
 def _reason(query: QueryPlan, unshared: dict[str, str], unplanned: dict[str, str]) -> str:
-    """Of HAMLET where there is Kleene, of GLORIA else; who is left out by neither costs less apart."""
+    """Return why a query runs apart: HAMLET's reason where its pattern has Kleene, else GLORIA's.
+
+    A query that either of them could share runs apart because that costs less.
+    """
     name = query.query.name
     if name not in unshared or name not in unplanned:
         return DEARER
@@ -114,7 +120,7 @@ def _reason(query: QueryPlan, unshared: dict[str, str], unplanned: dict[str, str
 
 
 def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
-    """In the order of their first queries."""
+    """Yield the groups, in the order of their first queries."""
     together: dict[int, int] = {}
     for one in (*hamlet, *gloria):
         linked = {together.setdefault(member.query, member.query) for member in one.members}
@@ -125,7 +131,7 @@ def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
 
 
 class _Chooser:
-    """The options of a group."""
+    """The options of one group with their prices, and the choice among them."""
 
     def __init__(self, queries: tuple[QueryPlan, ...], prices: PlanModel, group: _Group) -> None:
         self._queries, self._prices, self._group = queries, prices, group
@@ -144,7 +150,7 @@ class _Chooser:
         return sets, Choice(names, chosen, tuple(option for option, _ in others))
 
     def _look_at_some(self, every: Sets) -> None:
-        """Planned sets and share sets side by side: one planned set after another is left to HAMLET, or not."""
+        """Price planned sets beside share sets: each planned set in turn is left to HAMLET if that costs less."""
         taken = every
         best = self._cost((*taken, *self._hamlet(taken)))
         for one in every:
@@ -157,7 +163,7 @@ class _Chooser:
             self._look(BOTH, (*taken, *rest))
 
     def _hamlet(self, planned: Sets) -> Sets:
-        """HAMLET's share sets of those that are in no planned set."""
+        """Return HAMLET's share sets of the queries of the group that are in no planned set."""
         inside = {member.query for one in planned for member in one.members}
         numbers = [number for number in self._group.numbers if number not in inside]
         found, _ = share_sets(tuple(self._queries[number] for number in numbers))

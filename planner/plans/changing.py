@@ -1,7 +1,7 @@
-"""The plan of a workload that queries come to and go from, at once (GLORIA, Section 7.2).
+"""Change a plan at once when queries come and go (GLORIA, Section 7.2).
 
-What runs goes on as it is, and new queries are planned among themselves: they share nothing yet with those that were
-there before. `plan` looks at all of them anew; that may take its time, and the engine change again afterwards.
+Running parts continue as they are. New queries are planned among themselves, so they share nothing yet with earlier
+ones. `plan` plans all queries anew; that may take longer, and the engine is then changed a second time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from elsinore.planner.plans.planning import plan
 
 
 def changed(running: Plan, workload: Workload, model: CostModel | None = None) -> Plan:
-    """A plan of this checked workload, with as much of the running one as there is a query left for."""
+    """Return a plan of a checked workload that keeps the parts of the running plan in which a query is still wanted."""
     wanted = frozenset(workload.queries)
     kept = [_silenced(part, wanted) for part in parts_of(running) if speaking(part) & wanted]
     known = frozenset[Query]().union(*map(speaking, kept))
@@ -27,12 +27,15 @@ def changed(running: Plan, workload: Workload, model: CostModel | None = None) -
 
 
 def speaking(part: Plan) -> frozenset[Query]:
-    """The queries that give rows."""
+    """Return the queries of a plan that give rows."""
     return frozenset(one.query for one in part.queries if not one.silent)
 
 
 def _silenced(part: Plan, wanted: Set[Query]) -> Plan:
-    """Whoever has left a set is silent for good: his rows would miss the windows in between."""
+    """Mark queries of a part that are no longer wanted as silent.
+
+    A silent query stays silent, even if it is wanted again: its rows would miss the windows in between.
+    """
     return replace(part, queries=tuple(_heard(one, wanted) for one in part.queries))
 
 

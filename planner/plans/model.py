@@ -1,4 +1,4 @@
-"""The values of a plan: for each query its machine, granularities and windows; and which queries share.
+"""The values of a plan: for each query its machine, granularities and windows, and which queries share.
 
 `planning` makes them.
 """
@@ -24,7 +24,7 @@ WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "
 
 @dataclass(frozen=True)
 class Counter:
-    """Trends that match all of some operands of a pattern's AND (of its only one, but for AND)."""
+    """A counter of the trends that match all of some operands of AND; a pattern without AND is its only operand."""
 
     operands: tuple[int, ...]
     automata: tuple[Automaton, ...]
@@ -33,7 +33,7 @@ class Counter:
 
     @property
     def event_grained(self) -> bool:
-        """Some predicate on neighbours has to look at single events."""
+        """Whether a predicate on neighbours has to be evaluated on single events."""
         linked = any(append.links for appends in self.machine.appends for append in appends)
         return linked or bool(self.machine.closes)
 
@@ -44,10 +44,10 @@ class QueryPlan:
     predicates: Predicates
     counters: tuple[Counter, ...]
     granularities: tuple[tuple[str, Granularity], ...]
-    """By variable, as the pattern has them."""
+    """Pairs (variable, granularity), in the order of the pattern."""
     method: Method = "coarsest"
     silent: bool = False
-    """It was removed from the workload, and gives no rows; it runs on for those that it shares its work with."""
+    """True for a removed query: it gives no rows, but runs on for the queries that it shares its work with."""
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -55,21 +55,24 @@ class QueryPlan:
 
     @property
     def per_event(self) -> bool:
-        """Do windows move with every event?"""
+        """Whether windows move with every event."""
         return self.query.slide is None
 
     @property
     def overlap(self) -> int:
-        """How many windows an event can be in."""
+        """The largest number of windows that an event can be in."""
         assert self.query.slide is not None
         return -int(-self.query.within.seconds // self.query.slide.seconds)
 
     def keeps_events(self, counter: Counter) -> bool:
-        """Does a window's evaluation have to see its single events?"""
+        """Return whether the evaluation of a window has to see its single events."""
         return self.method not in ("coarsest", "starts") or counter.event_grained
 
     def window_method(self, counter: Counter) -> WindowMethod:
-        """A row of counters per open window, or maps of panes where that is fewer."""
+        """Return how the windows of a counter are evaluated.
+
+        Overlapping windows have a row of counters per open window, or maps of panes where those are fewer numbers.
+        """
         if self.keeps_events(counter):
             return "window by window"
         if self.per_event:
@@ -81,7 +84,7 @@ class QueryPlan:
 
 @dataclass(frozen=True)
 class Option:
-    """A way to run a group of queries."""
+    """A way to run a group of queries, and its cost."""
 
     name: str
     cost: float
@@ -93,7 +96,7 @@ class Choice:
     queries: tuple[str, ...]
     chosen: Option
     rejected: tuple[Option, ...]
-    """The cheapest first; HAMLET before others that gain little against it."""
+    """The other options by cost, the cheapest first; HAMLET precedes options that cost only a little less."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +105,9 @@ class Plan:
     queries: tuple[QueryPlan, ...]
     share_sets: tuple[ShareSet, ...] = ()
     reasons: tuple[tuple[str, str], ...] = ()
-    """Why a query runs apart, by its name."""
+    """Pairs of the name of a query that runs apart, and the reason."""
     choices: tuple[Choice, ...] = ()
-    """What `auto` chose, and among what."""
+    """The choices of `auto`, with the options that it rejected."""
 
     @property
     def workload(self) -> Workload:
@@ -113,15 +116,15 @@ class Plan:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that some query reads, in order of their names."""
+        """The attributes that any of the queries reads, sorted by name."""
         return tuple(sorted({column for one in self.queries for column in one.query.columns}))
 
     @property
     def types(self) -> frozenset[str]:
-        """The event types that some query names."""
+        """The event types that any of the queries names."""
         return self.workload.types
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """All lengths of windows and slides in seconds, in order."""
+        """The distinct lengths of windows and slides in seconds, ascending."""
         return self.workload.spans

@@ -1,7 +1,7 @@
-"""The parts of a plan: queries that run together, whatever becomes of the others.
+"""Split a plan into parts: queries that run together, independently of all others.
 
-Queries are one part where a share set has counters of them. Each part is a plan of its own, so an engine can go on with
-some of them, begin others, and end the rest.
+Queries are in one part where a share set has counters of them. Each part is a plan of its own, so an engine can
+continue some parts, begin others, and end the rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elsinore.planner.plans.sharing import Member, ShareSet
 
 
 def parts_of(plan: Plan) -> tuple[Plan, ...]:
-    """In the order of their first queries."""
+    """Return the parts of a plan, in the order of their first queries."""
     together = list(range(len(plan.queries)))
     for share_set in plan.share_sets:
         numbers = {together[member.query] for member in share_set.members}
@@ -36,7 +36,7 @@ def _part(plan: Plan, queries: Sequence[int]) -> Plan:
 
 
 def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
-    """One plan of all of them."""
+    """Join parts into one plan."""
     queries: list[QueryPlan] = []
     share_sets: list[ShareSet] = []
     reasons: list[tuple[str, str]] = []
@@ -51,7 +51,7 @@ def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
 
 
 def renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
-    """The same share set, where queries have other numbers."""
+    """Return a share set with its queries renumbered by `place`."""
     members = tuple(Member(place[member.query], member.counter) for member in share_set.members)
     if isinstance(share_set, PlannedSet):
         template = replace(share_set.plan.template, members=members)
@@ -60,12 +60,12 @@ def renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
 
 
 def run_alike(one: Plan, other: Plan) -> bool:
-    """Are two parts the same work, so that what one has counted is what the other would have?"""
+    """Return whether two parts do the same work, so that one can continue from the counters of the other."""
     return _work(one) == _work(other)
 
 
 def _work(part: Plan) -> tuple[object, ...]:
-    """All that an engine sees of a part; not what else was looked at when it was made, nor what it costs."""
+    """Return all that an engine sees of a part: not its costs, nor the rejected options."""
     return tuple((one.query, one.method) for one in part.queries), tuple(map(_sharing, part.share_sets))
 
 

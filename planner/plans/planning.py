@@ -1,4 +1,4 @@
-"""The plan of a workload: for each query its machine, granularities, partition keys and windows."""
+"""Plan a workload: choose for each query its machine, granularities, partition keys and windows."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
 
 STRATEGIES = tuple(METHODS)
-"""`cogra`: each query apart, at the coarsest granularity that is right. `auto` picks the best there is.
+"""The names of the strategies.
 
-`gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and `chop-connect` are the
-ways of A-Seq to share; `a-seq` is its way to run a sequence by itself.
+`auto` picks the cheapest way for each group of queries. `cogra` runs each query apart, at the coarsest granularity that
+is correct. `gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and
+`chop-connect` are the ways of A-Seq to share; `a-seq` is its way to run a sequence by itself.
 
 To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
 `sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
 """
 
 SHARING = ("hamlet", "hamlet-static")
-"""Those that share Kleene sub-patterns, burst by burst."""
+"""Strategies that share Kleene sub-patterns, burst by burst."""
 
 PLANNED = ("gloria", "gloria-greedy", "gloria-noprune", "prefix", "chop-connect")
-"""Those that share transitions, as a sharing plan says."""
+"""Strategies that share transitions, as a sharing plan says."""
 
 MAX_COUNTERS = 1024
-"""Counters of one query: sets of operands of AND that a trend can match at once."""
+"""The largest number of counters of one query: of sets of operands of AND that a trend can match at once."""
 
 GRAINS: dict[Method, Granularity] = {"events": "event", "trends": "trend", "prefixes": "prefix"}
-"""What methods keep that choose for all variables alike."""
+"""By method, the granularity of all variables, for methods that do not choose it by variable."""
 
 
 def plan(
@@ -53,10 +54,10 @@ def plan(
     model: CostModel | None = None,
     optimizer: GloriaOptimizer | None = None,
 ) -> Plan:
-    """The plan of a checked workload.
+    """Plan a checked workload.
 
-    Sharing plans are those of least cost by the model, or by what is known before the first event; for `auto` that is a
-    model of this engine, else the paper's. Another optimizer may look for them than the strategy's own.
+    `model` prices sharing plans. Without it, they are priced by what is known before the first event: with a model of
+    this engine for `auto`, else with the paper's. `optimizer` replaces the strategy's own search for sharing plans.
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
@@ -74,7 +75,10 @@ def plan(
 
 
 def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
-    """Checked queries are not too complex; those that are flattened may be so again."""
+    """Plan each query; raise WorkloadError if any is too complex.
+
+    Checked queries are not too complex, but flattening may make them so.
+    """
     plans, problems = [], []
     for query in workload.queries:
         try:
@@ -87,7 +91,7 @@ def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
 
 
 def plan_query(query: Query, method: Method = "coarsest", length: int = LENGTH) -> QueryPlan:
-    """`length`: of the longest match of Kleene, where it is flattened."""
+    """Plan one query; `length` is that of the longest match of Kleene, where it is flattened."""
     predicates = classify(query)
     wholes = tuple(automaton(part) for part in operands(query.pattern))
     grains = _granularities(query, predicates, wholes, method)
@@ -97,7 +101,7 @@ def plan_query(query: Query, method: Method = "coarsest", length: int = LENGTH) 
 
 
 def _counters(query: Query, predicates: Predicates, wholes: tuple[Automaton, ...]) -> tuple[Counter, ...]:
-    """One per operand of AND, and one per set of operands that some trend could match at once."""
+    """Return a counter per operand of AND, and one per set of operands that some trend could match at once."""
     names = named(query)
     needed = lanes(query.aggregates)
     counters: list[Counter] = []
@@ -141,7 +145,7 @@ def _joint(operands: int, found: Sequence[Counter]) -> Iterator[tuple[int, ...]]
 def _granularities(
     query: Query, predicates: Predicates, wholes: tuple[Automaton, ...], method: Method
 ) -> tuple[tuple[str, Granularity], ...]:
-    """Table 5 of COGRA, variable by variable: only events that a later one is compared with are kept."""
+    """Return the granularity of each variable (COGRA, Table 5): events are kept only for comparison with later ones."""
     compared = {link.before for link in predicates.links}
     coarsest: Granularity = "type" if query.semantics == "any" else "pattern"
     found: dict[str, Granularity] = {}

@@ -1,7 +1,7 @@
-"""Routes: which events of a stream go where, when many places share the work.
+"""Routes: which events of a stream go to which of the places that share the work.
 
-Queries that split the stream alike go one way together. An event is sent along every route that wants it, to the place
-that owns the *key group* of its values there: so all events of a partition meet, and partitions spread.
+Queries that split the stream alike have one route. An event is sent along every route that wants it, to the place that
+owns the *key group* of its values there. So all events of a partition meet, and partitions spread over the places.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ from elsinore.planner.language.syntax import Query, Workload
 from elsinore.planner.machines.automaton import operands
 
 Way = tuple[tuple[str, ...], tuple[str, ...]]
-"""How a route splits the stream, and what says where an event goes; no two routes of a workload have the same."""
+"""The partition attributes of a route, and those of them that determine the place; no two routes have the same."""
 
 
 @dataclass(frozen=True)
 class Route:
-    """Some queries of a workload, and what they have to see."""
+    """Some queries of a workload, and what they need of the stream."""
 
     queries: tuple[str, ...]
     partition: tuple[str, ...]
-    """An event with a null in one of these is in no partition."""
+    """Attributes that split the stream; an event with a null in one of these is in no partition."""
     keys: tuple[str, ...]
-    """Those of them that say where an event goes; without any, all events go to one place."""
+    """The partition attributes that determine the place of an event; without any, all events go to one place."""
     types: frozenset[str] | None
-    """None: events of every type, as under contiguous."""
+    """The event types that the queries need; None for all types, as under contiguous."""
     columns: tuple[str, ...]
 
     def home(self, groups: int) -> int:
-        """The key group of all events, where nothing says where they go."""
+        """Return the key group of all events of a route without keys."""
         return crc32(repr(self.partition).encode()) % groups
 
     def leads_as(self, other: Route) -> bool:
-        """Does an event go the same way along both?"""
+        """Return whether events go the same way along both routes."""
         return self.way == other.way
 
     @property
@@ -44,17 +44,17 @@ class Route:
 
 @dataclass(frozen=True)
 class Ranges:
-    """All key groups, in ranges that follow one another; a place owns some of these that follow one another, too."""
+    """All key groups, divided into consecutive ranges; each place owns consecutive ranges."""
 
     groups: int
     starts: tuple[int, ...]
-    """Of the ranges; the first one is 0."""
+    """The first key group of each range; that of the first range is 0."""
     firsts: tuple[int, ...]
-    """By place, the first of its ranges."""
+    """By place, the number of its first range."""
 
     @classmethod
     def even(cls, groups: int, places: int) -> Ranges:
-        """One range for each place."""
+        """Return one range for each place; there are at least as many key groups as places."""
         groups = max(groups, places)
         return cls(groups, tuple(place * groups // places for place in range(places)), tuple(range(places)))
 
@@ -66,15 +66,19 @@ class Ranges:
         return len(self.firsts)
 
     def bounds(self, number: int) -> tuple[int, int]:
-        """The first key group of a range, and the first one after it."""
+        """Return the first key group of a range, and the first one after it."""
         return (*self.starts, self.groups)[number], (*self.starts, self.groups)[number + 1]
 
     def of(self, place: int) -> range:
-        """The ranges that a place owns."""
+        """Return the numbers of the ranges that a place owns."""
         return range(self.firsts[place], (*self.firsts, len(self.starts))[place + 1])
 
     def among(self, places: int) -> Ranges:
-        """The same ranges, some of them cut, spread over so many places."""
+        """Return the same ranges, some of them cut, spread over so many places.
+
+        There must not be more places than key groups: the number of groups would change, and with it the group of each
+        key.
+        """
         if places == self.places:
             return self
         wanted = self.even(self.groups, places)
@@ -96,10 +100,11 @@ def workload_along(route: Route, workload: Workload) -> Workload:
 
 
 def _keys(query: Query) -> tuple[str, ...]:
-    """Return the attributes that say where an event of a query goes.
+    """Return the attributes that determine the place of an event of a query.
 
-    Rows of partitions of a group are added up; unless windows move with the events of the whole group. Members of an
-    AND are paired up in a partition, and their pairs are not kept apart as numbers that could be added.
+    Partitions of a group may go to different places, because their rows can be added up. There are two exceptions:
+    windows that move with the events of the whole group; and AND, whose members are paired up in a partition, since
+    their pairs are not kept as numbers that could be added.
     """
     together = query.slide is None or len(operands(query.pattern)) > 1
     return query.groups if together else query.partition

@@ -9,24 +9,24 @@ from elsinore.planner.language.syntax import Semantics
 
 @dataclass(frozen=True)
 class Sharer:
-    """E+ in one member of a share set: events of E lengthen the trends of `target` and of its `inputs`."""
+    """A Kleene sub-pattern E+ in one member: events of E lengthen the trends of `target` and of its `inputs`."""
 
     member: int
-    """Number in the share set."""
+    """Number of the member in the share set."""
     target: int
     """The state of the member's machine whose trends end with an event of E."""
     inputs: tuple[int, ...]
-    """The states before it: what a snapshot at graphlet level is the sum of, with the target's own trends."""
+    """The states before the target. A snapshot at graphlet level is the sum of their trends and the target's own."""
     consumed: tuple[int, ...]
-    """The states whose trends an event of E ends or takes along: none where trends go on beside longer ones."""
+    """The states that an event of E empties, as it ends or consumes their trends; none under skip-till-any-match."""
     end: int | None
-    """The state of trends that end with an event of E for good, where the target's are taken along by the next."""
+    """The state of trends that end for good with an event of E, where the next one consumes the target's; else None."""
     bound: tuple[str, ...]
     """The named variables that bind the event."""
     accepts: frozenset[int]
-    """The classes of the member's machine whose events it takes."""
+    """The classes of the member's machine whose events the sharer takes."""
     predicates: frozenset[str]
-    """The local predicates that its events satisfy, as texts without the variable: alike for alike queries."""
+    """The local predicates that its events satisfy, as texts without the variable, so that equal ones compare equal."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Kleene:
 
     @property
     def lanes(self) -> tuple[tuple[int, ...], ...]:
-        """Its sharers, by number, that always take the same events: those with the same predicates."""
+        """The sharers by number, grouped by their predicates: those of a group always take the same events."""
         by_predicates: dict[frozenset[str], list[int]] = {}
         for number, sharer in enumerate(self.sharers):
             by_predicates.setdefault(sharer.predicates, []).append(number)
@@ -47,7 +47,7 @@ class Kleene:
 
 @dataclass(frozen=True)
 class Member:
-    """A counter of a query of the workload, both by number."""
+    """A counter of a query of the workload; both are numbers."""
 
     query: int
     counter: int
@@ -60,17 +60,17 @@ class ShareSet:
     members: tuple[Member, ...]
     kleenes: tuple[Kleene, ...]
     semantics: Semantics
-    """Of all its queries."""
+    """The semantics of all its queries."""
 
 
 @dataclass(frozen=True)
 class MovingSet(ShareSet):
-    """Sharable queries whose windows move with every event; what they share is what a burst does to their trends."""
+    """Sharable queries whose windows move with every event; they share what a burst does to their trends."""
 
 
 @dataclass(frozen=True)
 class Compared:
-    """A predicate on neighbours: a link of a member's query, both by number."""
+    """A predicate on neighbours: a link of a member's query; both are numbers."""
 
     member: int
     link: int
@@ -78,19 +78,19 @@ class Compared:
 
 @dataclass(frozen=True)
 class LinkLane:
-    """Sharers of a Kleene, one behind the other, that all compare neighbours alike."""
+    """Consecutive sharers of a Kleene that have the same predicates on neighbours."""
 
     links: tuple[int, ...]
-    """Numbers in the set; all of them must hold."""
+    """Numbers of the links in the set; all of them must hold."""
     sharers: int
-    """How many they are."""
+    """The number of sharers."""
 
 
 @dataclass(frozen=True)
 class LinkedSet(ShareSet):
-    """Sharable queries with predicates on neighbours; what they share is one event-grained graph."""
+    """Sharable queries with predicates on neighbours; they share one event-grained graph."""
 
     links: tuple[Compared, ...]
-    """Each once, as one of the members has it."""
+    """The distinct links, each as one of the members has it."""
     lanes: tuple[tuple[LinkLane, ...], ...]
-    """By Kleene."""
+    """By Kleene, its lanes."""

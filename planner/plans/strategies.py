@@ -1,4 +1,4 @@
-"""Strategies by name: how each wants a query evaluated, and which queries it cannot run."""
+"""Strategies by name: how each evaluates a query, and which queries it cannot run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from elsinore.planner.language.walk import negated
 from elsinore.planner.machines.predicates import classify
 
 Method = Literal["coarsest", "events", "trends", "prefixes", "starts"]
-"""Counters at the coarsest granularity that is right; every event a node; every trend constructed; a counter per
-prefix of fixed-length sequences; the coarsest, but by start event where windows move with every event."""
+"""How a query is evaluated.
+
+- `coarsest`: counters at the coarsest granularity that is correct.
+- `events`: a node for every event.
+- `trends`: every trend is constructed.
+- `prefixes`: a counter for each prefix of sequences of fixed length.
+- `starts`: as `coarsest`, but counters by start event where windows move with every event.
+"""
 
 METHODS: dict[str, Method] = {
     "auto": "coarsest",
@@ -30,7 +36,7 @@ METHODS: dict[str, Method] = {
     "two-step": "trends",
     "sharon": "prefixes",
 }
-"""By strategy: how a query that shares nothing is evaluated."""
+"""By strategy, how a query that shares nothing is evaluated."""
 
 INSTEAD = 'use strategy="auto", which runs every query'
 
@@ -48,7 +54,10 @@ def check_strategy(workload: Workload, strategy: str) -> None:
 
 
 def _neighbours_in_negations(query: Query) -> Iterator[Problem]:
-    """Their matches are followed event by event beside the trends; a trend alone knows nothing of them."""
+    """Refuse predicates on neighbours inside NOT.
+
+    Matches of NOT are followed event by event beside the trends; a trend alone does not contain them.
+    """
     absent = negated(query.pattern)
     for link in classify(query).links:
         if link.before in absent:
@@ -56,7 +65,7 @@ def _neighbours_in_negations(query: Query) -> Iterator[Problem]:
 
 
 def _neighbours(query: Query) -> Iterator[Problem]:
-    """Prefixes are counted, and no event of theirs is kept."""
+    """Refuse predicates on neighbours: prefixes are counted, and their events are not kept."""
     for link in classify(query).links:
         yield Problem(f"the predicate on neighbours {link}", place=link.left.place)
 
@@ -78,14 +87,17 @@ def _conjunctions(query: Query) -> Iterator[Problem]:
 
 
 def _kleene_over_patterns(query: Query) -> Iterator[Problem]:
-    """E+ becomes E, EE, EEE, ...; the repetitions of a longer part would multiply instead."""
+    """Refuse Kleene over more than one event type.
+
+    E+ becomes E, EE, EEE, ...; the repetitions of a longer part would multiply instead.
+    """
     for node in nodes(query.pattern):
         if isinstance(node, Kleene) and node.most is None and not isinstance(node.part, EventType):
             yield Problem(f"Kleene over more than one event type: {node}", place=node.place)
 
 
 def _other_than_sequences(query: Query) -> Iterator[Problem]:
-    """A-Seq has SEQ over event types, and event types that must not occur between them (Section 2.1)."""
+    """Refuse all but SEQ over event types, and event types that must not occur between them (A-Seq, Section 2.1)."""
     for node in nodes(query.pattern):
         if isinstance(node, Kleene):
             yield Problem(f"repeated or optional parts: {node}", place=node.place)

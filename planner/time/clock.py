@@ -1,8 +1,8 @@
-"""Time as whole ticks: how the times of a stream are counted inside, and shown outside.
+"""Count time in whole ticks: convert the times of a stream to ticks, and back.
 
-Windows begin and end at exact multiples, so inside there are only integers. How long a
-tick is follows from the stream's times and the workload's windows together: whole
-seconds and a window of 500 ms are counted in half seconds.
+Windows begin and end at exact multiples, so times inside an engine are integers. The length of a tick follows from the
+times of the stream and the windows of the workload together: whole seconds and a window of 500 ms are counted in half
+seconds.
 """
 
 from __future__ import annotations
@@ -29,17 +29,20 @@ UNITS = {
     "h": Fraction(3600),
     "d": Fraction(86400),
 }
-"""The lengths of `time_unit`, in seconds."""
+"""By `time_unit`, its length in seconds."""
 
 NANOSECOND = 10**9
 
 FARTHEST = 2.0**62
-"""Ticks, and units of the timestamps that are shown, beyond which windows could no longer be counted in 64 bits."""
+"""Largest distance from zero, in ticks or units of the timestamps shown, at which windows can be counted in 64 bits."""
 
 
 @dataclass(frozen=True)
 class Clock:
-    """Ticks to the second, and the form of the user's times: numbers of `unit` seconds, or timestamps."""
+    """A unit of time: the ticks in a second, and the form of the user's times.
+
+    These are numbers of `unit` seconds, or timestamps.
+    """
 
     ticks_per_second: int
     unit: Fraction
@@ -47,7 +50,7 @@ class Clock:
 
     @classmethod
     def of(cls, form: pa.DataType, time_unit: str, spans: Iterable[Fraction]) -> Clock:
-        """The coarsest clock that counts times of this Arrow type and windows of these lengths exactly."""
+        """Return the coarsest clock that counts times of this Arrow type and windows of these lengths exactly."""
         import pyarrow as pa
 
         unit = UNITS[form.unit if pa.types.is_timestamp(form) else time_unit]
@@ -70,7 +73,7 @@ class Clock:
         return cls(state[0], Fraction(state[1], state[2]), form)
 
     def ticks(self, seconds: Fraction) -> int:
-        """A length of time in ticks."""
+        """Convert a length of time to ticks."""
         count = seconds * self.ticks_per_second
         assert count.denominator == 1, "the clock was made without this length"
         return int(count)
@@ -81,21 +84,24 @@ class Clock:
 
     @property
     def farthest(self) -> float:
-        """Ticks beyond which a time is too far away to be counted, or to be shown in a timestamp."""
+        """The largest distance from zero, in ticks, at which a time can be counted, and shown in a timestamp."""
         import pyarrow as pa
 
         return FARTHEST / (self._shown()[1] or 1) if pa.types.is_timestamp(self.form) else FARTHEST
 
     @property
     def calendar(self) -> tuple[int, int] | None:
-        """The first and the last time, in its unit, that a timestamp may have; None where times are numbers."""
+        """The first and the last time that a timestamp may have, in its unit; None where times are numbers."""
         import pyarrow as pa
 
         form: Any = self.form
         return calendar_bounds(form.unit) if pa.types.is_timestamp(form) else None
 
     def read(self, times: pa.Array) -> npt.NDArray[np.int64]:
-        """The user's times (of this clock's form, no nulls) as ticks; fails where one is too far away to count."""
+        """Convert the user's times (of this clock's form, without nulls) to ticks.
+
+        Raise OverflowError if a converted time is too far from zero. Times that are ticks already are not checked.
+        """
         import numpy as np
         import pyarrow as pa
 
@@ -113,7 +119,7 @@ class Clock:
         return ticks * factor
 
     def show(self, ticks: npt.NDArray[np.int64]) -> pa.Array:
-        """Ticks as the user's times: integers where they are whole, else floats; timestamps stay timestamps."""
+        """Convert ticks to the user's times: integers where they are whole, else floats; timestamps stay timestamps."""
         import numpy as np
         import pyarrow as pa
 
@@ -133,8 +139,10 @@ class Clock:
         return pa.array(ticks // factor if finer is None else ticks * finer, pa.timestamp(unit, form.tz))
 
     def _shown(self) -> tuple[str, int | None]:
-        """Return the unit of the timestamps that are shown, and how many of it a tick is; None where it is no whole
-        number of any unit."""
+        """Return the unit in which timestamps are shown, and how many of it a tick is.
+
+        The latter is None if a tick is no whole number of any unit.
+        """
         form: Any = self.form
         for unit in ("s", "ms", "us", "ns"):
             finer = int(1 / UNITS[unit])

@@ -1,4 +1,4 @@
-"""Lengths of windows, slides and panes in seconds: exactly, and as a user would write them."""
+"""Lengths of windows, slides and panes in seconds: exact, and as a user would write them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import gcd, lcm
 
 
 def common(lengths: Iterable[Fraction]) -> Fraction:
-    """The greatest common divisor: a pane (HAMLET, Section 3.1)."""
+    """Return the greatest common divisor of lengths: a pane (HAMLET, Section 3.1)."""
     found = list(lengths)
     scale = lcm(*(length.denominator for length in found))
     return Fraction(gcd(*(int(length * scale) for length in found)), scale)

@@ -12,7 +12,10 @@ from elsinore.planner.time.clock import Clock
 
 @dataclass(frozen=True)
 class Windows:
-    """Window k is `[k·slide, k·slide + within)`; a pane is the longest span that no window's bound cuts."""
+    """The windows of a query: window k is `[k·slide, k·slide + within)`.
+
+    A pane is the longest span that no bound of a window cuts.
+    """
 
     within: int
     slide: int
@@ -28,15 +31,15 @@ class Windows:
 
     @cached_property
     def panes(self) -> int:
-        """Panes in a window."""
+        """The number of panes in a window."""
         return self.within // self.pane
 
     @cached_property
     def step(self) -> int:
-        """Panes from one window's start to the next's."""
+        """The number of panes from the start of one window to that of the next."""
         return self.slide // self.pane
 
     @cached_property
     def overlap(self) -> int:
-        """How many windows an event can be in."""
+        """The largest number of windows that an event can be in."""
         return -(-self.within // self.slide)

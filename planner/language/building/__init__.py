@@ -1,1 +1,1 @@
-"""Clauses as Lark reads them, to the values of `syntax`: a builder for every kind of clause."""
+"""Builders that turn Lark's trees into the values of `syntax`: one for each kind of clause."""

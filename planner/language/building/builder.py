@@ -1,7 +1,7 @@
-"""What the builders share.
+"""Base class and helpers of the builders.
 
-A name that the language does not know (a unit, a function, a semantics) is no reason to
-stop: it is noted in `problems`, something harmless stands in for it, and the rest is read.
+A name that the language does not know (a unit, a function, a semantics) does not stop a builder: it records the problem
+in `problems`, and puts a harmless value in its place.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from elsinore.planner.language.syntax import Grouping, Place
 
 
 def place(meta: Meta) -> Place:
-    """Where a part of the text stands."""
+    """Return the place of a part of the text."""
     return Place(meta.start_pos, meta.end_pos)
 
 
 def spot(token: Token) -> Place:
-    """Where one word stands."""
+    """Return the place of a token."""
     return Place(token.start_pos or 0, token.end_pos or 0)
 
 
 def word(token: Token | None) -> str | None:
-    """A word as plain text, where there is one."""
+    """Return a token as a plain string, or None if there is none."""
     return None if token is None else str(token)
 
 
 class Builder(Transformer[Token, Any]):
-    """Rules of the grammar to values; subclasses know the rules of one clause."""
+    """A Lark transformer from grammar rules to values; subclasses handle the rules of one clause."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Builder(Transformer[Token, Any]):
 
 
 def grouping_attribute(meta: Meta, parts: list[Token | None]) -> Grouping:
-    """`district` or `T.district`."""
+    """Build a grouping from `district` or `T.district`."""
     first, second = parts
     if second is None:
         return Grouping(str(first), place=place(meta))

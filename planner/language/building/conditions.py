@@ -1,4 +1,4 @@
-"""WHERE."""
+"""Build the values of WHERE."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elsinore.planner.language.syntax import Expression, LiteralValue, Place
 @v_args(meta=True)
 class ConditionBuilder(Builder):
     def where(self, _: Meta, parts: list[Any]) -> tuple[Expression | syntax.Equivalence, ...]:
-        """The conjuncts that can be used; those with a problem are left out."""
+        """Return the conjuncts in which no problem was found."""
         bad = sorted(problem.place.start for problem in self.problems if problem.place)
 
         def sound(conjunct: Expression | syntax.Equivalence) -> bool:
@@ -128,7 +128,7 @@ class ConditionBuilder(Builder):
         return LiteralValue(True, place=place(meta))
 
     def _condition(self, part: Any) -> Any:
-        """Part of a larger expression, where an equivalence cannot stand."""
+        """Return a part of a larger expression; note a problem for each equivalence in it, which cannot stand there."""
         for inner in _conjuncts(part):
             if isinstance(inner, syntax.Equivalence):
                 hint = f"join it to the other conditions with AND alone: {inner} AND ..."

@@ -1,4 +1,4 @@
-"""PATTERN."""
+"""Build the values of PATTERN."""
 
 from __future__ import annotations
 

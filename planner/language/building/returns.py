@@ -1,4 +1,4 @@
-"""RETURN and GROUP-BY."""
+"""Build the values of RETURN and GROUP-BY."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SEMANTICS, WITHIN and SLIDE."""
+"""Build the values of SEMANTICS, WITHIN and SLIDE."""
 
 from __future__ import annotations
 
