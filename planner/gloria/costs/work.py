@@ -1,7 +1,7 @@
 """The cost of running a sharing plan step by step (`planner/gloria/steps.py`), in nanoseconds for a window.
 
-More is known of a finished plan than during the search: when each snapshot is renewed, and where whose values are read.
-Types are taken to come in random order.
+A finished plan is known more precisely than one in the search: when each snapshot is renewed, and which steps read the
+values of which queries. Types are taken to come in random order.
 """
 
 from __future__ import annotations
