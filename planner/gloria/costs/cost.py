@@ -29,8 +29,10 @@ class CostModel(Protocol):
         ...
 
     def evaluated(self, node: TypeNode, snapshot: TypeNode, readers: Sequence[TypeNode]) -> float:
-        """Return the cost per query of evaluating the expressions of a type's events, for events of the readers;
-        without readers, at the end of the query."""
+        """Return the cost per query of evaluating the expressions of a type's events, for events of the readers.
+
+        Without readers the query ends there.
+        """
         ...
 
     def created(self, node: TypeNode, readers: Sequence[TypeNode]) -> float:
@@ -38,8 +40,7 @@ class CostModel(Protocol):
         ...
 
     def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
-        """Return the costs per Q-set and per query of bringing what comes around a loop to the node of its
-        snapshots."""
+        """Return the costs, per Q-set and per query, of a transition around a loop into the node of its snapshots."""
         ...
 
 

@@ -1,7 +1,7 @@
 """GLORIA's cost model, calibrated on this engine (Section 7.3), in nanoseconds.
 
 The paper counts single events; this engine takes in a burst of a type at once. An expression is as long as its chain
-has snapshots, with `ROOM` as the limit. Counters at which queries end are evaluated at the end of a pane, once for each
+has snapshots, up to `ROOM`. The expressions that queries end with are evaluated at the end of a pane, once for each
 snapshot.
 """
 

@@ -24,8 +24,7 @@ def cost_apart(template: Template, model: CostModel) -> float:
 
 
 def _segments(plan: SharingPlan, space: Space, query: int) -> Iterator[Segment]:
-    """Yield the runs of stages at which a query has the same snapshots, from where they are created to where it
-    leaves."""
+    """Yield the runs of stages at which a query has the same snapshots, from their creation to where it leaves."""
     sets = [plan.q_set(query, stage) for stage in plan.template.routes[query].stages]
     for first, one in enumerate(sets):
         if one.local:

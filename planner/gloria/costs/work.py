@@ -42,8 +42,7 @@ class Work:
         )
 
     def _renewals(self, inlet: Inlet, node: int) -> float:
-        """Return how often an inlet is renewed for events of a node; one of the empty trend only where a pane
-        begins."""
+        """Return how often an inlet is renewed for events of a node; for the empty trend, once in a pane."""
         changed = sum(self._bursts[one] for one in inlet.nodes)
         return turns(changed, self._bursts[node]) if inlet.nodes else self._model.panes
 
@@ -81,8 +80,7 @@ class Work:
         return times * (created + asked)
 
     def _settled(self, state: State) -> float:
-        """Return the cost of evaluating each snapshot once; a full chain is settled, and each state begins with one
-        again."""
+        """Return the cost of evaluating each snapshot once; if a chain is full, each state begins with one again."""
         made = self._made[state.chain]
         again = max(0.0, made - ROOM * self._model.panes) / ROOM
         return self._costs.value * (made * self._of(state.late) + again * self._of(state.users))

@@ -27,7 +27,7 @@ Sources = dict[Node, float]
 """The nodes before from which a part may come, with the weights of the edges."""
 
 Whole = dict[Part, tuple[float, tuple[Sources, ...]]]
-"""Combined parts, with the distance from the start nodes, and for each pool before the sources."""
+"""Combined parts, with the distance from the start nodes, and the sources in each pool before."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,7 @@ class Generator:
         return self._template.routes[query].starts
 
     def _beginnings(self, stage: int, starting: Mask) -> Iterator[Part]:
-        """Yield the parts of queries that begin here: they have values, so they go on alone or with snapshots created
-        here."""
+        """Yield the parts of queries that begin here: with values they go on alone, or with snapshots created here."""
         able = starting & ~self._template.stages[stage].guarded
         yield (), starting, 0, NOBODY
         if able:
@@ -70,7 +69,7 @@ class Generator:
                 yield (), starting & ~able, able, snapshot
 
     def _parts(self, pool: Pool, stage: int, queries: Mask, able: Mask) -> dict[Part, Sources]:
-        """Return the parts that a pool generates, with their sources; `able` queries may reuse their expressions."""
+        """Return the parts that a pool generates, with their sources; queries in `able` may reuse expressions."""
         found: dict[Part, Sources] = {}
         nodes = self._between(pool.stage, stage)
         for node in pool.nodes:
@@ -150,8 +149,7 @@ class Generator:
 
 
 def _nearest(whole: Whole, most: int) -> Whole:
-    """Return the parts nearest to the start nodes, and always the first: it creates no snapshots, so it makes a
-    node."""
+    """Return the parts nearest to the start nodes, and the first: without new snapshots it always makes a node."""
     if len(whole) <= most:
         return whole
     first = next(iter(whole))

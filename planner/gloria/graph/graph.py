@@ -1,5 +1,4 @@
-"""The GLORIA graph, built pool by pool from the start nodes and pruned as it grows (GLORIA, Sections 5.1, 5.2 and
-6)."""
+"""The GLORIA graph: built pool by pool from the start nodes, pruned as it grows (GLORIA, Sections 5.1, 5.2 and 6)."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ def prune(pool: Pool, prices: Prices) -> None:
 
 
 def _beats(one: Node, other: Node, stage: int, prices: Prices) -> bool:
-    """Return whether a node has fewer snapshots, or the same, in every Q-set and is nearer to the start nodes (Node
-    Pruning Principle).
+    """Return whether a node beats another: in every Q-set the same or fewer snapshots, and nearer to the start nodes.
 
-    It must also be nearer once this stage is paid. On the stage, snapshots of its own source are an expression of
-    length 1, however many they are; Lemma 5.11 overlooks what the node with more snapshots saves there.
+    This is the Node Pruning Principle, but the node must also be as near once this stage is paid. On the stage,
+    snapshots of its own source are an expression of length 1, however many they are; Lemma 5.11 overlooks what the node
+    with more snapshots saves there.
     """
     if one is other or one.distance >= other.distance:
         return False

@@ -30,8 +30,7 @@ def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask, 
 
 
 def between(template: Template, prices: Prices, before: Node, node: Node, common: Mask) -> float:
-    """Return the weight of an edge: of the stage before, and of evaluations for queries that do not reuse their
-    snapshots."""
+    """Return the weight of an edge: the stage before, and evaluations for queries that do not reuse expressions."""
     stages = template.stages
     nodes = stages[before.stage].targets & frozenset(stages[node.stage].sources)
     stopped = common & ~_kept(template, before, node)

@@ -2,8 +2,8 @@
 
 The nodes that GLORIA generates split no Q-set and merge all of a node's Q-sets or none (Lemma 5.2), which excludes some
 cheaper plans. Here no plan is excluded: given the strands that other queries use, the best segments of a query are a
-shortest path over its stages. This is repeated until no query gains, and no group of queries that could have snapshots
-in common.
+shortest path over its stages. This is repeated up to `ROUNDS` times, until no query gains, and no group of queries that
+could have snapshots in common.
 """
 
 from __future__ import annotations
@@ -63,8 +63,7 @@ class Settler:
         return choices
 
     def _regrouped(self, choices: list[Choice]) -> list[Choice]:
-        """Try each root: without it for all its users, or with it for all queries that could use it; keep what costs
-        less."""
+        """Drop each root for all its users, or take it for all queries that could use it, where that costs less."""
         now = _Use(self._space, self._alone, choices)
         for root, is_root in enumerate(self._space.strands.root):
             if not is_root or self._space.strands.queries[root].bit_count() < 2:
@@ -87,8 +86,7 @@ class Settler:
         return choice
 
     def _with(self, now: _Use, root: int) -> Callable[[int], Choice]:
-        """Return a function that chooses for a query with the root's strands at a fair price, if no query has paid
-        them."""
+        """Return a function that chooses for a query; it offers the root's unpaid strands at a fair price."""
 
         def choose(query: int) -> Choice:
             touched = {
@@ -174,8 +172,7 @@ class _Use:
         self.choices[query] = ()
 
     def attempt(self, queries: Sequence[int], choose: Callable[[int], Choice]) -> None:
-        """Change the choices of some queries, all or none: restore them if nothing is saved or a root has a single
-        user."""
+        """Change the choices of some queries; restore all of them if nothing is saved or a root has a single user."""
         before = [self.choices[query] for query in queries]
         saved = self.saved
         for query in queries:

@@ -40,8 +40,11 @@ class _Searcher:
             self._endings[ending.stage].append(ending)
 
     def candidates(self) -> list[tuple[int, Node]]:
-        """Return the end edges to try. Case 1, one end node: the best edge to it; case 2: the only edge; case 3: each
-        edge to one of the end nodes."""
+        """Return the nodes to search paths through, with their stage.
+
+        Case 1, one end node: the node of the best edge to it. Case 2, only one path: its node. Case 3: the nodes of all
+        edges to one end node.
+        """
         stage = max((ending.stage for ending in self._graph.endings), key=lambda one: len(self._graph.pools[one].nodes))
         nodes = self._graph.pools[stage].nodes
         if len({ending.stage for ending in self._graph.endings}) == 1:
@@ -49,8 +52,7 @@ class _Searcher:
         return [(stage, node) for node in nodes]
 
     def path(self, stage: int, end: Node) -> Path:
-        """Return the path through a node: along reversed edges, take from each pool the node that is best for the
-        rest."""
+        """Return the path through a node: on reversed edges, take the best node of each pool for the rest."""
         chosen: list[Node] = [end] * len(self._graph.pools)
         weight, broken = 0.0, 0
         for pool in reversed(self._graph.pools):

@@ -106,8 +106,7 @@ class _Builder:
         return Run(first, strands[0], tuple(segments))
 
     def _segment(self, route: Route, first: int, last: int, snapshot: int, strands: list[int], paid: float) -> Segment:
-        """Return a segment; its own cost includes the evaluation behind it, of events that go on or of those that
-        end."""
+        """Return a segment; its own cost includes the evaluation behind it, of events that go on or that end."""
         over = last == len(route.stages)
         nodes = self._ends(route, last) if over else frozenset(route.junctions[last])
         own = paid + self._prices.evaluated(nodes, snapshot, None if over else route.stages[last])
@@ -124,7 +123,7 @@ class _Builder:
         return [self._template.stages[stage] for stage in route.stages]
 
     def _strand(self, before: int, stage: int, cost: float, query: int) -> int:
-        """Return the number of a strand; `before` is the strand before it, or at a root -1 less the node."""
+        """Return the number of a strand; `before` is the strand before it, or -1 - node at a root."""
         number = self._known.setdefault((before, stage), len(self.cost))
         if number == len(self.cost):
             self.cost.append(cost)

@@ -34,8 +34,7 @@ class Chain:
 
 
 def chain_of(plan: QueryPlan, counter: Counter) -> Chain | None:
-    """Return the chain of a counter; None if its trends may choose between ways that do not meet in a Kleene
-    sub-pattern."""
+    """Return the chain of a counter; None if trends may choose between ways that meet in no Kleene sub-pattern."""
     whole = counter.automata[0]
     parts = _loops(whole)
     place = {p: number for number, part in enumerate(parts) for p in part}

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 
 def ordered(count: int, routes: Sequence[Sequence[int]]) -> list[int]:
-    """Return the stages by number, each behind those that lead to it; where cycles leave none, the lowest number is
-    next."""
+    """Return the stages by number, each behind those that lead to it; a cycle is broken at the lowest number left."""
     behind: list[set[int]] = [set() for _ in range(count)]
     for route in routes:
         for before, after in pairwise(route):

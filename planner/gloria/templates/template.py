@@ -20,8 +20,7 @@ Mask = int
 """A set of queries of the template: bit `q` for query number `q`."""
 
 Kind = Literal["sequence", "feedback", "nested feedback"]
-"""A feedback Kleene transition goes from an end of a Kleene sub-pattern to its start; a nested one goes around
-another."""
+"""A feedback Kleene transition goes from an end of a Kleene sub-pattern to its start; nested: around another one."""
 
 
 @dataclass(frozen=True, order=True)
@@ -49,8 +48,7 @@ class Stage:
     """A part of a route that all queries of a Q-set share as a whole, or not at all."""
 
     transitions: tuple[Transition, ...]
-    """One transition; several in a Kleene sub-pattern, and before or behind one that may begin or end in several
-    ways."""
+    """One; several in a Kleene sub-pattern, and before or behind one that may begin or end in several ways."""
     kleene: bool
     queries: Mask
     guarded: Mask
@@ -71,8 +69,7 @@ class Stage:
 
     @property
     def locals(self) -> tuple[int, ...]:
-        """Return the nodes whose snapshots may be created here: a single source; in Kleene any (Path Generation
-        Principle)."""
+        """Return the nodes whose snapshots may be created here: a single source; in Kleene any node (Section 6)."""
         return self.nodes if self.kleene else self.sources if len(self.sources) == 1 else ()
 
 
