@@ -59,7 +59,7 @@ class Inlet:
 
 @dataclass(frozen=True)
 class Arrival:
-    """What an event of a node adds to a shared state."""
+    """The effect of an event of a node on a shared state."""
 
     state: int
     sources: tuple[int, ...]
@@ -71,7 +71,7 @@ class Arrival:
 
 @dataclass(frozen=True)
 class OwnArrival:
-    """What an event of a node does for a query that shares nothing there."""
+    """The effect of an event of a node on a query that shares nothing there."""
 
     query: int
     loops: bool
@@ -192,7 +192,7 @@ class _Builder:
         return [one.source for one in self.template.stages[stage].transitions if one.target == node]
 
     def _along(self, stage: int, number: int, node: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return what a Q-set of a sequence propagates to a node: states, and inlets."""
+        """Return the states and inlets that a Q-set of a sequence propagates to a node."""
         one = self._q_set(stage, number)
         sources = self._transitions(stage, node)
         if one.previous is not None:

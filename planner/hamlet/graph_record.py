@@ -1,4 +1,4 @@
-"""The record of a HAMLET graph: what a run over a few events did, as Figures 4 and 5 of the paper show it.
+"""The record of a HAMLET graph: the run over a few events, as Figures 4 and 5 of the paper show it.
 
 Names of graphlets and of snapshots are unique in a record, and both are in the order of their creation.
 """

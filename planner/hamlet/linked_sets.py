@@ -48,7 +48,7 @@ def _own(machine: Machine, sharers: Mapping[str, tuple[Sharer, ...]]) -> set[tup
 
 
 def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
-    """Return what rules out that a counter with links shares anything, whatever its Kleene sub-patterns are."""
+    """Return why a counter with links shares nothing, whatever its Kleene sub-patterns are; None if it may."""
     if plan.per_event:
         return "its windows move with every event; those that compare neighbours are shared where they have a SLIDE"
     if plan.query.semantics != "any":

@@ -6,7 +6,7 @@ from elsinore.planner.plans.model import QueryPlan
 
 
 def why_not_moving(plan: QueryPlan) -> str | None:
-    """Return what rules such a query out, whatever its Kleene sub-patterns are; None if nothing does."""
+    """Return why such a query shares nothing, whatever its Kleene sub-patterns are; None if it may."""
     if plan.query.semantics != "any":
         return "its windows move with every event; such queries are shared under skip-till-any-match only"
     if len(plan.counters) > 1:

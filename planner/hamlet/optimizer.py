@@ -72,7 +72,7 @@ class Dynamic:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a burst is expected to be like before the stream begins."""
+    """Statistics expected of a burst before the stream begins."""
 
     size: float
     window: float

@@ -76,7 +76,7 @@ def _having(labels: Mapping[Key, Label], query: str) -> frozenset[Key]:
 
 
 class _Labels(Generic[Key]):
-    """Queries by what holds for them, each once."""
+    """Queries by key, each once."""
 
     def __init__(self) -> None:
         self._found: dict[Key, dict[str, None]] = {}

@@ -30,7 +30,7 @@ class EngineCost:
     panes: float = 1.0
     """Panes of a window."""
     starts: frozenset[TypeNode] = frozenset()
-    """Nodes that trends begin with and never reach from others: the empty trend before them never changes."""
+    """Nodes that trends begin with and no sequence transition leads to: the empty trend before them never changes."""
 
     def start(self, node: TypeNode) -> float:
         return self._bursts(node) * self.costs.own * self.numbers

@@ -17,7 +17,10 @@ class Work:
     def __init__(
         self, steps: Steps, nodes: Sequence[TypeNode], numbers: Sequence[int], model: EngineCost, decided: bool
     ) -> None:
-        """`numbers`: by query, the counters that an event may change; `decided`: whether bursts are decided about."""
+        """Count the snapshots of each chain.
+
+        `numbers` has, by query, how many counters an event may change; `decided` says whether bursts are decided about.
+        """
         self._steps, self._numbers, self._model, self._costs = steps, numbers, model, model.costs
         self._decided = decided
         self._bursts = [model.statistics.bursts(node.type) for node in nodes]

@@ -1,8 +1,8 @@
 """Node generation (GLORIA, Section 5.1): which transition sharing plans a pool gets, and from which nodes before it.
 
 Queries come to a stage from several pools, and some begin there. A *part* of a node is the plan for the queries from
-one pool; a node has a part for each pool. The weight of an edge is what the common queries pay for the stage before and
-for the evaluations behind it, so it is known from the part. Where the queries of a Q-set go apart, each pays in
+one pool; a node has a part for each pool. The weight of an edge is the cost to the common queries of the stage before
+and of the evaluations behind it, so it is known from the part. Where the queries of a Q-set go apart, each pays in
 proportion.
 """
 
@@ -44,7 +44,7 @@ class Entrance:
 
 class Generator:
     def __init__(self, template: Template, prices: Prices, only_reuse: bool = False) -> None:
-        """With `only_reuse`, create snapshots where patterns begin, and nowhere else (Greedy, Section 8.1)."""
+        """Create snapshots only where patterns begin if `only_reuse` is true (Greedy, Section 8.1)."""
         self._template, self._prices, self._only_reuse = template, prices, only_reuse
 
     def nodes(self, pools: Sequence[Pool], stage: int, entrance: Entrance, most: int) -> list[Node]:

@@ -1,4 +1,4 @@
-"""Choices of segments for each query: what they cost, and the Q-sets that they make."""
+"""Choices of segments for each query: their cost, and the Q-sets that they make."""
 
 from __future__ import annotations
 

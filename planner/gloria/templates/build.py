@@ -12,7 +12,7 @@ from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member
 
 Key = tuple[bool, tuple[tuple[TypeNode, TypeNode, str], ...]]
-"""What identifies a stage in all routes: whether it is Kleene, and its transitions."""
+"""Identity of a stage in all routes: whether it is Kleene, and its transitions."""
 
 
 def templates(queries: tuple[QueryPlan, ...]) -> tuple[tuple[Template, ...], tuple[tuple[str, str], ...]]:
