@@ -1,4 +1,4 @@
-"""Share sets of sequences whose windows move with every event (A-Seq, Section 4); reasons of queries in none."""
+"""Share sets of sequences whose windows move with every event (A-Seq, Section 4), and why other queries run apart."""
 
 from __future__ import annotations
 

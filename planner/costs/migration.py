@@ -45,7 +45,7 @@ def _only(parts: Iterable[Plan], others: tuple[Plan, ...]) -> Iterable[Plan]:
 
 
 def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan], float]:
-    """Return a function that prices a part; this engine's model covers all kinds, and looks at other parts' events."""
+    """Return a function that prices a part; this engine's model knows all kinds, and the events of all queries."""
     if isinstance(model, EngineCost):
         prices = PlanModel.of(queries, model)
         return lambda part: prices.cost(dict(enumerate(part.queries)), part.share_sets)

@@ -29,6 +29,6 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _run(place: int, name: str) -> tuple[tuple[str, int], bool]:
-    """Return the key that the names of a run share: the text before the number, and place less number."""
+    """Return the key that the names of a run share, text before the number and place less number; and if it has one."""
     parts = _NUMBERED.fullmatch(name)
     return ((parts[1], place - int(parts[2])), True) if parts else ((name, place), False)

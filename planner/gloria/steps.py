@@ -209,8 +209,7 @@ class _Builder:
         return number
 
     def _outside(self, query: int, stage: int, node: int) -> list[int] | None:
-        """Return the nodes from which a query enters a node of Kleene; [] if it begins there, None if it does
-        neither."""
+        """Return the nodes from which a query enters a Kleene node; [] if its first stage begins there, else None."""
         route = self.template.routes[query]
         place = route.stages.index(stage)
         if place == 0:

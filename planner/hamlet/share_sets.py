@@ -214,7 +214,7 @@ def _consumed(machine: Machine, classes: list[int], accepts: frozenset[int]) -> 
 
 
 def _predicates(plan: QueryPlan, machine: Machine, classes: list[int], accepts: frozenset[int]) -> frozenset[str]:
-    """Return the predicates that decide whether an event is taken, in a form that queries which decide alike share."""
+    """Return the predicates that decide whether an event is taken, in a form that is equal for queries that agree."""
     satisfied = {c: machine.classes[c - 1].satisfied for c in classes}
     numbers = {variables: c for c, variables in satisfied.items()}
     tested = frozenset[str]().union(*satisfied.values())

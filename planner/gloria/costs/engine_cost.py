@@ -26,7 +26,7 @@ class EngineCost:
     bursts: Costs = Costs()
     """Costs of HAMLET's graphlets, with which sharing plans are compared."""
     numbers: float = 1.0
-    """Numbers that a query's counters have, a mean."""
+    """Mean of the numbers that a query's counters have."""
     panes: float = 1.0
     """Panes of a window."""
     starts: frozenset[TypeNode] = frozenset()
@@ -42,7 +42,7 @@ class EngineCost:
         return self.start(node)
 
     def shared(self, before: TypeNode, node: TypeNode, snapshot: TypeNode) -> float:
-        """Return the cost per Q-set; in a loop no length counts, because bursts begin long expressions anew."""
+        """Return the cost per Q-set; in a loop the length does not count: long expressions are begun anew."""
         if before == node:
             return self._bursts(node) * (self.costs.arrive + self.costs.loop)
         return self._bursts(node) * (self.costs.arrive + self.costs.lengthen * self._length(snapshot))

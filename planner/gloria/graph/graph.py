@@ -13,7 +13,7 @@ from elsinore.planner.gloria.templates.template import Mask, Template
 
 @dataclass(frozen=True)
 class Policy:
-    """How an optimizer limits pools."""
+    """The limits that an optimizer puts on pools."""
 
     most: int
     """Most nodes in a pool: of more, those nearest to the start nodes are kept."""

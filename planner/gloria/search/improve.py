@@ -42,7 +42,7 @@ class Settler:
         return best
 
     def _answered(self, choices: Sequence[Choice]) -> list[Choice]:
-        """Give each query in turn its best choice, given the choices of the others."""
+        """Let each query in turn take its best choice, given the choices of the others."""
         now = _Use(self._space, self._alone, choices)
         for query in range(len(choices)):
             now.leave(query)
