@@ -1,1 +1,1 @@
-"""A-Seq: sequences as prefix trees, and where they are chopped."""
+"""A-Seq: sequences as prefix trees, and the places where they are chopped."""

@@ -1,8 +1,8 @@
-"""Where sequences are chopped, so that they have pieces in common (A-Seq, Section 4.2: Chop-Connect).
+"""Chopping of sequences, so that they have pieces in common (A-Seq, Section 4.2: Chop-Connect).
 
-The paper takes a sharing plan as given. Here sub-patterns that several sequences have are chosen one by one, the one
-that saves most first. A piece begins where such a sub-pattern does; what comes behind it goes on in the same tree, as
-it does behind a prefix, so that nothing has to be connected there.
+The paper takes a sharing plan as given. Here sub-patterns that several sequences have are chosen greedily, the one that
+saves most first. A piece begins where such a sub-pattern does. The steps behind the sub-pattern continue in the same
+tree, as behind a prefix, so no connection is needed there.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from elsinore.planner.a_seq.forest import Step
 
 Part = tuple[Step, ...]
 Place = tuple[int, int]
-"""A sequence, and where in it a sub-pattern begins."""
+"""A sequence by number, and the place in it where a sub-pattern begins."""
 
 
 def chopped(sequences: Sequence[Part]) -> list[set[int]]:
-    """For each sequence, where its pieces begin, but for the first."""
+    """Return, for each sequence, where its pieces begin, without the first one."""
     taken: list[set[int]] = [set() for _ in sequences]
     cuts: list[set[int]] = [set() for _ in sequences]
     found = _common(sequences)
@@ -36,7 +36,7 @@ def chopped(sequences: Sequence[Part]) -> list[set[int]]:
 
 
 def _common(sequences: Sequence[Part]) -> dict[Part, list[Place]]:
-    """Sub-patterns of two types or more that several sequences have, or one at several places."""
+    """Return the sub-patterns of two types or more that occur in several sequences, or at several places of one."""
     found: dict[Part, list[Place]] = {}
     for number, sequence in enumerate(sequences):
         for first in range(len(sequence)):
@@ -46,7 +46,7 @@ def _common(sequences: Sequence[Part]) -> dict[Part, list[Place]]:
 
 
 def _saved(part: Part, places: list[Place]) -> int:
-    """Counters that are not kept again."""
+    """Return the number of counters that are saved."""
     return (len(part) - 1) * (len(places) - 1)
 
 

@@ -1,8 +1,8 @@
-"""Prefix trees: sequences with what they have in common told once (A-Seq, Sections 4.1 and 4.2).
+"""Prefix trees: sequences, with common parts represented once (A-Seq, Sections 4.1 and 4.2).
 
 A sequence is a route through nodes, one for each of its event types. Routes that begin alike have their first nodes in
-common: that is the PreTree. A route may be chopped into pieces, each of which begins a tree of its own, or goes along
-one that another route has begun; a snapshot connects a piece with the pieces before it.
+common: that is the PreTree. A route may be chopped into pieces. Each piece begins a tree of its own or goes along one
+that another route has begun; a snapshot connects it with the pieces before it.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from elsinore.planner.plans.model import QueryPlan
 
 @dataclass(frozen=True)
 class Step:
-    """An event type of a sequence; steps that are equal do the same with the same events."""
+    """An event type of a sequence; equal steps do the same with the same events."""
 
     node: TypeNode
     guards: frozenset[TypeNode]
-    """Negated behind it: an event of one of these empties its counter (Lemma 6)."""
+    """Types negated behind the step: an event of one of these empties its counter (Lemma 6)."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A counter for every start event of its tree: of all that begin with it and end here."""
+    """A counter per start event of its tree, of the trends that begin with that event and end here."""
 
     step: Step
     parent: int | None
-    """Before it in its tree; None: its events are the start events."""
+    """The node before it in its tree; None: its events are the start events."""
     root: int
 
 
 @dataclass(frozen=True)
 class Route:
-    """A sequence: its nodes, and where its pieces begin (places in the route, 0 first)."""
+    """The nodes of a sequence, and where its pieces begin (places in the route, 0 first)."""
 
     nodes: tuple[int, ...]
     cuts: tuple[int, ...]
@@ -51,17 +51,17 @@ class Route:
 @dataclass(frozen=True)
 class Forest:
     nodes: tuple[Node, ...]
-    """Tree by tree, each behind its parent."""
+    """Nodes tree by tree, each behind its parent."""
     routes: tuple[Route, ...]
-    """By member."""
+    """Routes by member."""
 
     def users(self, node: int) -> tuple[int, ...]:
-        """The members whose routes go through a node."""
+        """Return the members whose routes go through a node."""
         return tuple(member for member, route in enumerate(self.routes) if node in route.nodes)
 
 
 def forest_of(sequences: Sequence[tuple[Step, ...]], cuts: Sequence[Iterable[int]]) -> Forest:
-    """`cuts`: for each sequence, where pieces behind the first begin."""
+    """Return the forest of some sequences; `cuts` has, for each, where pieces behind the first begin."""
     builder = _Builder()
     routes = [builder.route(steps, (0, *sorted(own))) for steps, own in zip(sequences, cuts, strict=True)]
     order = sorted(range(len(builder.nodes)), key=lambda number: builder.nodes[number].root)
@@ -97,8 +97,10 @@ class _Builder:
 
 
 def sequence_of(plan: QueryPlan) -> tuple[Step, ...] | None:
-    """The steps of a query whose pattern is a sequence of event types, with event types negated between them; None for
-    all other patterns."""
+    """Return the steps of a query whose pattern is a sequence of event types; None for all other patterns.
+
+    Single event types may be negated between two steps and behind the last one.
+    """
     if len(plan.counters) != 1:
         return None
     whole = plan.counters[0].automata[0]

@@ -14,14 +14,14 @@ from elsinore.planner.gloria.search.segments import Segment, Space, space_of
 from elsinore.planner.gloria.templates.template import Template
 
 Place = tuple[int, Segment]
-"""A query, and a segment of its route."""
+"""A query by number, and a segment of its route."""
 
 
 @dataclass(frozen=True)
 class PrefixTree:
-    """The PreTree: queries that begin alike go along one path, and part where they differ.
+    """The PreTree: queries that begin alike share one path up to the place where they differ.
 
-    Behind that place a query goes on with the expression that it has: there is nothing to connect.
+    Behind that place a query continues with the expression that it has, so nothing has to be connected.
     """
 
     name: str = "prefix"
@@ -34,7 +34,7 @@ class PrefixTree:
 
 
 def _whole(space: Space, query: int) -> Iterator[Segment]:
-    """All that a query can go through with what it begins with."""
+    """Yield the longest segment with the snapshots that a query begins with."""
     for run in space.runs[query]:
         if run.first == 0:
             yield run.segments[-1]
@@ -47,8 +47,10 @@ def _without(choice: Choice, roots: set[int]) -> Iterator[Segment]:
 
 @dataclass(frozen=True)
 class ChopConnect:
-    """Routes are chopped into sub-patterns that other queries have too, the one that saves most first, and what is left
-    between them; a snapshot connects each with what comes before it."""
+    """Chop-Connect: routes are chopped into sub-patterns that other queries have too, and the rest between them.
+
+    The sub-pattern that saves most is chosen first. A snapshot connects each with what comes before it.
+    """
 
     name: str = "chop-connect"
 
@@ -65,7 +67,7 @@ class ChopConnect:
 
 
 def _common(space: Space) -> dict[tuple[int, ...], list[Place]]:
-    """Sub-patterns by their strands: where several queries have them, with snapshots of their first node."""
+    """Return the sub-patterns that several queries have, by their strands, with snapshots of their first node."""
     found: dict[tuple[int, ...], list[Place]] = {}
     for query, runs in enumerate(space.runs):
         for run in runs:
@@ -76,7 +78,7 @@ def _common(space: Space) -> dict[tuple[int, ...], list[Place]]:
 
 
 def _saved(strands: tuple[int, ...], places: list[Place]) -> int:
-    """Propagations that need not be done again."""
+    """Return the number of propagations that are saved."""
     return len(strands) * (len(places) - 1)
 
 

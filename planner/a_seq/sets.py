@@ -1,4 +1,4 @@
-"""Share sets of sequences whose windows move with every event (A-Seq, Section 4); and why other queries run apart."""
+"""Share sets of sequences whose windows move with every event (A-Seq, Section 4), and why other queries run apart."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FULL = f"queries of a set tell at most {MAX_LANES} sets of predicates on a type 
 
 @dataclass(frozen=True)
 class ForestSet(ShareSet):
-    """Sequences with prefixes, or pieces, in common; one forest counts them all."""
+    """Sequences with prefixes or pieces in common, which one forest counts."""
 
     forest: Forest
 
 
 def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> tuple[tuple[ForestSet, ...], dict[int, str]]:
-    """Of the queries whose windows move with every event: sets of two or more; and why the others are in none."""
+    """Return the sets of two or more queries whose windows move with every event, and the reason of each other one."""
     found: dict[object, dict[int, tuple[Step, ...]]] = {}
     reasons: dict[int, str] = {}
     for number, plan in enumerate(queries):
@@ -73,7 +73,7 @@ def _cuts(sequences: Sequence[tuple[Step, ...]], optimizer: str) -> list[set[int
 
 
 def _connected(steps: dict[int, tuple[Step, ...]], optimizer: str) -> list[list[int]]:
-    """Queries that have more in common than a start event, directly or by way of others."""
+    """Group the queries that have more in common than a start event, directly or through others."""
     forest = _set_of(steps, optimizer).forest
     numbers = list(steps)
     group_of = {number: [number] for number in numbers}

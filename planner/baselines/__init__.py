@@ -1,1 +1,1 @@
-"""Strategies to compare with: flattened Kleene, SHARON's prefixes."""
+"""Strategies to compare with: flattened Kleene, and SHARON's prefixes."""

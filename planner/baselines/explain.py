@@ -1,4 +1,4 @@
-"""A prefix tree as text: which prefixes are counted once, and for whom."""
+"""A prefix tree as text: which prefixes are counted once, and for which queries."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import groupby
 from elsinore.planner.baselines.prefix_tree import PrefixTree, Taken
 
 Names = Callable[[Iterable[int]], str]
-"""The queries of members, by number."""
+"""Lists the queries of some members, which are given by number."""
 
 
 def explain_tree(tree: PrefixTree, names: Names) -> Iterator[str]:
-    """Who has which prefixes in common, the longest of them; those that they begin with are shared too."""
+    """Yield the longest prefixes that queries have in common; the prefixes that these begin with are shared too."""
     paths = _paths(tree)
     owners = tree.owners
     for some in dict.fromkeys(one for one in owners[1:] if len(one) > 1):
@@ -25,7 +25,7 @@ def explain_tree(tree: PrefixTree, names: Names) -> Iterator[str]:
 
 
 def _paths(tree: PrefixTree) -> list[tuple[Taken, ...]]:
-    """By counter, the longest sequence of events that leads to it."""
+    """Return, by counter, the longest sequence of events that leads to it."""
     found: list[tuple[Taken, ...]] = [()]
     for prefix in tree.prefixes[1:]:
         ways = ((*found[before], taken) for before, taken in prefix)

@@ -1,8 +1,8 @@
 """The sequences of many queries as one tree, with one counter for each prefix that they have in common.
 
-Flattened Kleene has no cycles (`unroll`), so a counter is known by what leads to it: two counters that the same events
-lengthen, from counters that are one, always hold the same, whatever comes behind them. What differs branches off.
-Where a pattern has several ways to one counter, as behind an OR, it is one in the tree too.
+Flattened Kleene has no cycles (`unroll`), so a counter is determined by its predecessors. Two counters that the same
+events lengthen, from the same counter of the tree, always hold the same values, whatever follows them. Sequences branch
+where they differ. Where a pattern has several ways to one counter, as behind an OR, the tree has one counter too.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from elsinore.planner.machines.machine import Append, Machine
 from elsinore.planner.plans.model import Counter, QueryPlan
 
 Way = frozenset[tuple[Condition, bool]]
-"""Sets of predicates on one event, and whether they hold."""
+"""Sets of predicates on one event, and whether each holds."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """The events that lengthen trends from one counter to another: their type, and what holds of them in any way."""
+    """The events that lengthen trends from one counter to another: their type, and the ways, one of which holds."""
 
     type: str
     ways: frozenset[Way]
@@ -34,29 +34,29 @@ class Taken:
 
 
 Prefix = frozenset[tuple[int, Taken]]
-"""What leads to a counter: those before it, by number, and the events behind these."""
+"""The predecessors of a counter, by number, each with the events that lead from it to the counter."""
 
 
 @dataclass(frozen=True)
 class Branch:
-    """Where one member has its counters."""
+    """The places of one member's counters in the tree."""
 
     places: tuple[int, ...]
     """The counter of the tree, by state of the member's machine."""
     names: Mapping[str, str]
-    """By variable that it aggregates, what that is called in the tree."""
+    """The variable of the tree, by variable that the member aggregates."""
 
 
 @dataclass(frozen=True)
 class PrefixTree:
     prefixes: tuple[Prefix, ...]
-    """By counter, those before others first. Number 0 is the empty trend."""
+    """By counter, each behind its predecessors. Number 0 is the empty trend."""
     branches: tuple[Branch, ...]
     """By member."""
 
     @property
     def owners(self) -> tuple[tuple[int, ...], ...]:
-        """By counter: the members that have it."""
+        """Return, by counter, the members that have it."""
         found: list[list[int]] = [[] for _ in self.prefixes]
         for member, branch in enumerate(self.branches):
             for place in branch.places:
@@ -64,7 +64,7 @@ class PrefixTree:
         return tuple(map(tuple, found))
 
     def machine(self, machines: Sequence[Machine], kinds: Sequence[Sequence[int]]) -> Machine:
-        """One machine for all members. Its classes are kinds of events: the class that each member puts them in."""
+        """Return one machine for all members; its classes are kinds of events, each with the class for every member."""
         states = {p: one.states[s] for branch, one in self._each(machines) for s, p in enumerate(branch.places)}
         nothing = ((),) * len(kinds)
         return Machine(
@@ -85,7 +85,7 @@ class PrefixTree:
         return zip(self.branches, machines, strict=True)
 
     def _appends(self, machines: Sequence[Machine], classes: Sequence[int]) -> tuple[Append, ...]:
-        """Each once, however many members have it, with all the variables that bind the event for any of them."""
+        """Return each append once, however many members have it, with all variables that bind the event for any."""
         bound: dict[tuple[int, int], set[str]] = {}
         for (branch, one), event_class in zip(self._each(machines), classes, strict=True):
             for append in one.appends[event_class]:
@@ -95,7 +95,7 @@ class PrefixTree:
 
 
 def prefix_tree(members: Sequence[tuple[QueryPlan, Counter]]) -> PrefixTree:
-    """The tree of flattened counters without negation."""
+    """Return the tree of flattened counters without negation."""
     builder = _Builder()
     branches = [builder.branch(plan, counter.machine) for plan, counter in members]
     return PrefixTree(tuple(prefix for prefix, _ in builder.numbers), tuple(branches))
@@ -103,7 +103,7 @@ def prefix_tree(members: Sequence[tuple[QueryPlan, Counter]]) -> PrefixTree:
 
 @dataclass(frozen=True)
 class _Step:
-    """From one counter to another, of a machine or of the tree, and the variables that bind the event."""
+    """A step from one counter to another, of a machine or of the tree, with the variables that bind the event."""
 
     source: int
     target: int
@@ -113,7 +113,7 @@ class _Step:
 
 @dataclass
 class _Name:
-    """A variable of the tree: the steps that bind it, and those that do not, to members that aggregate it."""
+    """A variable of the tree: steps that bind it, and steps that do not, to members that aggregate it."""
 
     binds: set[_Step] = field(default_factory=set)
     leaves: set[_Step] = field(default_factory=set)
@@ -125,7 +125,7 @@ class _Name:
 class _Builder:
     def __init__(self) -> None:
         self.numbers: dict[tuple[Prefix, int], int] = {(frozenset(), 0): 0}
-        """By prefix, and by its occurrence in one machine: counters that a machine keeps apart stay so."""
+        """By prefix, and by its occurrence in one machine: counters that a machine keeps apart stay apart."""
         self.names: list[_Name] = []
 
     def branch(self, plan: QueryPlan, machine: Machine) -> Branch:
@@ -150,7 +150,7 @@ class _Builder:
         return places
 
     def _name(self, variable: str, steps: list[tuple[_Step, tuple[str, ...]]]) -> str:
-        """What others aggregate too, or might as well: nowhere on common ground does it bind other events."""
+        """Return the first variable of the tree that binds the same events on all common steps, or else a new one."""
         binds = {step for step, bound in steps if variable in bound}
         leaves = {step for step, bound in steps if variable not in bound}
         number = next((n for n, name in enumerate(self.names) if name.fits(binds, leaves)), len(self.names))
@@ -162,7 +162,7 @@ class _Builder:
 
 
 def _steps(plan: QueryPlan, machine: Machine) -> Iterator[_Step]:
-    """From state to state of a machine, over all classes of one type that bind the same."""
+    """Yield the steps between states of a machine, one for all classes of a type that bind the same variables."""
     found: dict[tuple[int, int, str, tuple[str, ...]], set[int]] = {}
     for c, event_class in enumerate(machine.classes, start=1):
         for append in machine.appends[c]:
@@ -176,7 +176,7 @@ def _steps(plan: QueryPlan, machine: Machine) -> Iterator[_Step]:
 
 
 def _ways(plan: QueryPlan, machine: Machine, name: str, taken: frozenset[int]) -> frozenset[Way]:
-    """What decides whether an event is of one of these classes, in a form that is the same for all queries."""
+    """Return the ways in which an event is of one of these classes, in a form that is the same for all queries."""
     number = {one.satisfied: c for c, one in enumerate(machine.classes, start=1) if one.type == name}
     tested = frozenset[str]().union(*number)
     deciding = [

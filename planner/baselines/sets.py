@@ -1,4 +1,4 @@
-"""Which queries share prefixes of their flattened sequences, and why the others run apart (SHARON)."""
+"""Share sets by prefixes of flattened sequences (SHARON), and the reasons why the other queries run apart."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
 
 MAX_KINDS = 2**15 - 1
-"""Kinds of events in a share set, as many as a window's columns have numbers for."""
+"""Most kinds of events in a share set: the largest number that a window's columns hold."""
 
 NEGATED = "a match of NOT moves trends from counter to counter, whatever the other queries are about"
 FULL = f"its share set is full: with its predicates there could be more than {MAX_KINDS:,} kinds of events"
@@ -21,19 +21,21 @@ OTHER_GROUPING = "with another grouping: whose events form trends together has t
 NOBODY = "no other query has sequences that begin with the same events"
 
 Places = Mapping[int, frozenset[int]]
-"""By query, its counters in a tree, but for that of the empty trend, which all have."""
+"""By query, its counters in a tree, without that of the empty trend, which all have."""
 
 
 @dataclass(frozen=True)
 class PrefixSet(ShareSet):
-    """Queries whose sequences begin alike, and the tree of their prefixes."""
+    """Queries whose sequences begin alike, with the tree of their prefixes."""
 
     tree: PrefixTree
 
 
 def prefix_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[PrefixSet, ...], tuple[tuple[str, str], ...]]:
-    """A set for all queries that have prefixes in common, directly or by way of others; and for each of the rest why
-    it is in none."""
+    """Return the sets of queries that have prefixes in common, directly or through others; and why the rest has none.
+
+    The reasons are by name of the query.
+    """
     flat = [q for q, plan in enumerate(queries) if not plan.counters[0].automata[0].guards]
     alike: dict[object, list[int]] = {}
     for q in flat:
@@ -67,7 +69,7 @@ def _places(tree: PrefixTree, numbers: Sequence[int]) -> Places:
 
 
 def _sets(queries: Sequence[QueryPlan], numbers: Sequence[int]) -> Iterator[PrefixSet]:
-    """Of queries with the same grouping and windows."""
+    """Yield the sets of queries with the same grouping and windows."""
     for some in _connected(_places(_tree(queries, numbers), numbers)):
         taken: list[int] = []
         for q in some:
@@ -92,7 +94,7 @@ def _connected(places: Places) -> list[list[int]]:
 
 
 def _fits(queries: Sequence[QueryPlan], numbers: Sequence[int]) -> bool:
-    """Of each type, every subset of the sets of predicates on it is a kind, at worst."""
+    """Return whether there are few enough kinds; at worst, every subset of a type's sets of predicates is one."""
     return sum(2 ** len(asked) for asked in conditions(_members(queries, numbers)).values()) <= MAX_KINDS
 
 

@@ -1,7 +1,7 @@
-"""Kleene flattened into sequences of fixed length, for strategies that know no Kleene (HAMLET, Section 5.1).
+"""Kleene flattened into sequences of fixed length, for strategies without Kleene (HAMLET, Section 5.1).
 
-E+ becomes E, EE, EEE, ... up to a length. The sequences have their prefixes in common: position k of
-E is the prefix of k events, and there is one counter for each.
+E+ becomes E, EE, EEE, ... up to a length. The sequences have their prefixes in common: position k of E is the prefix of
+k events, and there is one counter for each.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from itertools import accumulate
 from elsinore.planner.machines.automaton import Automaton
 
 LENGTH = 8
-"""The longest match of E+ that is planned for before a stream is seen."""
+"""The longest match of E+ that is planned for before a stream is read, in events."""
 
 LONGEST = 128
-"""No sequence is longer: a machine has a state for each prefix, and an event looks at all of them."""
+"""Most events in a sequence: a machine has a state for each prefix, and an event examines all of them."""
 
 
 def unrolled(whole: Automaton, length: int) -> Automaton:
-    """Every position that may follow itself as `length` positions, one behind the other."""
+    """Return the automaton with every position that may follow itself as `length` positions in a row."""
     copies = [length if p in whole.follow[p] else 1 for p in range(len(whole.positions))]
     starts = list(accumulate(copies, initial=0))
     places = [range(start, start + count) for start, count in zip(starts, copies, strict=False)]
@@ -39,5 +39,5 @@ def unrolled(whole: Automaton, length: int) -> Automaton:
 
 
 def repeated(wholes: Iterable[Automaton]) -> frozenset[str]:
-    """The variables whose events may follow one another without end."""
+    """Return the variables whose events may follow one another without limit."""
     return frozenset(whole.positions[p].variable for whole in wholes for p, edges in whole.follow.items() if p in edges)

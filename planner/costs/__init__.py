@@ -1,1 +1,1 @@
-"""Cost models of this engine, and whether another plan is worth the change."""
+"""Cost models of this engine, and the decision whether another plan is worth the change."""

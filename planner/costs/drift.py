@@ -1,4 +1,4 @@
-"""What a stream was like, and whether it has changed so much that its plan should be looked at anew."""
+"""Observations of a stream, and whether it has changed so much that its plan should be reconsidered."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from elsinore.planner.gloria.costs.statistics import Statistics
 
 @dataclass(frozen=True)
 class Observed:
-    """A span of a stream: what one shard saw of it, or several added up."""
+    """A span of a stream, as observed by one shard or summed over several."""
 
     seconds: Fraction
     counts: Mapping[str, int]
     """Events by type."""
     bursts: Mapping[str, int]
-    """By type, runs of events with none of another type between them that some query names, of the same partition."""
+    """By type, runs of events of one partition, with no event between them of another type that some query names."""
     cells: int = 0
-    """Where the stream is split: in how many of the longest windows how many partitions had events, added up."""
+    """Where the stream is split: the partitions with events in each of the longest windows, summed over these."""
 
     def with_shard(self, other: Observed) -> Observed:
-        """Of the same span: shards see it at once."""
+        """Return the sum with another shard's observation of the same span."""
         return Observed(
             max(self.seconds, other.seconds),
             Counter(self.counts) + Counter(other.counts),
@@ -33,7 +33,7 @@ class Observed:
         )
 
     def then(self, later: Observed) -> Observed:
-        """Of the same shard: one span after the other."""
+        """Return the sum with the same shard's observation of the span after this one."""
         return Observed(
             self.seconds + later.seconds,
             Counter(self.counts) + Counter(later.counts),
@@ -46,23 +46,23 @@ class Observed:
 
     @classmethod
     def read(cls, saved: list[Any]) -> Observed:
-        # Without the last, where it was saved before anybody counted by partition.
+        # Saved states from before cells were counted lack the last value.
         numerator, denominator, counts, bursts, *cells = saved
         return cls(Fraction(numerator, denominator), counts, bursts, *cells)
 
     def per_window(self, within: Fraction) -> Statistics:
-        """|E| of a partition in a window of so many seconds, the longest one; none of a type that was not seen."""
+        """Return |E| of a partition in the longest window, `within` in seconds; 0 for types that were not seen."""
         windows = self.cells * min(Fraction(1), self.seconds / within) if self.cells else self.seconds / within
         counts = {name: float(count / windows) for name, count in self.counts.items()}
         return Statistics(counts, 0.0, {name: self.length(name) for name in counts})
 
     def length(self, name: str) -> float:
-        """The mean length of a type's bursts."""
+        """Return the mean length of a type's bursts, in events."""
         return self.counts.get(name, 0) / max(1, self.bursts.get(name, 0))
 
 
 def drifted(before: Observed, now: Observed, threshold: float) -> frozenset[str]:
-    """The types that come more than so many times as often as before, or as seldom, or in bursts that differ so much.
+    """Return the types whose frequency or mean burst length differs from before by more than the factor `threshold`.
 
     One event more or less never counts as drift, however rare a type is.
     """

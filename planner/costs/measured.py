@@ -1,4 +1,4 @@
-"""Costs that somebody measured, as they are written down."""
+"""Measured costs, as they are written to files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Measured:
-    """Numbers by name; a subclass has them."""
+    """Costs by name, which are the fields of a subclass."""
 
     @classmethod
     def from_dict(cls, costs: Mapping[str, float]) -> Self:
-        """What is left out is as by default."""
+        """Return costs from a mapping; those left out have their defaults."""
         known = [one.name for one in fields(cls)]
         unknown = [name for name in costs if name not in known]
         if unknown:

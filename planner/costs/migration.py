@@ -1,7 +1,7 @@
-"""Whether another plan is worth the change (GLORIA, Section 7.2: reconfiguration costs).
+"""The decision whether another plan is worth the change (GLORIA, Section 7.2: reconfiguration costs).
 
-To look for a plan costs the engine nothing: that is done elsewhere. What a change costs is that both plans run side by
-side until the windows are over that the old one has begun, and that is one window of its work.
+The search for a plan costs the engine nothing, because it runs elsewhere. A change costs one window of the old plan's
+work: both plans run side by side until the windows that the old one has begun are over.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from elsinore.planner.plans.sharing import Member
 @dataclass(frozen=True)
 class Migration:
     gain: float
-    """By window, what the new plan costs less."""
+    """Cost per window of the old plan, less that of the new plan."""
     cost: float
 
     def pays(self, windows: float) -> bool:
-        """Does the gain over so many windows exceed the cost?"""
+        """Return whether the gain over so many windows exceeds the cost."""
         return self.gain * windows > self.cost
 
 
 def migration(running: Plan, candidate: Plan, model: CostModel) -> Migration:
-    """From one plan to another of the same queries; parts that they have in common go on and are no cost."""
+    """Return the migration between two plans of the same queries; parts in common go on, and cost nothing."""
     before, after = parts_of(running), parts_of(candidate)
     price = _price((*running.queries, *candidate.queries), model)
     old, new = (sum(map(price, some)) for some in (_only(before, after), _only(after, before)))
@@ -45,7 +45,7 @@ def _only(parts: Iterable[Plan], others: tuple[Plan, ...]) -> Iterable[Plan]:
 
 
 def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan], float]:
-    """What a part costs. The model of this engine knows all kinds of parts, and what the others look at."""
+    """Return a function that prices a part; this engine's model knows all kinds, and the events of all queries."""
     if isinstance(model, EngineCost):
         prices = PlanModel.of(queries, model)
         return lambda part: prices.cost(dict(enumerate(part.queries)), part.share_sets)
@@ -53,10 +53,10 @@ def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan],
 
 
 def cost_of_part(part: Plan, model: CostModel) -> float:
-    """Of a window, by a model of sharing plans alone. HAMLET shares a burst only where that is cheaper: its share sets
-    cost what they cost apart, at most.
+    """Return the cost of a part for a window, by a model of sharing plans alone.
 
-    Queries that no sharing plan can have cost nothing here: every plan has them as they are.
+    HAMLET shares a burst only where that is cheaper, so its share sets cost at most as much as their queries apart.
+    Queries that no sharing plan can have cost nothing here: every plan runs them in the same way.
     """
     planned = [one for one in part.share_sets if isinstance(one, PlannedSet)]
     inside = {member.query for one in planned for member in one.members}

@@ -1,6 +1,6 @@
-"""What a plan costs in this engine, whatever its parts are: queries apart, HAMLET's share sets, GLORIA's planned sets.
+"""The cost of a plan in this engine, whatever its parts: queries apart, HAMLET's share sets, GLORIA's planned sets.
 
-In nanoseconds, for the events of the longest window.
+Costs are in nanoseconds, for the events of the longest window.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ Plans = Sequence[tuple[QueryPlan, Counter]]
 
 @dataclass(frozen=True)
 class PlanModel:
-    """For the queries of a workload, which all look at its events."""
+    """The costs of plans for the queries of a workload, each of which looks at all its events."""
 
     queries: tuple[QueryPlan, ...]
     model: EngineCost
 
     @classmethod
     def of(cls, queries: tuple[QueryPlan, ...], model: CostModel | None = None) -> PlanModel:
-        """Of another model only the statistics are of use here."""
+        """Return a model of this engine; another model contributes only its statistics."""
         if model is None or isinstance(model, EngineCost):
             return cls(queries, model or EngineCost())
         return cls(queries, EngineCost(model.statistics))
 
     def cost(self, queries: Mapping[int, QueryPlan], share_sets: Iterable[ShareSet]) -> float:
-        """Of some queries by number, with their share sets."""
+        """Return the cost of some queries, by number, with their share sets."""
         share_sets = tuple(share_sets)
         inside = {(member.query, member.counter) for one in share_sets for member in one.members}
         alone = [
@@ -59,7 +59,7 @@ class PlanModel:
 
     @cached_property
     def gloria(self) -> EngineCost:
-        """For sharing plans of these queries."""
+        """Return the cost model for sharing plans of these queries."""
         if not self.queries:
             return self.model
         numbers = mean(numbers_of(query, counter) for query in self.queries for counter in query.counters)
@@ -81,7 +81,7 @@ class PlanModel:
 
     @cached_property
     def _events(self) -> float:
-        """All that a query of the workload may take: each query apart, and each set, looks at all of them."""
+        """Return the events that some query may take: each query apart, and each set, looks at all of them."""
         return self._of(frozenset[str]().union(*(query.query.types for query in self.queries)))
 
     def _of(self, types: Iterable[str]) -> float:
@@ -104,7 +104,7 @@ class PlanModel:
         if type(share_set) is ShareSet:
             shared = sum(self._kleene(kleene, plans) for kleene in share_set.kleenes)
             return taken + shared + self._machines(share_set, plans)
-        # Sets of other kinds share whatever they can: there is nothing to choose.
+        # Sets of other kinds always share all that they can, so there is nothing to choose.
         return sum(self._apart(*one) for one in plans)
 
     def _planned(self, planned: PlannedSet, plans: Plans) -> float:
@@ -114,7 +114,7 @@ class PlanModel:
         return Work(steps, template.nodes, numbers, self.gloria, planned.bursts is not None).cost()
 
     def _kleene(self, kleene: Kleene, plans: Plans) -> float:
-        """HAMLET's graphlets; sharers that do not take the same events have one for each of their lanes."""
+        """Return the cost of HAMLET's graphlets; sharers that take different events have one for each lane."""
         facts = facts_of(kleene, plans)
         terms = CalibratedModel(self.model.bursts).terms(facts)
         events, bursts = self.statistics.events(kleene.type), self.statistics.bursts(kleene.type)
@@ -123,7 +123,7 @@ class PlanModel:
         return sum(min(graphlet + terms.query * bursts * len(lane), alone * len(lane)) for lane in kleene.lanes)
 
     def _machines(self, share_set: ShareSet, plans: Plans) -> float:
-        """Events that queries of a HAMLET set take in one by one."""
+        """Return the cost of events that queries of a HAMLET set take in one by one."""
         shared = {(sharer.member, kleene.type) for kleene in share_set.kleenes for sharer in kleene.sharers}
         return self.costs.member * sum(
             self.statistics.events(name) * numbers_of(query, counter)
@@ -138,7 +138,7 @@ def plans_of(share_set: ShareSet, queries: Mapping[int, QueryPlan]) -> Plans:
 
 
 def starts_of(queries: Sequence[QueryPlan]) -> frozenset[TypeNode]:
-    """The nodes of all templates that trends begin with and never come to from others."""
+    """Return the nodes of all templates that trends begin with and no sequence transition leads to."""
     chains = members_of(tuple(queries))[0].values()
     begun = {chain.nodes[place] for chain in chains for place in chain.starts}
     edges = [(chain, edge) for chain in chains for link in chain.links for edge in link.edges]

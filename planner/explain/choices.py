@@ -1,4 +1,4 @@
-"""What `auto` chose for each group of queries, and what it rejected, as text."""
+"""The choices of `auto` for each group of queries, and the rejected options, as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elsinore.planner.plans.model import Choice, Option, Plan
 
 
 def explain_choices(plan: Plan) -> Iterator[list[str]]:
-    """Trees: a heading and its nodes."""
+    """Yield trees: a heading and its nodes."""
     for number, choice in enumerate(plan.choices, 1):
         yield [f"choice {number}: {listed(choice.queries)}", *_options(choice)]
 

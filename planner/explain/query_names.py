@@ -1,4 +1,4 @@
-"""Many queries in few words."""
+"""Short lists of query names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from itertools import groupby
 
 FEWEST = 4
-"""Three consecutive names are as short one by one."""
+"""Fewest consecutive names that are written as a range: three are as short one by one."""
 
 _NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,8})", re.DOTALL)
 
 
 def runs(names: Iterable[str]) -> list[tuple[str, int]]:
-    """Names, those with consecutive numbers as one, and how many each stands for: q1, q2, q3, q4 is (q1-q4, 4)."""
+    """Return names, with consecutive numbers as a range, and how many each stands for: q1, q2, q3, q4 is (q1-q4, 4)."""
     found = []
     for (_, numbered), group in groupby(enumerate(names), lambda item: _run(*item)):
         run = [name for _, name in group]
@@ -29,6 +29,6 @@ def listed(names: Iterable[str]) -> str:
 
 
 def _run(place: int, name: str) -> tuple[tuple[str, int], bool]:
-    """What the names of a run have in common: the text before the number, and how far the number is from the place."""
+    """Return the key that the names of a run share, text before the number and place less number; and if it has one."""
     parts = _NUMBERED.fullmatch(name)
     return ((parts[1], place - int(parts[2])), True) if parts else ((name, place), False)

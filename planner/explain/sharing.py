@@ -1,4 +1,4 @@
-"""A plan's share sets as text: who may share what, and why the other queries run apart."""
+"""A plan's share sets as text: which queries may share what, and why the other queries run apart."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from elsinore.planner.time.spans import common, show_length
 
 
 def explain_sharing(plan: Plan) -> Iterator[list[str]]:
-    """Trees: a heading and its nodes."""
+    """Yield trees: a heading and its nodes."""
     for number, share_set in enumerate(plan.share_sets, 1):
         yield [f"share set {number}: one {_graph(share_set)} for {_members(plan, share_set)}", *_nodes(plan, share_set)]
     if plan.reasons:
@@ -43,7 +43,7 @@ def _graph(share_set: ShareSet) -> str:
 
 
 def counters_in_sets(plan: Plan) -> dict[tuple[int, int], int]:
-    """The number of the share set by query and counter."""
+    """Return the number of the share set by query and counter."""
     return {
         (member.query, member.counter): number
         for number, share_set in enumerate(plan.share_sets, 1)
@@ -74,7 +74,7 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
 
 
 def _forest(plan: Plan, share_set: ForestSet) -> Iterator[str]:
-    """Prefixes by the queries that count them, and where pieces are connected."""
+    """Yield the prefixes with the queries that count them, and the connections of pieces."""
     forest = share_set.forest
     prefixes: dict[int, str] = {}
     for number, node in enumerate(forest.nodes):
@@ -130,6 +130,6 @@ def _sharers(plan: Plan, share_set: ShareSet, kleene: Kleene, sharers: Iterable[
 
 
 def _names(plan: Plan, share_set: ShareSet, members: Iterable[int]) -> str:
-    """Each query once; one may have several counters in a set, or the sub-pattern at several places."""
+    """Return each query once; one may have several counters in a set, or the sub-pattern at several places."""
     queries = (plan.queries[share_set.members[member].query].query.name for member in members)
     return listed(dict.fromkeys(queries))

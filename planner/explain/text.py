@@ -1,4 +1,4 @@
-"""A plan as text: one line a node, with what was chosen and why; the same text every time."""
+"""A plan as text: one line a node, with choices and their reasons; equal plans give the same text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ METHODS = {
 
 
 def explain(plan: Plan) -> str:
-    """The plan, line by line."""
+    """Return the plan, line by line."""
     in_set = counters_in_sets(plan)
     lines = [f"plan: strategy {plan.strategy}, {_sharing(plan)}"]
     for heading, *nodes in (*explain_sharing(plan), *explain_choices(plan)):

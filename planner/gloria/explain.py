@@ -1,4 +1,4 @@
-"""A sharing plan as text: who shares what, with whose snapshots, and what else was looked at."""
+"""A sharing plan as text: its Q-sets, the snapshots that they propagate, and the alternatives."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from elsinore.planner.gloria.plan import QSet, SharingPlan
 from elsinore.planner.gloria.templates.template import Mask, Template
 
 REJECTED = 3
-"""Sharing plans of a transition that are shown besides the chosen one: the nearest ones."""
+"""Sharing plans of a transition that are shown besides the chosen one: those nearest to the start nodes."""
 
 
 def explain_plan(plan: SharingPlan, number: int = 1) -> list[str]:
-    """A tree: a heading and its nodes."""
+    """Return a tree: a heading and its nodes."""
     queries = listed(plan.template.names)
     heading = f"sharing plan {number}: {plan.optimizer} for {queries}; costs {plan.cost:,.4g}, apart {plan.apart:,.4g}"
     return [heading, *_nodes(plan)]
@@ -62,13 +62,13 @@ def node_text(template: Template, node: NodeRecord) -> str:
 
 
 def q_set_text(template: Template, queries: Mask, snapshot: int | None) -> str:
-    """`(q1, q2) by A`: they share snapshots of A."""
+    """Return a Q-set as text: `(q1, q2) by A` for queries that share snapshots of A."""
     names = listed(template.label(queries))
     return f"{names} apart" if snapshot is None else f"({names}) by {template.nodes[snapshot]}"
 
 
 def stage_name(template: Template, stage: int) -> str:
-    """`A -> B`; of a Kleene sub-pattern all its transitions: `(A -> B, B -> A)+`."""
+    """Return `A -> B`; for a Kleene sub-pattern all its transitions: `(A -> B, B -> A)+`."""
     transitions = template.stages[stage].transitions
     steps = [f"{template.nodes[one.source]} -> {template.nodes[one.target]}" for one in transitions]
     return f"({', '.join(steps)})+" if template.stages[stage].kleene else ", ".join(steps)

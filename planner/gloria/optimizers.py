@@ -25,25 +25,25 @@ from elsinore.planner.plans.model import QueryPlan
 
 class GloriaOptimizer(Protocol):
     def plan(self, template: Template, model: CostModel) -> SharingPlan:
-        """A plan for the queries of a template; the same whenever asked the same."""
+        """Return a plan for the queries of a template; it is the same whenever the arguments are."""
         ...
 
 
 @dataclass(frozen=True)
 class PathSearch:
-    """A GLORIA graph, and the path of least weight in it."""
+    """An optimizer that builds a GLORIA graph and finds the path of least weight in it."""
 
     name: str
     policy: Policy
     settles: bool = True
-    """Look for cheaper plans that no path stands for."""
+    """True to look for cheaper plans that no path represents."""
 
     def plan(self, template: Template, model: CostModel) -> SharingPlan:
         prices = Prices(template, model)
         return self.plan_of(graph_of(template, prices, self.policy), prices)
 
     def plan_of(self, graph: Graph, prices: Prices) -> SharingPlan:
-        """The plan of a graph that is there."""
+        """Return the plan of a graph that is already built."""
         template = graph.template
         path = search(graph, prices)
         space = space_of(template, prices)
@@ -69,7 +69,7 @@ def _settled(space: Space, choices: Sequence[Choice], settles: bool) -> tuple[li
 
 
 PRUNED, UNPRUNED, GREEDY = Policy(most=16), Policy(most=256, prunes=False), Policy(most=16, greedy=True)
-"""What is not pruned grows as the product of the pools before it: a pool has to end somewhere."""
+"""Limits of the three graphs. Without pruning a pool grows as the product of the pools before it, so it needs one."""
 
 OPTIMIZERS: dict[str, GloriaOptimizer] = {
     one.name: one
@@ -86,7 +86,7 @@ OPTIMIZERS: dict[str, GloriaOptimizer] = {
 def sharing_plans(
     queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: str | GloriaOptimizer = "gloria"
 ) -> tuple[tuple[SharingPlan, ...], tuple[tuple[str, str], ...]]:
-    """A plan for each template of a workload; and, for each query that is in none, why. Optimizers have names, too."""
+    """Return a plan for each template of a workload, and the name and reason of each query that is in none."""
     found, apart = templates(queries)
     chosen = OPTIMIZERS[optimizer] if isinstance(optimizer, str) else optimizer
     return tuple(chosen.plan(template, model or PaperCost()) for template in found), apart

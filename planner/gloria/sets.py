@@ -1,4 +1,4 @@
-"""Share sets whose queries share transitions as a sharing plan of GLORIA says; and why the other queries run apart."""
+"""Share sets that run a sharing plan of GLORIA, and the reasons why the other queries run apart."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ FULL = f"queries of a plan tell at most {MAX_LANES} sets of predicates on a type
 
 @dataclass(frozen=True)
 class PlannedSet(ShareSet):
-    """Queries of one template, and who of them shares what."""
+    """Queries of one template, with the sharing plan that they run by."""
 
     plan: SharingPlan
     bursts: PlanCosts | None = None
-    """By these it is decided, burst by burst, how events that may follow one another are taken in; None: always as the
-    plan says."""
+    """Costs for deciding, burst by burst, how events that may follow one another are taken in; None: always as the plan
+    says."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A node of a template in one query."""
+    """A node of a template in the machine of one query."""
 
     state: int
-    """Of the machine: that of all trends that end with an event of the node."""
+    """The machine's state of all trends that end with an event of the node."""
     variable: str
     accepts: frozenset[int]
     """The classes of events that the node takes."""
@@ -49,9 +49,9 @@ class Place:
 def planned_sets(
     queries: tuple[QueryPlan, ...], optimizer: str | GloriaOptimizer, model: CostModel | None = None
 ) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
-    """A set for each plan that shares something; and, for each query that is in none, by name, why.
+    """Return a set for each plan that shares something, and the name and reason of each query that is in none.
 
-    The ways of A-Seq share sequences whose windows move with every event, too.
+    The optimizers of A-Seq also share sequences whose windows move with every event.
     """
     unfit = {number: reason for number, plan in enumerate(queries) if (reason := _why_unfit(plan))}
     trees: tuple[ForestSet, ...] = ()
@@ -76,7 +76,7 @@ def planned_sets(
 
 
 def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
-    """Where the nodes of a query are in its machine; None where two of them are one state."""
+    """Return the nodes of a query with their places in its machine, or None if some node has no state of its own."""
     counter = plan.counters[0]
     chain = chain_of(plan, counter)
     assert chain is not None
@@ -89,19 +89,19 @@ def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
 
 
 def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, Place]]:
-    """By query, where the nodes of the plan's template are."""
+    """Return, by query, the places of the nodes of the plan's template, by number."""
     nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
     return [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
 
 
 def steps_of_set(planned: PlannedSet, queries: Sequence[QueryPlan]) -> Steps:
-    """What runs the plan."""
+    """Return the steps that run the plan."""
     own = places_by_number(planned, queries)
     return steps_of(planned.plan, [{node: place.state for node, place in one.items()} for one in own])
 
 
 def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:
-    """None where not all events that it takes do the same."""
+    """Return the place of a node, or None if not all events that it takes do the same."""
     classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == node.type and machine.appends[c]]
     ways = {machine.appends[c] for c in classes}
     targets = {append.target for appends in ways for append in appends}
@@ -109,7 +109,7 @@ def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:
 
 
 def _why_unfit(plan: QueryPlan) -> str | None:
-    """What `sharing_plans` says is left to it."""
+    """Return why a query's machine cannot run in a plan, if so; `sharing_plans` gives all other reasons."""
     return next(_reasons(plan), None) if why_apart(plan) is None else None
 
 

@@ -1,14 +1,14 @@
-"""A sharing plan as what runs it: shared states, and what arrives at them.
+"""The executable form of a sharing plan: shared states, and what arrives at them.
 
-Between two nodes a query's trends are taken along by its Q-set there. A *shared state* is a node with the Q-set that
-brings the trends of its queries there: what ends with events of the node, as one expression for all of them. Within
-Kleene that is the sub-pattern's Q-set, which also lets in what comes from before it. Q-sets that are reused one from
-the other have the same snapshots: they are a *chain*.
+Between two nodes a Q-set propagates the trends of its queries. A *shared state* is a node with the Q-set that brings
+the trends of its queries there: all trends that end with events of the node, as one expression for all these queries.
+Within Kleene that is the sub-pattern's Q-set, which also takes in what comes from before the sub-pattern. Q-sets that
+are reused one from the other propagate the same snapshots: they are a *chain*.
 
-What arrives with an event comes from *sources*, other states of the chain, or, where snapshots are created, an *inlet*:
-a snapshot with the value, for each query, of its own counters of the nodes before; it is renewed when these have
-changed. The empty trend is such a counter that never changes, so queries that all begin with the first node of a chain
-need no snapshot for its events.
+An event adds to a shared state what its *sources* hold, other states of the chain. Where snapshots are created it adds
+an *inlet*: a snapshot with the value, for each query, of the query's own counters of the nodes before. The inlet is
+renewed when these counters have changed. The empty trend is such a counter that never changes, so a chain whose queries
+all begin with its first node needs one snapshot in a pane.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ EMPTY = 0
 """The machine's state of the empty trend."""
 
 QSetKey = tuple[int, int, bool]
-"""Stage, number among its Q-sets; and whether it stands for what comes before it: the start of all its queries."""
+"""Stage, number of the Q-set in it, and whether all its queries begin with the node, so that no Q-set leads there."""
 
 
 @dataclass
@@ -30,15 +30,15 @@ class State:
     node: int
     chain: int
     users: tuple[int, ...]
-    """The queries."""
+    """Queries whose trends the state holds."""
     read: bool = False
-    """Does its expression go on?"""
+    """True if events of other nodes, or later ones of its own, propagate its expression."""
     valued: set[int] = field(default_factory=set)
     """Queries whose counters are read before the events of a pane are over."""
 
     @property
     def early(self) -> tuple[int, ...]:
-        """Those whose expression is evaluated when it is asked for; the others' when all is settled."""
+        """Return the queries whose expression is evaluated on demand; that of the others is evaluated on settling."""
         return tuple(query for query in self.users if query in self.valued or not self.read)
 
     @property
@@ -50,28 +50,28 @@ class State:
 class Inlet:
     chain: int
     states: Mapping[int, tuple[int, ...]]
-    """By query, the states of its machine whose trends come in."""
+    """By query, the states of its machine whose trends the snapshot holds."""
     nodes: frozenset[int]
-    """Events of these change them."""
+    """Nodes whose events change these trends."""
     asks: tuple[int, ...]
-    """The shared states whose queries have to have values for it."""
+    """Shared states to evaluate first, for the values of their queries."""
 
 
 @dataclass(frozen=True)
 class Arrival:
-    """What an event of a node does for a shared state."""
+    """The effect of an event of a node on a shared state."""
 
     state: int
     sources: tuple[int, ...]
-    """Shared states."""
+    """Shared states whose expressions are added."""
     inlets: tuple[int, ...]
     loops: bool
-    """Does it go on from events of its own node?"""
+    """True if events of the node may follow one another."""
 
 
 @dataclass(frozen=True)
 class OwnArrival:
-    """What it does for a query that nobody shares with."""
+    """The effect of an event of a node on a query that shares nothing there."""
 
     query: int
     loops: bool
@@ -80,10 +80,10 @@ class OwnArrival:
 
 @dataclass
 class Steps:
-    """All of a plan."""
+    """All steps of a plan."""
 
     chains: list[tuple[int, ...]] = field(default_factory=list)
-    """Their queries."""
+    """The queries of each chain."""
     states: list[State] = field(default_factory=list)
     inlets: list[Inlet] = field(default_factory=list)
     arrivals: dict[int, list[Arrival]] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Steps:
 
 
 def steps_of(plan: SharingPlan, state_of: Sequence[Mapping[int, int]]) -> Steps:
-    """`state_of`: by query and node, the state of its machine."""
+    """Return the steps of a plan; `state_of` has, by query and node, the state of the query's machine."""
     return _Builder(plan, state_of).build()
 
 
@@ -119,7 +119,7 @@ class _Builder:
         return self.steps
 
     def _brings(self, query: int, node: int) -> QSetKey | None:
-        """The Q-set that brings a query's trends to a node, if several share it."""
+        """Return the Q-set that brings a query's trends to a node, or None if the query shares nothing there."""
         route = self.template.routes[query]
         stages = self.template.stages
         loop = [stage for stage in route.stages if stages[stage].kleene and node in stages[stage].nodes]
@@ -134,7 +134,7 @@ class _Builder:
         return (first, number, True) if self._begins(first, number, node) else None
 
     def _begins(self, stage: int, number: int, node: int) -> bool:
-        """Do all queries of a Q-set begin with the node that it comes from?"""
+        """Return whether a Q-set is shared and all its queries begin with the node that it comes from."""
         one = self._q_set(stage, number)
         routes = [self.template.routes[query] for query in one.members]
         return (
@@ -150,7 +150,7 @@ class _Builder:
         return self.plan.q_sets[stage][number]
 
     def _before(self, stage: int, one: QSet) -> int:
-        """The stage before, of queries that all come from one."""
+        """Return the stage before, for a Q-set whose queries all come from the same one."""
         route = self.template.routes[one.members[0]].stages
         return route[route.index(stage) - 1]
 
@@ -192,7 +192,7 @@ class _Builder:
         return [one.source for one in self.template.stages[stage].transitions if one.target == node]
 
     def _along(self, stage: int, number: int, node: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """What a Q-set of a sequence takes along to a node: states, and inlets."""
+        """Return the states and inlets that a Q-set of a sequence propagates to a node."""
         one = self._q_set(stage, number)
         sources = self._transitions(stage, node)
         if one.previous is not None:
@@ -209,7 +209,7 @@ class _Builder:
         return number
 
     def _outside(self, query: int, stage: int, node: int) -> list[int] | None:
-        """The nodes from which a query comes to a node of Kleene, none where it begins there; None: it does not."""
+        """Return the nodes from which a query enters a Kleene node; [] if its first stage begins there, else None."""
         route = self.template.routes[query]
         place = route.stages.index(stage)
         if place == 0:
@@ -217,7 +217,7 @@ class _Builder:
         return self._transitions(route.stages[place - 1], node) or None
 
     def _inlet(self, stage: int, number: int, nodes: Mapping[int, list[int] | None]) -> int:
-        """A snapshot of counters of these nodes, by query; where there are none, of the empty trend."""
+        """Return the inlet with counters of these nodes, by query; with the empty trend where a query has no nodes."""
         chain = self._chain(stage, number)
         states = {
             query: tuple(self.state_of[query][node] for node in some) or (EMPTY,)
@@ -234,7 +234,7 @@ class _Builder:
         return self.inlet_of[key]
 
     def _value(self, query: int, node: int) -> list[int]:
-        """The shared state that a query's counter of a node is evaluated from, if there is one."""
+        """Mark a query's counter of a node as read, and return the shared state that it is evaluated from, if any."""
         key = self._brings(query, node)
         if key is None:
             return []

@@ -1,4 +1,4 @@
-"""The benefit of sharing, as HAMLET defines it (Definition 4.2), and what any cost model has to answer."""
+"""The benefit of sharing as HAMLET defines it (Definition 4.2), and the interface of cost models."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ Number = TypeVar("Number", float, npt.NDArray[np.float64])
 
 
 def shared(b: Number, n: Number, s_p: Number, s_c: Number, k: Number, g: Number, t: float) -> Number:
-    """Shared(G_E, Q_E): s_p snapshots are propagated, and s_c of them computed for each of k queries."""
+    """Return Shared(G_E, Q_E): s_p snapshots are propagated, and s_c of them computed for each of k queries."""
     return b * n * s_p + s_c * k * g * t
 
 
 def non_shared(k: Number, b: Number, n: Number) -> Number:
-    """NonShared(G_E^i, Q_E): each of k queries looks at n predecessors of each of b events."""
+    """Return NonShared(G_E^i, Q_E): each of k queries looks at n predecessors of each of b events."""
     return k * b * n
 
 
 def benefit(b: Number, n: Number, s_p: Number, s_c: Number, k: Number, g: Number, t: float) -> Number:
-    """Benefit(G_E, Q_E), Equation 7: sharing is beneficial where it is above zero."""
+    """Return Benefit(G_E, Q_E), Equation 7: sharing is beneficial where it is above zero."""
     return non_shared(k, b, n) - shared(b, n, s_p, s_c, k, g, t)
 
 
 class CostModel(Protocol):
-    """What two ways to run a burst cost, in a unit of the model's own.
+    """The costs of two ways to run a burst, in a unit of the model's own.
 
     Snapshots at event level are additive: a graphlet of several rows has as many as its rows introduce in all. An event
-    on which two rows differ from the base is counted twice, so the cost of sharing is never told too low.
+    on which two rows differ from the base is counted twice, so the cost of sharing is never underestimated.
     """
 
     def terms(self, facts: Facts) -> Terms:
-        """What the parts of a burst of this Kleene sub-pattern cost."""
+        """Return the cost of each part of a burst of this Kleene sub-pattern."""
         ...
 
 

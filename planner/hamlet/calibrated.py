@@ -1,8 +1,8 @@
-"""What bursts cost in this engine, in nanoseconds.
+"""Costs of bursts in this engine, in nanoseconds.
 
 Definition 4.2 counts looks at predecessors: n of them for each event. Here an event reads running sums, and costs the
-same however many events came before it; what Definition 4.2 says of bursts that differ is the same, but not where the
-line runs between sharing and not.
+same however many events came before it. Bursts compare as in Definition 4.2, but the line between sharing and not runs
+elsewhere.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from elsinore.planner.hamlet.terms import Terms
 
 @dataclass(frozen=True)
 class Costs(Measured):
-    """Nanoseconds for one of each."""
+    """Nanoseconds for one of each operation."""
 
     query: float = 24.0
     """Apart: a query's own graphlet, per row of its counters."""
     query_lane: float = 9.9
     """The same for each number behind the count."""
     step: float = 4.6
-    """Apart: a query and row take in an event."""
+    """Apart: a query takes in an event, per row of its counters."""
     step_lane: float = 11.0
     graphlet: float = 160.0
     """A shared graphlet, whatever its events and queries."""
@@ -31,7 +31,7 @@ class Costs(Measured):
     """In a graphlet: a snapshot takes in an event, for all queries at once."""
     propagate_lane: float = 2.4
     share: float = 31.0
-    """A query's value of the snapshot at graphlet level, and its evaluation, per row."""
+    """A query's value of the snapshot at graphlet level, and its evaluation, per row of its counters."""
     share_lane: float = 9.1
 
 
@@ -40,7 +40,7 @@ class CalibratedModel:
     costs: Costs = Costs()
 
     def terms(self, facts: Facts) -> Terms:
-        """An event reads running sums, so what came before it costs nothing."""
+        """Return the costs; events read running sums, so those that came before cost nothing."""
         costs, more = self.costs, facts.lanes - 1.0
         return Terms(
             graphlet=costs.graphlet,

@@ -1,4 +1,4 @@
-"""What a cost model has to know of a Kleene sub-pattern before the first event."""
+"""Facts about a Kleene sub-pattern that a cost model needs before the first event."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elsinore.planner.plans.sharing import Kleene
 
 
 def facts_of(kleene: Kleene, members: Sequence[tuple[QueryPlan, Counter]]) -> Facts:
-    """Means over its sharers; `members` are those of its share set."""
+    """Return means over the sharers of a Kleene sub-pattern; `members` are those of its share set."""
     plans = [members[sharer.member] for sharer in kleene.sharers]
     return Facts(
         queries=len(plans),
@@ -28,5 +28,5 @@ def _rows(plan: QueryPlan, counter: Counter) -> int:
 
 
 def numbers_of(plan: QueryPlan, counter: Counter) -> int:
-    """That an event may change, for each state that it leads to: lanes by row."""
+    """Return how many numbers an event may change for each state that it leads to: lanes times rows."""
     return _rows(plan, counter) * (1 + len(counter.lanes)) if plan.query.slide else 1 + len(counter.lanes)

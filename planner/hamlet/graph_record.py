@@ -1,6 +1,6 @@
-"""A HAMLET graph on paper: what a run over a few events did, as Figures 4 and 5 of the paper show it.
+"""The record of a HAMLET graph: the run over a few events, as Figures 4 and 5 of the paper show it.
 
-Names of graphlets and of snapshots are unique in a record, and both are in the order in which they were made.
+Names of graphlets and of snapshots are unique in a record, and both are in the order of their creation.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Literal
 @dataclass(frozen=True)
 class DrawnEvent:
     name: str
-    """As the paper has it: b3 is the third event of type B."""
+    """Name as in the paper: b3 is the third event of type B."""
     time: str
     expression: str
-    """Its intermediate trend count: snapshots with their coefficients where it is shared, else a number."""
+    """Intermediate trend count: snapshots with their coefficients if the graphlet is shared, else a number."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class DrawnGraphlet:
     pane: int
     events: tuple[DrawnEvent, ...]
     snapshots: tuple[str, ...]
-    """Those that are propagated in it."""
+    """Names of the snapshots that are propagated in it."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class DrawnSnapshot:
     name: str
     level: Literal["graphlet", "event"]
     graphlet: str
-    """The graphlet at whose start it was made, or the one with its event."""
+    """The graphlet at whose start it was created, or the one that has its event."""
     values: tuple[tuple[str, str], ...]
-    """By query."""
+    """Values by query."""
     sources: tuple[str, ...] = ()
-    """The graphlets and snapshots that its values are sums over."""
+    """Names of the graphlets and snapshots that its values are sums over."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
-"""Which queries with predicates on neighbours share what: E+ where only events of E are compared with each other.
+"""Share sets of queries with predicates on neighbours: E+ where only events of E are compared with each other.
 
-Which events are neighbours then differs from event to event and from query to query, so that each event ends trends
-of its own (HAMLET, Definition 3.11). What such queries share is the events, and the search for what is let through.
+The neighbours of an event then differ from event to event and from query to query, so each event ends trends of its own
+(HAMLET, Definition 3.11). Such queries share the events, and the search for neighbours that satisfy the predicates.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ Text = tuple[str, str, str, str]
 def linked_sharers(
     plan: QueryPlan, counter: Counter, sharers: Mapping[str, tuple[Sharer, ...]]
 ) -> dict[str, tuple[Sharer, ...]]:
-    """Of the Kleene sub-patterns that could be shared, were it not for links, those with links; none where there are
-    links elsewhere."""
+    """Return the Kleene sub-patterns with links, of those that could be shared but for them.
+
+    There are none if the counter has links elsewhere.
+    """
     machine = counter.machine
     if why_not_linked(plan, counter) or set(_linked(machine)) - _own(machine, sharers):
         return {}
@@ -40,13 +42,13 @@ def _linked(machine: Machine) -> list[tuple[int, int]]:
 
 
 def _own(machine: Machine, sharers: Mapping[str, tuple[Sharer, ...]]) -> set[tuple[int, int]]:
-    """The steps from an event of E to the next in one E+, of trends that no negation takes to another state."""
+    """Return the steps from an event of E to the next in one E+, but for trends that a negation moves."""
     moved = {state for moves in machine.advances for pair in moves for state in pair}
     return {(one.target, one.target) for some in sharers.values() for one in some if one.target not in moved}
 
 
 def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
-    """What rules out that a counter with links shares anything, before one looks at its Kleene sub-patterns."""
+    """Return why a counter with links shares nothing, whatever its Kleene sub-patterns are; None if it may."""
     if plan.per_event:
         return "its windows move with every event; those that compare neighbours are shared where they have a SLIDE"
     if plan.query.semantics != "any":
@@ -59,7 +61,7 @@ def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
 
 
 def why_links_apart(plan: QueryPlan) -> str:
-    """Why no Kleene sub-pattern of a query with links could be shared with any other query."""
+    """Return why no Kleene sub-pattern of a query with links could be shared with any other query."""
     compared = ", ".join(map(str, plan.predicates.links))
     whys = (why_not_linked(plan, counter) for counter in plan.counters if counter.event_grained)
     other = "neighbours are compared elsewhere than within one E+ over a single event type that nothing interrupts"
@@ -67,7 +69,7 @@ def why_links_apart(plan: QueryPlan) -> str:
 
 
 def linked_set(share_set: ShareSet, members: Sequence[tuple[QueryPlan, Counter]]) -> LinkedSet:
-    """The sharers of each Kleene ordered by their links, and these, each once."""
+    """Return the set with the sharers of each Kleene grouped by their links, and with each link once."""
     numbers: dict[Text, int] = {}
     links: list[Compared] = []
     kleenes, lanes = [], []
@@ -90,12 +92,12 @@ def linked_set(share_set: ShareSet, members: Sequence[tuple[QueryPlan, Counter]]
 
 
 def _with_own_trends(sharer: Sharer, linked: bool) -> Sharer:
-    """Without links an event lengthens all trends of its own E+, as it does those of the states before it."""
+    """Add the target to the inputs of a sharer without links: an event then lengthens all trends of its own E+."""
     return sharer if linked else replace(sharer, inputs=(*sharer.inputs, sharer.target))
 
 
 def _links_of(machine: Machine, sharer: Sharer) -> tuple[int, ...]:
-    """All classes that E+ takes have the same: links are of variables."""
+    """Return the links of a sharer's step; they belong to variables, so all classes that E+ takes have the same."""
     step = (sharer.target, sharer.target)
     appends = (append for c in sharer.accepts for append in machine.appends[c])
     return next(append.links for append in appends if (append.source, append.target) == step)
@@ -106,6 +108,6 @@ def _text(name: str, link: Link) -> Text:
 
 
 def without_linked(machine: Machine, names: frozenset[str]) -> Machine:
-    """The machine for all events but those of these types, which lengthen trends elsewhere."""
+    """Return a machine in which events of these types lengthen no trends, as these are counted elsewhere."""
     appends = [() if c and machine.classes[c - 1].type in names else one for c, one in enumerate(machine.appends)]
     return replace(machine, appends=tuple(appends))

@@ -1,4 +1,4 @@
-"""Which queries whose windows move with every event may share what their bursts do."""
+"""Share sets of queries whose windows move with every event: which of them may share the effects of bursts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from elsinore.planner.plans.model import QueryPlan
 
 
 def why_not_moving(plan: QueryPlan) -> str | None:
-    """What rules such a query out, before one looks at its Kleene sub-patterns."""
+    """Return why such a query shares nothing, whatever its Kleene sub-patterns are; None if it may."""
     if plan.query.semantics != "any":
         return "its windows move with every event; such queries are shared under skip-till-any-match only"
     if len(plan.counters) > 1:

@@ -1,7 +1,7 @@
-"""Which queries share which bursts (HAMLET, Section 4).
+"""The decision which queries share which bursts (HAMLET, Section 4).
 
-Of the plans for a burst, those are looked at that share one set of rows, the base always among them. The other rows of
-the burst run alone: apart, or in a graphlet of their own where that costs less.
+Of the plans for a burst, only those are considered that share one set of rows, which includes the base. The other rows
+of the burst run alone: apart, or in a graphlet of their own where that costs less.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ Marks = npt.NDArray[np.uint8]
 
 class SharingOptimizer(Protocol):
     def decide(self, facts: Facts, bursts: Bursts) -> Choices:
-        """How to run every row of every burst; the same answer whenever asked the same."""
+        """Return how to run every row of every burst; the same arguments give the same answer."""
         ...
 
 
 Pending = Callable[[], Choices]
-"""Waits for an answer."""
+"""Waits for the answer and returns it."""
 
 
 class DistantOptimizer(SharingOptimizer, Protocol):
-    """One that thinks elsewhere, while whoever asked goes on with something else."""
+    """An optimizer that decides elsewhere, while its caller continues with other work."""
 
     def ask(self, facts: Facts, bursts: Bursts) -> Pending: ...
 
 
 def ask(optimizer: SharingOptimizer, facts: Facts, bursts: Bursts) -> Pending:
-    """Put a question, whose answer is needed later."""
-    # To ask `isinstance` of a protocol takes longer than to decide about some bursts.
+    """Request an answer that is needed later."""
+    # `isinstance` of a protocol takes longer than the decision about some bursts.
     put: Callable[[Facts, Bursts], Pending] | None = getattr(optimizer, "ask", None)
     if put is not None:
         return put(facts, bursts)
@@ -49,7 +49,7 @@ def ask(optimizer: SharingOptimizer, facts: Facts, bursts: Bursts) -> Pending:
 
 @dataclass(frozen=True)
 class Dynamic:
-    """HAMLET's optimizer: each burst by its own statistics, in time linear in its rows."""
+    """HAMLET's optimizer: decides each burst by its own statistics, in time linear in its rows."""
 
     model: CostModel
 
@@ -58,7 +58,7 @@ class Dynamic:
         return Choices(choice, together, own, lambda: self._costs(facts, bursts))
 
     def pruned(self, facts: Facts, bursts: Bursts) -> tuple[Marks, Ints, Ints, Marks]:
-        """What is chosen for each row, how many queries that needs, and how far the row got: TRIED, WORTH."""
+        """Return per row the choice, how many queries it needs, together and alone, and its marks: TRIED, WORTH."""
         choice, marks = np.empty((2, len(bursts.queries)), np.uint8)
         together, own = np.empty((2, len(bursts.queries)), np.int64)
         choose(self.model.terms(facts), *bursts.columns, choice, together, own, marks)
@@ -72,18 +72,18 @@ class Dynamic:
 
 @dataclass(frozen=True)
 class Expected:
-    """What a burst is like, as far as anybody can tell before the stream begins."""
+    """Statistics expected of a burst before the stream begins."""
 
     size: float
     window: float
     """Events of the partition in the window when the burst ends."""
     alike: float
-    """The share of the burst's events that all queries take, or none."""
+    """The fraction of the burst's events on which queries agree: all take them, or none does."""
 
 
 @dataclass(frozen=True)
 class Static:
-    """One decision before the stream begins, for all bursts to come: what HAMLET is measured against."""
+    """One decision before the stream begins, for all bursts to come: the baseline of HAMLET's experiments."""
 
     model: CostModel
     expected: Expected
@@ -109,7 +109,7 @@ class Never:
 
 
 def _alike(bursts: Bursts, share: bool, shared: float, apart: float) -> Choices:
-    """All bursts in one way; to share where there is one row is a graphlet of its own."""
+    """Return one choice for all bursts; where it is to share, a single row is a graphlet of its own."""
     choice = np.full(len(bursts.queries), SHARED if share else APART, np.uint8)
     if share:
         choice[bursts.first[np.diff(bursts.at) == 1]] = OWN

@@ -1,4 +1,4 @@
-"""Which queries share what: sharable Kleene sub-patterns, sharable queries, share sets (HAMLET, Section 3.1)."""
+"""Share sets: sharable Kleene sub-patterns and sharable queries (HAMLET, Section 3.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Kleene, LinkedSet, Member, MovingSet, Sharer, ShareSet
 
 MAX_LANES = 60
-"""Sets of predicates on one type in a share set: one bit each in a word, while a burst is looked at."""
+"""Most sets of predicates on one type in a share set: while a burst is examined, each is one bit in a word."""
 
 Condition = frozenset[str]
 """Predicates on one event, as texts in which the event has no variable."""
@@ -23,7 +23,7 @@ Condition = frozenset[str]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A counter that some Kleene sub-patterns could be shared of, with the sharers by type."""
+    """A counter with Kleene sub-patterns that could be shared, and its sharers by type."""
 
     member: Member
     plan: QueryPlan
@@ -35,10 +35,10 @@ class Candidate:
 
     @property
     def split(self) -> tuple[object, ...]:
-        """Queries that differ in this cannot be shared: semantics, grouping, whether windows move with every event, and
-        extremes, which only those of the same have.
+        """Return what queries must have in common to be shared.
 
-        Where events are kept until a window is over, the windows have to be the same.
+        That is semantics, grouping, extremes, and whether windows move with every event. Where events are kept until a
+        window is over, the windows have to be the same too.
         """
         query = self.plan.query
         windows = (query.within.seconds, query.slide and query.slide.seconds) if self.counter.event_grained else None
@@ -53,7 +53,7 @@ class Candidate:
 
 
 def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
-    """All share sets of two counters or more; and, for each query that is in none, why."""
+    """Return all share sets of two counters or more, and the name and reason of each query that is in none."""
     candidates = [
         Candidate(Member(q, c), plan, sharers)
         for q, plan in enumerate(queries)
@@ -73,7 +73,7 @@ def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tu
 
 
 def _connected(candidates: list[Candidate]) -> Iterator[list[Candidate]]:
-    """Candidates that may be shared and have a Kleene sub-pattern in common, directly or by way of others."""
+    """Group candidates that may be shared and have a Kleene sub-pattern in common, directly or through others."""
     left = list(candidates)
     while left:
         found = [left.pop(0)]
@@ -89,7 +89,7 @@ def _near(one: Candidate, other: Candidate) -> bool:
 
 
 def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
-    """A share set, or several where queries have more predicates than one can tell apart."""
+    """Yield a share set, or several where the queries have more predicates than one set can tell apart."""
     taken: list[Candidate] = []
     for candidate in candidates:
         if _fits([*taken, candidate]):
@@ -116,8 +116,11 @@ def _fits(candidates: list[Candidate]) -> bool:
 
 
 def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
-    """Definition 3.1: those that more than one member has. With links, those of a single member too: the graph has to
-    see their events one by one. Where windows move with every event as well: bursts save work even for one."""
+    """Yield the Kleene sub-patterns that more than one member has (Definition 3.1).
+
+    With links, those of a single member are included too: the graph has to see their events one by one. So are those
+    under windows that move with every event: bursts save work even for one member.
+    """
     alone = candidates[0].counter.event_grained or candidates[0].plan.per_event
     for name in dict.fromkeys(name for one in candidates for name in one.sharers):
         sharers = tuple(
@@ -130,7 +133,7 @@ def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
 
 
 def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]:
-    """By type, how a counter's events of it could be taken in by shared graphlets; only types where all of them can."""
+    """Return, by type, how shared graphlets could take in a counter's events; only types where all of them fit."""
     if plan.per_event and why_not_moving(plan):
         return {}
     if counter.event_grained and plan.query.semantics != "any":
@@ -143,7 +146,7 @@ def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]
 
 
 def _sharers(plan: QueryPlan, machine: Machine, name: str) -> tuple[Sharer, ...] | None:
-    """E+ wherever it stands in a pattern; None where events of E do anything else than go on in E+."""
+    """Return E+ wherever it stands in a pattern; None if events of E do anything else than continue E+."""
     classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == name]
     if any(machine.symbols[c] for c in classes):
         return None
@@ -169,7 +172,7 @@ def _sharers(plan: QueryPlan, machine: Machine, name: str) -> tuple[Sharer, ...]
 
 @dataclass(frozen=True)
 class _Way:
-    """How events lengthen the trends of one state, all alike."""
+    """The way in which events lengthen the trends of one state."""
 
     sources: frozenset[int]
     accepts: frozenset[int]
@@ -177,7 +180,7 @@ class _Way:
 
 
 def _ways(machine: Machine, classes: list[int]) -> dict[int, _Way | None]:
-    """By target; None where not all classes that are taken lengthen the same trends."""
+    """Return the way of each target; None where not all classes that are taken lengthen the same trends."""
     found: dict[int, _Way | None] = {}
     for target in dict.fromkeys(append.target for c in classes for append in machine.appends[c]):
         by_class = {c: [append for append in machine.appends[c] if append.target == target] for c in classes}
@@ -189,10 +192,10 @@ def _ways(machine: Machine, classes: list[int]) -> dict[int, _Way | None]:
 
 
 def _consumed(machine: Machine, classes: list[int], accepts: frozenset[int]) -> tuple[int, ...] | None:
-    """The states that an event empties which is taken; None where it does less or more than E+ says.
+    """Return the states that a taken event empties; None where it empties less or more than E+ requires.
 
-    Under skip-till-next-match what is not taken empties nothing, and what is taken all started trends that it
-    lengthens; under contiguous every event empties whatever can go on.
+    Under skip-till-next-match an event that is not taken empties nothing, and one that is taken empties all started
+    trends that it lengthens. Under contiguous every event empties all trends that can go on.
     """
     if machine.semantics == "any":
         return ()
@@ -211,7 +214,7 @@ def _consumed(machine: Machine, classes: list[int], accepts: frozenset[int]) -> 
 
 
 def _predicates(plan: QueryPlan, machine: Machine, classes: list[int], accepts: frozenset[int]) -> frozenset[str]:
-    """What decides whether an event is taken, in a form that is the same for all queries that decide alike."""
+    """Return the predicates that decide whether an event is taken, in a form that is equal for queries that agree."""
     satisfied = {c: machine.classes[c - 1].satisfied for c in classes}
     numbers = {variables: c for c, variables in satisfied.items()}
     tested = frozenset[str]().union(*satisfied.values())
@@ -226,7 +229,7 @@ def _predicates(plan: QueryPlan, machine: Machine, classes: list[int], accepts: 
 
 
 def condition(plan: QueryPlan, variable: str) -> Condition:
-    """The predicates of a variable, as texts that do not depend on its name."""
+    """Return the predicates of a variable, as texts that do not depend on its name."""
     return frozenset(map(anonymous, plan.predicates.local[variable]))
 
 
@@ -235,7 +238,7 @@ def _shown(one: Condition) -> str:
 
 
 def why_apart(plan: QueryPlan) -> str:
-    """Why no Kleene sub-pattern of a query could be shared with any other query."""
+    """Return why no Kleene sub-pattern of a query could be shared with any other query."""
     if any(counter.event_grained for counter in plan.counters):
         return why_links_apart(plan)
     if plan.per_event and (why := why_not_moving(plan)):
@@ -257,7 +260,7 @@ def _alone(candidate: Candidate, candidates: list[Candidate]) -> str:
 
 
 def conditions(plans: Iterable[tuple[QueryPlan, Counter]]) -> dict[str, dict[Condition, tuple[Expression, ...]]]:
-    """By type, all sets of predicates that tell classes of a share set apart, each once."""
+    """Return, by type, all sets of predicates that tell classes of a share set apart, each once."""
     found: dict[str, dict[Condition, tuple[Expression, ...]]] = {}
     for plan, counter in plans:
         for event_class in counter.machine.classes:
@@ -268,7 +271,7 @@ def conditions(plans: Iterable[tuple[QueryPlan, Counter]]) -> dict[str, dict[Con
 
 
 def class_of(plan: QueryPlan, machine: Machine, name: str, holding: frozenset[Condition]) -> int:
-    """The class of events of a type of which exactly these sets of predicates hold; 0 where they take no position."""
+    """Return the class of a type's events for which exactly these conditions hold; 0 if no position takes them."""
 
     def holds(event_class: EventClass) -> bool:
         return all(condition(plan, variable) in holding for variable in event_class.satisfied)

@@ -1,8 +1,8 @@
 """The merged query template: all patterns of a workload as one automaton over event types (HAMLET, Section 3.1).
 
-An event type is there once however many patterns have it, and a transition carries the queries for which it
-holds, so that a sub-pattern that several queries have can be seen. A type that stands in a negation alone has no
-transitions; the gaps that its matches close are kept apart.
+An event type occurs once, however many patterns have it. A transition carries the queries for which it holds, so a
+sub-pattern that several queries have is visible. A type that occurs only in negations has no transitions; the gaps that
+its matches close are kept separately.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Label = tuple[str, ...]
 class Template:
     queries: Label
     types: tuple[str, ...]
-    """Each once, in the order of the patterns, those in negations too."""
+    """Each type once, in the order of the patterns; types in negations are included."""
     transitions: Mapping[Transition, Label]
     starts: Mapping[str, Label]
     """By type: the queries whose trends such an event may start."""
@@ -37,7 +37,7 @@ class Template:
     """By type E: the queries with a Kleene sub-pattern E+."""
     negated: Mapping[str, Label]
     gaps: Mapping[Transition, Label]
-    """The ways through negated sub-patterns, from the type before the gap to the one behind it."""
+    """Ways through negated sub-patterns, from the type before the gap to the type behind it."""
 
     def start(self, query: str) -> frozenset[str]:
         return _having(self.starts, query)
@@ -46,12 +46,12 @@ class Template:
         return _having(self.ends, query)
 
     def predecessors(self, name: str, query: str) -> frozenset[str]:
-        """pt(E, q)."""
+        """Return pt(E, q)."""
         return frozenset(before for before, after in _having(self.transitions, query) if after == name)
 
 
 def template(automata: Mapping[str, Iterable[Automaton]]) -> Template:
-    """The template of patterns by query; a pattern with AND has an automaton for each of its operands."""
+    """Return the template of patterns by query; a pattern with AND has an automaton for each of its operands."""
     builder = _Builder()
     for query, wholes in automata.items():
         for whole in wholes:
@@ -76,7 +76,7 @@ def _having(labels: Mapping[Key, Label], query: str) -> frozenset[Key]:
 
 
 class _Labels(Generic[Key]):
-    """Queries by what holds for them, each once."""
+    """Queries by key, each once."""
 
     def __init__(self) -> None:
         self._found: dict[Key, dict[str, None]] = {}
@@ -131,7 +131,7 @@ class _Builder:
     def _gap(
         self, query: str, whole: Automaton, crossings: Crossings, before: tuple[str, ...], behind: tuple[str, ...]
     ) -> None:
-        """From the type before the gap into each negation that stands in it, and on to the type behind it."""
+        """Add the edges from the type before a gap into each negation in it, and on to the type behind the gap."""
         for number in sorted({number for way in crossings for number in way}):
             guard = whole.guards[number]
             entered = ((one, guard.positions[p].type) for one in before for p in guard.first)

@@ -1,1 +1,1 @@
-"""What a sharing plan costs."""
+"""Cost models of sharing plans."""

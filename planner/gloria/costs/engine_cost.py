@@ -1,8 +1,8 @@
 """GLORIA's cost model, calibrated on this engine (Section 7.3), in nanoseconds.
 
-Where the paper's counts what happens to single events, here a burst of a type is taken in at once; an expression is as
-long as its chain has snapshots, not longer than there is room for; and what queries end with is evaluated where a pane
-ends, once for each snapshot.
+The paper counts single events; this engine takes in a burst of a type at once. An expression is as long as its chain
+has snapshots, up to `ROOM`. The expressions that queries end with are evaluated at the end of a pane, once for each
+snapshot.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.calibrated import Costs
 
 ROOM = 16.0
-"""Snapshots of a chain (`actors/gloria/graph.py`)."""
+"""Most snapshots that a chain holds (`SNAPSHOTS` in `actors/gloria/graph.py`)."""
 
 
 @dataclass(frozen=True)
@@ -24,25 +24,25 @@ class EngineCost:
     statistics: Statistics = field(default_factory=Statistics)
     costs: PlanCosts = PlanCosts()
     bursts: Costs = Costs()
-    """Of HAMLET's graphlets, beside which sharing plans are held."""
+    """Costs of HAMLET's graphlets, with which sharing plans are compared."""
     numbers: float = 1.0
-    """Of a query's counters; a mean."""
+    """Mean of the numbers that a query's counters have."""
     panes: float = 1.0
-    """Of a window."""
+    """Panes of a window."""
     starts: frozenset[TypeNode] = frozenset()
-    """Nodes that trends never come to from others: what is before them is the empty trend, which never changes."""
+    """Nodes that trends begin with and no sequence transition leads to: the empty trend before them never changes."""
 
     def start(self, node: TypeNode) -> float:
         return self._bursts(node) * self.costs.own * self.numbers
 
     def nonshared(self, before: TypeNode, node: TypeNode) -> float:
-        """Events that may follow their own type are taken in one by one."""
+        """Return the cost per query; events that may follow their own type are taken in one by one."""
         if before == node:
             return self.statistics.of(node) * self.costs.step * self.numbers
         return self.start(node)
 
     def shared(self, before: TypeNode, node: TypeNode, snapshot: TypeNode) -> float:
-        """A loop's bursts are begun anew where expressions are long."""
+        """Return the cost per Q-set; in a loop the length does not count: long expressions are begun anew."""
         if before == node:
             return self._bursts(node) * (self.costs.arrive + self.costs.loop)
         return self._bursts(node) * (self.costs.arrive + self.costs.lengthen * self._length(snapshot))
@@ -56,7 +56,7 @@ class EngineCost:
         return 0.0 if node in self.starts else self._turns(node, readers) * self._value
 
     def around(self, before: TypeNode, node: TypeNode) -> tuple[float, float]:
-        """Nothing is evaluated in a loop."""
+        """Return the cost of propagation alone: nothing is evaluated in a loop."""
         return self.shared(before, node, node), 0.0
 
     @property
@@ -67,11 +67,11 @@ class EngineCost:
         return self.statistics.bursts(node.type)
 
     def _length(self, snapshot: TypeNode) -> float:
-        """A chain has from one snapshot to as many as there is room for."""
+        """Return the mean length of a chain, which grows from one snapshot to its limit."""
         return (1.0 + min(ROOM, max(1.0, self._made(snapshot) / self.panes))) / 2
 
     def _made(self, snapshot: TypeNode) -> float:
-        """How many snapshots, whoever reads them."""
+        """Return the number of snapshots created, whatever reads them."""
         return 0.0 if snapshot in self.starts else self._bursts(snapshot) / 2
 
     def _turns(self, node: TypeNode, readers: Sequence[TypeNode]) -> float:
@@ -79,5 +79,5 @@ class EngineCost:
 
 
 def turns(changes: float, reads: float) -> float:
-    """How many of some bursts come behind new ones of others, if all come in no order."""
+    """Return how many reading bursts come directly behind a changing one, if all bursts come in random order."""
     return changes * reads / (changes + reads) if changes else 0.0

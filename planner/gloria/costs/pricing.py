@@ -1,4 +1,4 @@
-"""What a sharing plan costs by a cost model, be it the one that it was found with or another."""
+"""The cost of a sharing plan by a cost model, either the one that it was found with or another."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def cost_of_plan(plan: SharingPlan, model: CostModel) -> float:
 
 
 def cost_apart(template: Template, model: CostModel) -> float:
-    """Of all its queries, if nobody shares anything."""
+    """Return the cost of all queries of a template if none shares anything."""
     nobody: list[Choice] = [()] * len(template.routes)
     return cost_of(space_of(template, Prices(template, model)), nobody)
 
 
 def _segments(plan: SharingPlan, space: Space, query: int) -> Iterator[Segment]:
-    """The stages in a row at which a query has the same snapshots, from where they are created to where it leaves."""
+    """Yield the runs of stages at which a query has the same snapshots, from their creation to where it leaves."""
     sets = [plan.q_set(query, stage) for stage in plan.template.routes[query].stages]
     for first, one in enumerate(sets):
         if one.local:

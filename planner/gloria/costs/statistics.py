@@ -1,4 +1,4 @@
-"""What is known of a stream: how many events of each type a window has, and in how many bursts."""
+"""Statistics of a stream: how many events of each type a window has, and in how many bursts."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from types import MappingProxyType
 from elsinore.planner.gloria.templates.template import TypeNode
 
 ALIKE = 10.0
-"""Events of a type in a window, where nobody counted them: all types are alike."""
+"""Default number of events of a type in a window, for streams that were not counted: all types are alike."""
 
 BURST = 10.0
-"""Events of a burst, where nobody counted bursts."""
+"""Default number of events in a burst, for types whose bursts were not counted."""
 
 
 @dataclass(frozen=True)
 class Statistics:
     counts: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """|E|: events of a type per window; those of each local predicate too, as how many it lets through is not known."""
+    """|E|: events of a type per window, taken for each of its local predicates too: their selectivity is not known."""
     other: float = ALIKE
-    """For a type that is not among them."""
+    """Events per window of a type that is not in `counts`."""
     lengths: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    """The mean length of a type's bursts."""
+    """Mean length of a type's bursts, in events."""
 
     def of(self, node: TypeNode) -> float:
         return self.events(node.type)
@@ -31,5 +31,5 @@ class Statistics:
         return self.counts.get(name, self.other)
 
     def bursts(self, name: str) -> float:
-        """In a window."""
+        """Return the number of a type's bursts in a window."""
         return self.events(name) / max(1.0, self.lengths.get(name, BURST))

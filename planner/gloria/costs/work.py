@@ -1,7 +1,7 @@
-"""What a sharing plan costs where it runs, step by step (`planner/gloria/steps.py`), in nanoseconds for a window.
+"""The cost of running a sharing plan step by step (`planner/gloria/steps.py`), in nanoseconds for a window.
 
-More is known of a plan that was found than while it is looked for: which snapshots are renewed when, and who asks for
-whose values. Types are taken to come in no order.
+A finished plan is known more precisely than one in the search: when each snapshot is renewed, and which steps read the
+values of which queries. Types are taken to come in random order.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ class Work:
     def __init__(
         self, steps: Steps, nodes: Sequence[TypeNode], numbers: Sequence[int], model: EngineCost, decided: bool
     ) -> None:
-        """`numbers`: by query, how many counters an event may change; `decided`: are bursts decided about?"""
+        """Count the snapshots of each chain.
+
+        `numbers` has, by query, how many counters an event may change; `decided` says whether bursts are decided about.
+        """
         self._steps, self._numbers, self._model, self._costs = steps, numbers, model, model.costs
         self._decided = decided
         self._bursts = [model.statistics.bursts(node.type) for node in nodes]
@@ -27,7 +30,7 @@ class Work:
             for inlet in {inlet for one in arrivals for inlet in one.inlets}:
                 self._renewed[inlet] += self._renewals(steps.inlets[inlet], node)
         self._made = [0.0] * len(steps.chains)
-        """Snapshots by chain."""
+        """Snapshots created in a window, by chain."""
         for one, times in zip(steps.inlets, self._renewed, strict=True):
             self._made[one.chain] += times
 
@@ -42,7 +45,7 @@ class Work:
         )
 
     def _renewals(self, inlet: Inlet, node: int) -> float:
-        """How often it is anew for events of a node; the empty trend only where a pane begins."""
+        """Return how often an inlet is renewed for events of a node; for the empty trend, once in a pane."""
         changed = sum(self._bursts[one] for one in inlet.nodes)
         return turns(changed, self._bursts[node]) if inlet.nodes else self._model.panes
 
@@ -58,7 +61,7 @@ class Work:
         return arrived + min(taken * length, taken + anew)
 
     def _own(self, node: int) -> float:
-        """Queries by themselves, and the values of others that they ask for."""
+        """Return the cost of queries by themselves at a node, and of the shared states that they have evaluated."""
         some = self._steps.own[node]
         burst, events = self._bursts[node] * self._costs.own, self._events[node] * self._costs.step
         asked = {ask for one in some for ask in one.asks}
@@ -80,13 +83,13 @@ class Work:
         return times * (created + asked)
 
     def _settled(self, state: State) -> float:
-        """Each snapshot once; where a chain is full, each state begins with one again."""
+        """Return the cost of evaluating each snapshot once; if a chain is full, each state begins with one again."""
         made = self._made[state.chain]
         again = max(0.0, made - ROOM * self._model.panes) / ROOM
         return self._costs.value * (made * self._of(state.late) + again * self._of(state.users))
 
     def _length(self, chain: int) -> float:
-        """A chain has from one snapshot to as many as there is room for."""
+        """Return the mean length of a chain, which grows from one snapshot to its limit."""
         return (1.0 + min(ROOM, max(1.0, self._made[chain] / self._model.panes))) / 2
 
     def _every(self, state: int) -> int:

@@ -1,8 +1,9 @@
-"""Node generation (GLORIA, Section 5.1): which transition sharing plans a pool gets, and from which before it.
+"""Node generation (GLORIA, Section 5.1): which transition sharing plans a pool gets, and from which nodes before it.
 
-Queries come to a stage from several pools, and some begin there. What becomes of those of one pool is a *part* of a
-node; a node is a part for each pool. The weight of an edge is what the common queries pay for the stage before and for
-the evaluations behind it, so it is known from the part. A Q-set whose queries go apart pays in proportion.
+Queries come to a stage from several pools, and some begin there. A *part* of a node is the plan for the queries from
+one pool; a node has a part for each pool. The weight of an edge is the cost to the common queries of the stage before
+and of the evaluations behind it, so it is known from the part. Where the queries of a Q-set go apart, each pays in
+proportion.
 """
 
 from __future__ import annotations
@@ -26,28 +27,28 @@ Sources = dict[Node, float]
 """The nodes before from which a part may come, with the weights of the edges."""
 
 Whole = dict[Part, tuple[float, tuple[Sources, ...]]]
-"""Parts put together, with the distance from the start nodes."""
+"""Combined parts, with the distance from the start nodes, and the sources in each pool before."""
 
 
 @dataclass(frozen=True)
 class Entrance:
-    """How queries come to a stage."""
+    """The stages from which queries come to a stage."""
 
     starting: Mask
-    """They have no stage before it."""
+    """Queries without a stage before this one."""
     begun: Mask
-    """Some of their trends start here, though others come from before: no expression is for both."""
+    """Queries of whose trends some start here and others come from before: no expression covers both."""
     queries: dict[int, Mask]
-    """By stage before."""
+    """Queries by the stage that they come from."""
 
 
 class Generator:
     def __init__(self, template: Template, prices: Prices, only_reuse: bool = False) -> None:
-        """With `only_reuse`, snapshots are created where patterns begin, and nowhere else (Greedy, Section 8.1)."""
+        """Create snapshots only where patterns begin if `only_reuse` is true (Greedy, Section 8.1)."""
         self._template, self._prices, self._only_reuse = template, prices, only_reuse
 
     def nodes(self, pools: Sequence[Pool], stage: int, entrance: Entrance, most: int) -> list[Node]:
-        """The nodes of a pool; of more than so many those that are nearest to the start nodes."""
+        """Return the nodes of a pool; of more than `most` those that are nearest to the start nodes."""
         start = sum(self._prices.start(node) for query in bits(entrance.starting) for node in self._starts(query))
         whole: Whole = dict.fromkeys(self._beginnings(stage, entrance.starting), (start, ()))
         for before, queries in entrance.queries.items():
@@ -60,7 +61,7 @@ class Generator:
         return self._template.routes[query].starts
 
     def _beginnings(self, stage: int, starting: Mask) -> Iterator[Part]:
-        """What begins here has values: alone they go on, or in snapshots created here."""
+        """Yield the parts of queries that begin here: with values they go on alone, or with snapshots created here."""
         able = starting & ~self._template.stages[stage].guarded
         yield (), starting, 0, NOBODY
         if able:
@@ -68,7 +69,7 @@ class Generator:
                 yield (), starting & ~able, able, snapshot
 
     def _parts(self, pool: Pool, stage: int, queries: Mask, able: Mask) -> dict[Part, Sources]:
-        """`able`: the queries whose expressions may be for the stage too."""
+        """Return the parts that a pool generates, with their sources; queries in `able` may reuse expressions."""
         found: dict[Part, Sources] = {}
         nodes = self._between(pool.stage, stage)
         for node in pool.nodes:
@@ -104,14 +105,15 @@ class Generator:
                 yield (), everybody & ~free, free, snapshot
 
     def _reuse(self, shared: Shared, alone: Mask, able: Mask) -> Part:
-        """Whoever cannot reuse an expression is evaluated."""
+        """Return the part in which expressions are reused; queries that cannot reuse theirs are evaluated."""
         kept = tuple((one & able, snapshot) for one, snapshot in shared if one & able)
         return kept, alone | sum(one & ~able for one, _ in shared), 0, NOBODY
 
     def _cycles(self, stage: int, shared: Shared, everybody: Mask, free: Mask, able: Mask) -> Iterator[Part]:
-        """Path Generation Principle: all share with the snapshots of one node of the sub-pattern, or nobody shares.
+        """Yield the parts of a Kleene sub-pattern (Path Generation Principle).
 
-        Or with those that all of them have already, as in Example 3.2.
+        All queries share with the snapshots of one node of the sub-pattern, or none does. They may also share with
+        snapshots that all of them have already, as in Example 3.2.
         """
         yield (), everybody, 0, NOBODY
         for snapshot in self._template.stages[stage].locals if free and not self._only_reuse else ():
@@ -125,7 +127,7 @@ class Generator:
     def _product(
         self, stage: int, whole: Whole, parts: dict[Part, Sources]
     ) -> Iterator[tuple[Part, tuple[float, tuple[Sources, ...]]]]:
-        """Every combination of parts; a Kleene sub-pattern is shared by all, or by nobody."""
+        """Yield every combination of parts; a Kleene sub-pattern is shared by all queries or by none."""
         one = self._template.stages[stage]
         added = [(min(node.distance + some[node] for node in some), part, some) for part, some in parts.items()]
         for (kept, alone, local, snapshot), (distance, sources) in whole.items():
@@ -136,7 +138,7 @@ class Generator:
                     yield both, (distance + more, (*sources, some))
 
     def _node(self, stage: int, part: Part, distance: float, sources: tuple[Sources, ...], start: float) -> Node | None:
-        """None where a query would be alone with new snapshots."""
+        """Return the node of combined parts; None where a query would be alone with new snapshots."""
         kept, alone, local, snapshot = part
         if local.bit_count() == 1:
             return None
@@ -147,7 +149,7 @@ class Generator:
 
 
 def _nearest(whole: Whole, most: int) -> Whole:
-    """The parts that are nearest to the start nodes; and always the first, of which there is a node in any case."""
+    """Return the parts nearest to the start nodes, and the first: without new snapshots it always makes a node."""
     if len(whole) <= most:
         return whole
     first = next(iter(whole))
@@ -155,7 +157,7 @@ def _nearest(whole: Whole, most: int) -> Whole:
 
 
 def _merged(nodes: Iterable[Node]) -> Iterable[Node]:
-    """One node for each sharing plan: behind a loop, its snapshots of the source are those created here."""
+    """Keep one node for each sharing plan: behind a loop, reused snapshots of the source equal those created here."""
     found: dict[Sharing, Node] = {}
     for node in nodes:
         other = found.setdefault(node.sharing, node)

@@ -1,4 +1,4 @@
-"""The GLORIA graph: pool by pool from the start nodes, pruned as it grows (GLORIA, Sections 5.1, 5.2 and 6)."""
+"""The GLORIA graph: built pool by pool from the start nodes, pruned as it grows (GLORIA, Sections 5.1, 5.2 and 6)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from elsinore.planner.gloria.templates.template import Mask, Template
 
 @dataclass(frozen=True)
 class Policy:
-    """What an optimizer does to a pool."""
+    """The limits that an optimizer puts on pools."""
 
     most: int
-    """Nodes in a pool: of more, those are kept that are nearest to the start nodes."""
+    """Most nodes in a pool: of more, those nearest to the start nodes are kept."""
     prunes: bool = True
     greedy: bool = False
-    """One node a pool: snapshots are reused, or their queries stop sharing (Section 8.1)."""
+    """True for one node per pool: snapshots are reused, or their queries stop sharing (Section 8.1)."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +29,9 @@ class Ending:
     stage: int
     queries: Mask
     node: frozenset[int]
-    """The types that they end with; queries that end with the same have one end node."""
+    """The types with which the queries end; queries that end with the same types have one end node."""
     last: bool
-    """Or may they go on?"""
+    """True if the stage is the last of the queries; else their trends may go on."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def graph_of(template: Template, prices: Prices, policy: Policy) -> Graph:
 
 
 def _entrances(template: Template) -> list[Entrance]:
-    """By stage, where its queries come from: stages behind it are as good as a start."""
+    """Return, by stage, where its queries come from; if the stage before has a later number, they start here."""
     found: list[dict[int, Mask]] = [{} for _ in template.stages]
     starts = [0] * len(template.stages)
     begun = [0] * len(template.stages)

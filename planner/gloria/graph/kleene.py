@@ -8,7 +8,7 @@ from elsinore.planner.gloria.templates.template import Stage, Transition
 
 
 def path_weight(stage: Stage, prices: Prices, sharing: Sharing) -> float:
-    """P.w of a cycle path: over its edges, the cost of the type between two transitions.
+    """Return P.w of a cycle path: the sum over its edges of the cost of the type between two transitions.
 
     A transition into the inner one of nested cycles is followed by two, so it is on two edges (Table 5: 1204).
     """

@@ -8,10 +8,10 @@ from elsinore.planner.gloria.graph.record import Verdict
 from elsinore.planner.gloria.templates.template import Mask
 
 Shared = tuple[tuple[Mask, int], ...]
-"""Q-sets with the node whose snapshots they share, the lowest mask first."""
+"""Q-sets, each with the node whose snapshots they share, the lowest mask first."""
 
 Sharing = tuple[Shared, Mask]
-"""A transition sharing plan: the Q-sets, and the queries that do not share."""
+"""A transition sharing plan: its Q-sets, and the queries that do not share."""
 
 
 @dataclass(slots=True, eq=False)
@@ -22,9 +22,9 @@ class Node:
     distance: float
     """d_s (Equation 22)."""
     inside: float
-    """The weight of its own path, in a Kleene sub-graph (Equation 24)."""
+    """The weight of the node's own path, in a Kleene sub-graph (Equation 24)."""
     edges: tuple[dict[Node, float], ...]
-    """By pool before it, in the order of `Pool.before`: the weights from its nodes that this was generated from."""
+    """By pool before it, in the order of `Pool.before`: the nodes that generated it, with the weights of the edges."""
     start: float
     """The weight of the edge from the start nodes."""
     verdict: Verdict = "keep"
@@ -32,7 +32,7 @@ class Node:
 
     @property
     def best(self) -> tuple[Node, ...]:
-        """By pool before it, the node that the kept edge comes from (Edge Pruning Principle)."""
+        """Return, by pool before it, the node at the edge that is kept (Edge Pruning Principle)."""
         return tuple(min(some, key=lambda node: node.distance + some[node]) for some in self.edges)
 
 
@@ -42,9 +42,9 @@ class Pool:
 
     stage: int
     before: dict[int, Mask]
-    """Stages whose pools lead here, with the queries that come from there."""
+    """Stages whose pools lead here, with the queries that come from each."""
     starting: Mask
-    """Queries that come from no stage."""
+    """Queries without a stage before this one."""
     nodes: list[Node] = field(default_factory=list)
-    """Those that are kept."""
+    """Nodes that are not pruned."""
     dropped: list[Node] = field(default_factory=list)

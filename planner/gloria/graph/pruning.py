@@ -8,7 +8,7 @@ from elsinore.planner.gloria.templates.template import Mask
 
 
 def prune(pool: Pool, prices: Prices) -> None:
-    """Of comparable nodes, those that have the same Q-sets (Definition 5.9), no one is kept that another one beats."""
+    """Drop each node that a comparable one beats: one with the same Q-sets (Definition 5.9)."""
     alike: dict[tuple[Mask, ...], list[Node]] = {}
     for node in pool.nodes:
         alike.setdefault(tuple(queries for queries, _ in node.sharing[0]), []).append(node)
@@ -22,10 +22,11 @@ def prune(pool: Pool, prices: Prices) -> None:
 
 
 def _beats(one: Node, other: Node, stage: int, prices: Prices) -> bool:
-    """Node Pruning Principle: fewer snapshots for every Q-set, and nearer to the start nodes.
+    """Return whether a node beats another: in every Q-set the same or fewer snapshots, and nearer to the start nodes.
 
-    Also with this stage paid. Snapshots of its own source are an expression of length 1 on it, however many they are,
-    and there Lemma 5.11 overlooks what the node with more snapshots saves.
+    This is the Node Pruning Principle, but the node must also be as near once this stage is paid. On the stage,
+    snapshots of its own source are an expression of length 1, however many they are; Lemma 5.11 overlooks what the node
+    with more snapshots saves there.
     """
     if one is other or one.distance >= other.distance:
         return False

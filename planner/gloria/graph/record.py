@@ -1,4 +1,4 @@
-"""What there is to see of a GLORIA graph when a plan is made: pools, nodes, edges, and what was pruned."""
+"""The record of a GLORIA graph: pools, nodes, edges, and what was pruned."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Literal
 from elsinore.planner.gloria.templates.template import Mask
 
 Verdict = Literal["keep", "pruned", "settled"]
-"""Pruned, because another node of the pool has the same Q-sets with fewer snapshots, and is nearer to the start nodes.
+"""`pruned`: another node of the pool has the same Q-sets with fewer snapshots, and is nearer to the start nodes.
 
-Settled: the plan has it, though no principle generated it, or it had been pruned. It is cheaper all the same.
+`settled`: the plan has the node because it is cheaper, though no principle generated it, or it had been pruned.
 """
 
 
@@ -21,14 +21,14 @@ class NodeRecord:
     name: str
     """n1, n2, ... in the order in which they were generated."""
     q_sets: tuple[tuple[Mask, int | None], ...]
-    """Queries, and the node whose snapshots they share; None for queries that do not share."""
+    """Queries with the node whose snapshots they share; None for queries that do not share."""
     distance: float
     """d_s: the least distance from all start nodes."""
     verdict: Verdict
     beaten_by: str | None = None
-    """The node that it was pruned for."""
+    """Name of the node that it was pruned for."""
     chosen: bool = False
-    """Is it on the path that is the plan?"""
+    """True if the node is on the path of the plan."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class PoolRecord:
 
 @dataclass(frozen=True)
 class EdgeRecord:
-    """From a node, or from the start nodes (None), to a node, or to an end node (its queries)."""
+    """An edge from a node, or from the start nodes (None), to a node, or to an end node (given by its queries)."""
 
     source: str | None
     target: str | Mask
@@ -47,7 +47,7 @@ class EdgeRecord:
     pruned: bool = False
     chosen: bool = False
     settled: bool = False
-    """The plan has it, though the one node was not generated from the other."""
+    """True if the plan has the edge, though its source did not generate its target."""
 
 
 @dataclass(frozen=True)
@@ -55,4 +55,4 @@ class GraphRecord:
     pools: tuple[PoolRecord, ...]
     edges: tuple[EdgeRecord, ...]
     found: float
-    """P.w of the path that was found in the graph; the plan costs no more, and less where it has settled nodes."""
+    """P.w of the path found in the graph; the plan costs no more, and less where it has settled nodes."""

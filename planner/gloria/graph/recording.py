@@ -1,4 +1,4 @@
-"""A GLORIA graph as a record, with the plan as a path through it."""
+"""Recording of a GLORIA graph, with the plan as a path through it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Recorder:
     _path: Path
 
     def __post_init__(self) -> None:
-        """The nodes of the plan, and between them the edges: those that the graph has, and others where it has none."""
+        """Find the node of the plan in each pool, and make it where the graph has none."""
         numbers = count(1 + max(node.number for pool in self._graph.pools for node in (*pool.nodes, *pool.dropped)))
         self._chosen: list[Node] = []
         self._made: set[Node] = set()
@@ -88,7 +88,7 @@ class _Recorder:
         return NodeRecord(_name(node), sets, node.distance, verdict, beaten_by, node is self._chosen[node.stage])
 
     def _settled(self, pool: Pool, number: int) -> Node:
-        """A node that no principle generated, as far from the start nodes as it is on the plan."""
+        """Return a node that no principle generated, with the distance from the start nodes that it has on the plan."""
         sharing = self._plan[pool.stage]
         stage = self._graph.template.stages[pool.stage]
         inside = path_weight(stage, self._prices, sharing) if stage.kleene else 0.0
@@ -101,7 +101,7 @@ class _Recorder:
         return node
 
     def _weight(self, before: Node, node: Node) -> float:
-        """Of an edge between two nodes of the plan."""
+        """Return the weight of an edge between two nodes of the plan."""
         common = self._graph.pools[node.stage].before[before.stage]
         return between(self._graph.template, self._prices, before, node, common)
 

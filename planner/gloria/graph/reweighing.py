@@ -1,7 +1,7 @@
-"""A GLORIA graph that is kept while the statistics of the stream change (GLORIA, Section 7.2).
+"""Reweighing of a GLORIA graph when the statistics of the stream change (GLORIA, Section 7.2).
 
-Nodes stay as they were generated and pruned; the weights of their edges are those of the new statistics. It takes time
-linear in the edges.
+Nodes stay as they were generated and pruned; only the weights of edges and the distances change. This takes time linear
+in the edges.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elsinore.planner.gloria.templates.template import bits
 
 
 def reweigh(graph: Graph, prices: Prices) -> None:
-    """Give all edges and nodes of the graph their weights and distances by other prices."""
+    """Set the weights and distances of all edges and nodes by other prices."""
     template = graph.template
     for pool in graph.pools:
         stage = template.stages[pool.stage]

@@ -1,4 +1,4 @@
-"""Weights of edges (Definition 4.1): what the queries that two nodes have in common pay for the stage of the first."""
+"""Weights of edges (Definition 4.1): the costs of the first node's stage for the queries that both nodes have."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from elsinore.planner.gloria.templates.template import Mask, Template
 
 
 def paid(template: Template, prices: Prices, node: Node, queries: Mask) -> float:
-    """For the propagation alone; a Q-set whose queries go apart pays in proportion.
+    """Return the cost of propagation for some queries; where a Q-set's queries go apart, each pays in proportion.
 
-    A Kleene sub-graph has the weight of its path already.
+    It is 0 for a Kleene sub-graph, whose node has the weight of its path already.
     """
     if template.stages[node.stage].kleene:
         return 0.0
@@ -21,7 +21,7 @@ def paid(template: Template, prices: Prices, node: Node, queries: Mask) -> float
 
 
 def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask, stage: int | None) -> float:
-    """For the evaluations at some types, for a stage behind them or the end."""
+    """Return the cost of the evaluations at some types, for a stage behind them or, without one, for the end."""
     return sum(
         (one & queries).bit_count() * prices.evaluated(nodes, snapshot, stage)
         for one, snapshot in node.sharing[0]
@@ -30,7 +30,7 @@ def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask, 
 
 
 def between(template: Template, prices: Prices, before: Node, node: Node, common: Mask) -> float:
-    """The weight of an edge: for the stage before, and for the evaluations of those who do not reuse what they have."""
+    """Return the weight of an edge: the stage before, and evaluations for queries that do not reuse expressions."""
     stages = template.stages
     nodes = stages[before.stage].targets & frozenset(stages[node.stage].sources)
     stopped = common & ~_kept(template, before, node)
@@ -38,7 +38,7 @@ def between(template: Template, prices: Prices, before: Node, node: Node, common
 
 
 def _kept(template: Template, before: Node, node: Node) -> Mask:
-    """Queries that reuse their snapshots."""
+    """Return the queries that reuse their snapshots."""
     local = template.stages[node.stage].locals
     kept = 0
     for one, snapshot in before.sharing[0]:

@@ -1,4 +1,4 @@
-"""Choices of segments, a few for each query: what they cost, and the Q-sets that they make."""
+"""Choices of segments for each query: their cost, and the Q-sets that they make."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from elsinore.planner.gloria.search.segments import Segment, Space
 from elsinore.planner.gloria.templates.template import Template
 
 Choice = tuple[Segment, ...]
-"""Of one query; none of them is to run it apart."""
+"""Segments of one query; an empty choice runs it apart."""
 
 
 def cost_of(space: Space, choices: Sequence[Choice]) -> float:
-    """What a plan costs in all."""
+    """Return the total cost of a plan."""
     used = {strand for choice in choices for segment in choice for strand in segment.strands}
     alone = sum(alone_cost(space, query, choice) for query, choice in enumerate(choices))
     return space.start + alone + sum(space.strands.cost[strand] for strand in sorted(used))
@@ -26,7 +26,7 @@ def alone_cost(space: Space, query: int, choice: Choice) -> float:
 
 
 def lonely(choices: Sequence[Choice]) -> set[int]:
-    """The roots that only one query uses, so that no plan has them."""
+    """Return the roots that only one query uses; no plan may have such a root."""
     users: dict[int, int] = {}
     for choice in choices:
         for segment in choice:
@@ -35,7 +35,7 @@ def lonely(choices: Sequence[Choice]) -> set[int]:
 
 
 def q_sets_of(template: Template, choices: Sequence[Choice]) -> tuple[tuple[QSet, ...], ...]:
-    """By stage; Q-sets that are shared first, then those of single queries."""
+    """Return the Q-sets by stage: shared ones first, then those of single queries."""
     found: list[dict[int, tuple[int, int | None, int]]] = [{} for _ in template.stages]
     for query, (route, choice) in enumerate(zip(template.routes, choices, strict=True)):
         shared = dict[int, None]()

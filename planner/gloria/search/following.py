@@ -1,4 +1,4 @@
-"""From a path of the GLORIA graph to what each query does."""
+"""Choices of the queries along a path of the GLORIA graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elsinore.planner.gloria.templates.template import Template, bits
 
 
 def choices_along(template: Template, space: Space, path: Sequence[Node]) -> list[Choice]:
-    """The segments of each query; where the path is broken, a query that has nothing to reuse does not share."""
+    """Return the segments of each query; where the path is broken, a query with nothing to reuse does not share."""
     labels = [_snapshots(node) for node in path]
     return [
         _choice(space.runs[query], [labels[stage].get(query) for stage in route.stages])
@@ -20,7 +20,7 @@ def choices_along(template: Template, space: Space, path: Sequence[Node]) -> lis
 
 
 def _snapshots(node: Node) -> dict[int, int]:
-    """By query, the node whose snapshots it shares."""
+    """Return, by query, the node whose snapshots it shares."""
     return {query: snapshot for queries, snapshot in node.sharing[0] for query in bits(queries)}
 
 

@@ -1,8 +1,9 @@
-"""From a plan to the cheapest one near it: query by query, then root by root.
+"""Local search for a cheaper plan: query by query, then root by root.
 
-The nodes that GLORIA generates split no Q-set and merge all of a node's Q-sets or none (Lemma 5.2), which loses plans
-that cost less. Here nothing is left out: given what the others use, the best segments of a query are a shortest path
-over its stages. It is repeated until no query, and no group of those that could have snapshots in common, gains.
+The nodes that GLORIA generates split no Q-set and merge all of a node's Q-sets or none (Lemma 5.2), which excludes some
+cheaper plans. Here no plan is excluded: given the strands that other queries use, the best segments of a query are a
+shortest path over its stages. This is repeated up to `ROUNDS` times, until no query gains, and no group of queries that
+could have snapshots in common.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from elsinore.planner.gloria.search.segments import Run, Segment, Space
 from elsinore.planner.gloria.templates.template import bits
 
 ROUNDS = 4
-"""Over all queries; two are mostly enough."""
+"""Most rounds over all queries; two are usually enough."""
 
 
 class Settler:
@@ -27,11 +28,11 @@ class Settler:
         self._alone = [inf if root else cost for cost, root in zip(strands.cost, strands.root, strict=True)]
 
     def hopeful(self) -> list[Choice]:
-        """Every query as if all that could share with it did."""
+        """Return the cheapest choice of every query if all queries that could share with it did."""
         return self.mended([cheapest(self._space, query, self._fair) for query in range(len(self._space.runs))])
 
     def settled(self, choices: Sequence[Choice]) -> list[Choice]:
-        """No dearer than the choices that it begins with, if they are a plan."""
+        """Return a plan that is no dearer than the given choices, if these are a plan."""
         best = self.mended(list(choices))
         for _ in range(ROUNDS):
             tried = self._regrouped(self.mended(self._answered(best)))
@@ -41,7 +42,7 @@ class Settler:
         return best
 
     def _answered(self, choices: Sequence[Choice]) -> list[Choice]:
-        """Each query in turn as is best for it, given what the others do."""
+        """Let each query in turn take its best choice, given the choices of the others."""
         now = _Use(self._space, self._alone, choices)
         for query in range(len(choices)):
             now.leave(query)
@@ -49,7 +50,7 @@ class Settler:
         return now.choices
 
     def mended(self, choices: Sequence[Choice]) -> list[Choice]:
-        """Without Q-sets of a single query."""
+        """Replace the choices that have Q-sets of a single query."""
         choices = list(choices)
         while roots := lonely(choices):
             now = _Use(self._space, self._alone, choices)
@@ -62,7 +63,7 @@ class Settler:
         return choices
 
     def _regrouped(self, choices: list[Choice]) -> list[Choice]:
-        """For each root: all that use it without it, or all that could with it, where that costs less."""
+        """Drop each root for all its users, or take it for all queries that could use it, where that costs less."""
         now = _Use(self._space, self._alone, choices)
         for root, is_root in enumerate(self._space.strands.root):
             if not is_root or self._space.strands.queries[root].bit_count() < 2:
@@ -85,7 +86,7 @@ class Settler:
         return choice
 
     def _with(self, now: _Use, root: int) -> Callable[[int], Choice]:
-        """The strands of the root at a fair price, until somebody has paid them."""
+        """Return a function that chooses for a query; it offers the root's unpaid strands at a fair price."""
 
         def choose(query: int) -> Choice:
             touched = {
@@ -105,7 +106,7 @@ class Settler:
 
 
 def cheapest(space: Space, query: int, price: Sequence[float], roots: set[int] | None = None) -> Choice:
-    """The cheapest way over a query's stages, if a strand has a price; `roots`: with no others."""
+    """Return the cheapest way over a query's stages by prices of strands; with `roots`, using no other roots."""
     apart = space.apart[query]
     least = [0.0, *(inf for _ in apart)]
     taken: list[Segment | None] = [None] * len(least)
@@ -138,7 +139,7 @@ def _traced(taken: Sequence[Segment | None]) -> Choice:
 
 
 class _Use:
-    """Who uses which strands, what a strand costs whoever comes next, and what everything costs."""
+    """The strands in use: their users, the price of each for the next query, and the savings of all choices."""
 
     def __init__(self, space: Space, alone: Sequence[float], choices: Sequence[Choice]) -> None:
         self._space, self._alone = space, alone
@@ -146,7 +147,7 @@ class _Use:
         self.users = [0] * len(alone)
         self.price = list(alone)
         self.saved = 0.0
-        """Against all queries apart."""
+        """Savings against all queries apart."""
         for query, choice in enumerate(choices):
             self.join(query, choice)
 
@@ -171,7 +172,7 @@ class _Use:
         self.choices[query] = ()
 
     def attempt(self, queries: Sequence[int], choose: Callable[[int], Choice]) -> None:
-        """Other choices for some queries, all or none."""
+        """Change the choices of some queries; restore all of them if nothing is saved or a root has a single user."""
         before = [self.choices[query] for query in queries]
         saved = self.saved
         for query in queries:

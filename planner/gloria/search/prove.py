@@ -1,9 +1,9 @@
-"""The cheapest of all plans, by branch and bound, for as many queries as that can be done for.
+"""Branch and bound for the cheapest of all plans, with limits on the number of queries.
 
-To choose strands that many queries then use is a facility location problem, so no fast way is known that never errs.
-Groups of queries that have no strand in common are looked at one by one. Of a group, one query after the other takes
-each of its plans. What is left costs at least what each query would pay on its own if every strand that nobody has
-taken yet were paid in equal parts by all who still could take it.
+Choosing strands that many queries then use is a facility location problem, so no fast exact method is known. Groups of
+queries that have no strand in common are searched one by one. In a group, one query after the other takes each of its
+plans. The bound: the remaining queries cost at least what each would pay alone if every strand not taken yet were paid
+in equal parts by all queries that could still take it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from elsinore.planner.gloria.templates.template import bits
 Floats = npt.NDArray[np.float64]
 
 QUERIES = 10
-"""Of a group; larger ones are not looked at."""
+"""Most queries of a group; larger groups are not searched."""
 PLANS = 250
-"""Of a query: six stages have 233."""
+"""Most plans of a query; six stages have 233."""
 STEPS = 3000
-"""Of the search, for all groups."""
+"""Most steps of the search, for all groups together."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Way:
 
 
 def proved(space: Space, choices: Sequence[Choice]) -> tuple[list[Choice], bool]:
-    """The cheapest plan, no dearer than a given one; and whether it is known to be."""
+    """Return the cheapest plan found, no dearer than the given one, and whether every other plan has been ruled out."""
     found, certain, steps = list(choices), True, STEPS
     for group in _groups(space):
         ways = [list(islice(_ways(space, query, 0), PLANS)) for query in group] if len(group) <= QUERIES else []
@@ -55,7 +55,7 @@ def proved(space: Space, choices: Sequence[Choice]) -> tuple[list[Choice], bool]
 
 
 def _groups(space: Space) -> list[list[int]]:
-    """Queries that could use the same strand, directly or by way of others."""
+    """Group the queries that could use the same strand, directly or through other queries."""
     groups: list[int] = []
     for who in space.strands.queries:
         touching = [group for group in groups if group & who]
@@ -65,7 +65,7 @@ def _groups(space: Space) -> list[list[int]]:
 
 
 class _Search:
-    """Rows of arrays are the ways of all queries of a group, one query's behind the other's; columns are strands."""
+    """A search with arrays: rows are the plans of all queries of a group, query after query; columns are strands."""
 
     def __init__(self, space: Space, group: list[int], ways: list[list[Way]], steps: int) -> None:
         self._group, self._ways, self.left = group, ways, steps
@@ -78,7 +78,7 @@ class _Search:
         able = [[space.strands.queries[strand] >> query & 1 for strand in strands] for query in group]
         left = np.cumsum(np.array(able)[::-1], axis=0)[::-1]
         self._fair = self._cost / np.maximum(left, 1)
-        """By depth: what is left for each of the queries that still could take a strand."""
+        """By depth: the cost of each strand, divided among the remaining queries that could take it."""
         self._saved = float("-inf")
         self._best: list[Choice] = []
 
@@ -95,7 +95,7 @@ class _Search:
         return float(self._saves[rows].sum() - self._cost @ self._takes[rows].max(axis=0))
 
     def _descend(self, taken: list[Way], free: Floats, saved: float) -> None:
-        """`free`: 1 for a strand that nobody has taken, else 0."""
+        """Try the plans of the next query; `free` is 1 for a strand that no query has taken, else 0."""
         depth = len(taken)
         if depth == len(self._group):
             self._keep([way.choice for way in taken], saved)
@@ -112,7 +112,7 @@ class _Search:
             self._descend([*taken, self._ways[depth][number]], left, saved + float(gains[number]))
 
     def _hope(self, depth: int, free: Floats) -> float:
-        """What the queries that are left can save at most."""
+        """Return the most that the remaining queries can save."""
         first = self._first[depth]
         worth = self._saves[first:] - self._takes[first:] @ (self._fair[depth] * free)
         return float(np.maximum.reduceat(worth, self._first[depth:-1] - first).sum())
@@ -123,7 +123,7 @@ class _Search:
 
 
 def _ways(space: Space, query: int, place: int) -> Iterator[Way]:
-    """All plans of a query from a place on."""
+    """Yield all plans of a query from a place on."""
     if place == len(space.apart[query]):
         yield Way((), frozenset(), 0.0)
         return

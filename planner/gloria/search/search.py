@@ -16,12 +16,12 @@ class Path:
     """By pool."""
     weight: float
     broken: int
-    """Where a node was not generated from the one chosen before it: pools that two others come from may be of two
-    minds, which Equation 22 does not see."""
+    """Number of places where a node was not generated from the one chosen before it. Two pools may require different
+    nodes of a pool that both come from, which Equation 22 does not see."""
 
 
 def search(graph: Graph, prices: Prices) -> Path:
-    """GLORIA PATHSEARCH (Algorithm 1)."""
+    """Return the path of least weight: GLORIA PATHSEARCH (Algorithm 1)."""
     searcher = _Searcher(graph, prices)
     paths = (searcher.path(*candidate) for candidate in searcher.candidates())
     return min(paths, key=lambda path: (path.broken, path.weight))
@@ -31,7 +31,7 @@ class _Searcher:
     def __init__(self, graph: Graph, prices: Prices) -> None:
         self._graph, self._prices = graph, prices
         self._after: list[list[tuple[int, int]]] = [[] for _ in graph.pools]
-        """By pool: those that it leads to, and its place among those before them."""
+        """By pool: the pools that it leads to, and its place among the pools before each."""
         for pool in graph.pools:
             for place, before in enumerate(pool.before):
                 self._after[before].append((pool.stage, place))
@@ -40,7 +40,11 @@ class _Searcher:
             self._endings[ending.stage].append(ending)
 
     def candidates(self) -> list[tuple[int, Node]]:
-        """Case 1, one end node: the best edge to it. Case 2: the only one. Case 3: each edge to one of them."""
+        """Return the nodes to search paths through, with their stage.
+
+        Case 1, one end node: the node of the best edge to it. Case 2, only one path: its node. Case 3: the nodes of all
+        edges to one end node.
+        """
         stage = max((ending.stage for ending in self._graph.endings), key=lambda one: len(self._graph.pools[one].nodes))
         nodes = self._graph.pools[stage].nodes
         if len({ending.stage for ending in self._graph.endings}) == 1:
@@ -48,7 +52,7 @@ class _Searcher:
         return [(stage, node) for node in nodes]
 
     def path(self, stage: int, end: Node) -> Path:
-        """The path through a node: on reversed edges, from the end nodes back, of each pool the best for the rest."""
+        """Return the path through a node: on reversed edges, take the best node of each pool for the rest."""
         chosen: list[Node] = [end] * len(self._graph.pools)
         weight, broken = 0.0, 0
         for pool in reversed(self._graph.pools):
@@ -61,13 +65,13 @@ class _Searcher:
         return Path(tuple(chosen), weight, broken)
 
     def _onward(self, node: Node, chosen: list[Node]) -> tuple[int, float]:
-        """To what is chosen behind a node: edges that there are not, and the weight of those that there are."""
+        """Return how many edges to the nodes chosen behind a node are missing, and the weight of the others."""
         weights = [chosen[after].edges[place].get(node) for after, place in self._after[node.stage]]
         known = [weight for weight in weights if weight is not None]
         return len(weights) - len(known), sum(known) + self.ended(node)
 
     def ended(self, node: Node) -> float:
-        """The weight of the edges to the end nodes."""
+        """Return the weight of the edges to the end nodes."""
         return sum(end_weight(self._graph, self._prices, node, ending) for ending in self._endings[node.stage])
 
 

@@ -1,11 +1,11 @@
 """A query's part of a sharing plan: runs of stages that it shares with the same snapshots.
 
-Whatever the other queries do, the plan of a query is a set of *segments*, stages in a row through which it propagates
-the snapshots of one node, and it goes through the stages between them non-shared. What it pays alone are evaluations.
-What it pays with others are the propagations: one for all queries that have shared everything since the snapshots were
-created. So these make a tree for each node, and each edge of it is a *strand*, to be paid once however many use it.
-A workload sharing plan is a choice of segments for each query, and its cost what the queries pay and the strands in
-use. All plans are there, those too that split a Q-set.
+Independently of the other queries, the plan of a query is a set of *segments*: stages in a row through which it
+propagates the snapshots of one node. It goes through the stages between them non-shared. It pays for evaluations alone.
+Propagations are paid together, once for all queries that have shared everything since the snapshots were created. So
+the propagations make a tree for each node, and each edge of it is a *strand*, paid once however many queries use it. A
+workload sharing plan is a choice of segments for each query; its cost is that of the queries alone plus that of the
+strands in use. The choices cover all plans, also those that split a Q-set.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from elsinore.planner.gloria.templates.template import Mask, Route, Stage, Templ
 
 @dataclass(frozen=True)
 class Segment:
-    """Stages `first` to `last` of a route (places, `last` left out), with the snapshots of a node."""
+    """Stages `first` to `last` of a route (places, `last` excluded), with the snapshots of a node."""
 
     first: int
     last: int
     snapshot: int
     strands: tuple[int, ...]
-    """By stage."""
+    """Strands by stage."""
     own: float
-    """What the query pays alone."""
+    """The cost that the query pays alone."""
     saves: float
-    """That, less than to go through the stages non-shared."""
+    """The non-shared cost of these stages, less `own`."""
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Run:
 class Strands:
     cost: tuple[float, ...]
     root: tuple[bool, ...]
-    """Are the snapshots created here? That takes two queries at least: one alone shares nothing."""
+    """True if the snapshots are created here, which takes at least two queries: one alone shares nothing."""
     queries: tuple[Mask, ...]
-    """Who could use it."""
+    """The queries that could use the strand."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,11 @@ class Space:
 
     strands: Strands
     runs: tuple[tuple[Run, ...], ...]
-    """By query, by place."""
+    """By query, in order of place."""
     apart: tuple[tuple[float, ...], ...]
-    """By query and place, what the stage costs non-shared."""
+    """By query and place, the cost of the non-shared stage."""
     start: float
-    """What all queries pay in any case."""
+    """The cost that all queries pay in any plan."""
 
 
 def space_of(template: Template, prices: Prices) -> Space:
@@ -106,7 +106,7 @@ class _Builder:
         return Run(first, strands[0], tuple(segments))
 
     def _segment(self, route: Route, first: int, last: int, snapshot: int, strands: list[int], paid: float) -> Segment:
-        """With the evaluation behind it: of all events that go on, or of those that end."""
+        """Return a segment; its own cost includes the evaluation behind it, of events that go on or that end."""
         over = last == len(route.stages)
         nodes = self._ends(route, last) if over else frozenset(route.junctions[last])
         own = paid + self._prices.evaluated(nodes, snapshot, None if over else route.stages[last])
@@ -114,7 +114,7 @@ class _Builder:
         return Segment(first, last, snapshot, tuple(strands), own, apart - own)
 
     def _ends(self, route: Route, place: int) -> frozenset[int]:
-        """Nodes where the query may end; those of a Kleene sub-pattern are behind it."""
+        """Return the nodes where the query may end; those of a Kleene sub-pattern are counted behind it."""
         if place < len(route.stages) and self._template.stages[route.stages[place]].kleene:
             return frozenset()
         return only(route.junctions[place], route.ends)
@@ -123,7 +123,7 @@ class _Builder:
         return [self._template.stages[stage] for stage in route.stages]
 
     def _strand(self, before: int, stage: int, cost: float, query: int) -> int:
-        """`before`: the strand before it; at a root -1 less the node."""
+        """Return the number of a strand; `before` is the strand before it, or -1 - node at a root."""
         number = self._known.setdefault((before, stage), len(self.cost))
         if number == len(self.cost):
             self.cost.append(cost)

@@ -12,11 +12,11 @@ from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member
 
 Key = tuple[bool, tuple[tuple[TypeNode, TypeNode, str], ...]]
-"""What is the same for all queries that have a stage."""
+"""Identity of a stage in all routes: whether it is Kleene, and its transitions."""
 
 
 def templates(queries: tuple[QueryPlan, ...]) -> tuple[tuple[Template, ...], tuple[tuple[str, str], ...]]:
-    """All templates of two queries or more; and, for each query that is in none, by name, why."""
+    """Return all templates of two queries or more, and the name and reason of each query that is in none."""
     chains, apart = members_of(queries)
     keys = {member: tuple(_key(chain, link) for link in chain.links) for member, chain in chains.items()}
     found = []
@@ -29,7 +29,7 @@ def templates(queries: tuple[QueryPlan, ...]) -> tuple[tuple[Template, ...], tup
 
 
 def template_of(queries: tuple[QueryPlan, ...], chains: dict[Member, Chain]) -> Template:
-    """One template of the queries, whether or not they have anything in common."""
+    """Return one template of the queries, whether or not they have anything in common."""
     nodes: dict[TypeNode, int] = {}
     stages: dict[Key, tuple[tuple[Transition, ...], bool]] = {}
     places: dict[Key, int] = {}
@@ -91,7 +91,7 @@ def _route(nodes: dict[TypeNode, int], chain: Chain, stages: tuple[int, ...]) ->
 def _connected(
     queries: tuple[QueryPlan, ...], chains: dict[Member, Chain], keys: dict[Member, tuple[Key, ...]]
 ) -> list[list[Member]]:
-    """Members of the same grouping that have a stage in common, directly or by way of others."""
+    """Group the members of the same grouping that have a stage in common, directly or through other members."""
     having: dict[tuple[object, ...], list[Member]] = {}
     for member, chain in chains.items():
         split = split_of(member, queries[member.query])

@@ -1,4 +1,4 @@
-"""A query's automaton as a chain: single types and Kleene sub-patterns, one behind the other."""
+"""A query's automaton as a chain of single types and Kleene sub-patterns."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Chain:
     """By position."""
     links: tuple[Link, ...]
     junctions: tuple[tuple[int, ...], ...]
-    """Before, between and behind the links: positions."""
+    """Positions before the first link, between two links and behind the last."""
     starts: frozenset[int]
     ends: frozenset[int]
 
 
 def chain_of(plan: QueryPlan, counter: Counter) -> Chain | None:
-    """None where trends may choose between ways that do not meet in a Kleene sub-pattern."""
+    """Return the chain of a counter; None if trends may choose between ways that meet in no Kleene sub-pattern."""
     whole = counter.automata[0]
     parts = _loops(whole)
     place = {p: number for number, part in enumerate(parts) for p in part}
@@ -80,9 +80,10 @@ def _link(whole: Automaton, edges: tuple[Edge, ...], kleene: bool) -> Link:
 
 
 def _loops(whole: Automaton) -> list[list[int]]:
-    """Positions that can reach one another, in the order of the pattern: positions are numbered as they stand in it.
+    """Group the positions that can reach one another, in the order of the pattern.
 
-    A loop is a run of positions: what stands between its first and its last is in it.
+    Positions are numbered as they stand in the pattern, so a loop is a run of positions: all between its first and its
+    last belong to it.
     """
     ends = {p: p for p in range(len(whole.positions))}
     for p, following in whole.follow.items():
@@ -125,7 +126,7 @@ def _kinds(edges: list[tuple[int, int]]) -> dict[tuple[int, int], Kind]:
 
 
 def _entries(whole: Automaton, parts: list[list[int]], number: int) -> tuple[int, ...]:
-    """Where trends come into a part: from the one before, or as they start."""
+    """Return the positions where trends enter a part: from the part before, or as they start."""
     before = parts[number - 1] if number else []
     return tuple(p for p in parts[number] if p in whole.first or any(p in whole.follow[b] for b in before))
 

@@ -11,7 +11,7 @@ from elsinore.planner.plans.sharing import Member
 
 
 def members_of(queries: tuple[QueryPlan, ...]) -> tuple[dict[Member, Chain], dict[int, str]]:
-    """The queries that can be in a plan, and for each other one, by number, why not."""
+    """Return the queries that can be in a plan, and by number the reason of each other one."""
     found, apart = {}, {}
     for number, plan in enumerate(queries):
         chain, reason = _chain(plan)
@@ -23,12 +23,12 @@ def members_of(queries: tuple[QueryPlan, ...]) -> tuple[dict[Member, Chain], dic
 
 
 def why_apart(plan: QueryPlan) -> str | None:
-    """Why a query can be in no plan, whatever the others are; None if it can."""
+    """Return why a query can be in no plan, whatever the others are; None if it can."""
     return _chain(plan)[1]
 
 
 def split_of(member: Member, plan: QueryPlan) -> tuple[object, ...]:
-    """Queries that differ in this cannot be in one plan: grouping, and extremes. It is the same for HAMLET."""
+    """Return the grouping and the extremes, in which queries of one plan must agree; they are the same for HAMLET."""
     return Candidate(member, plan, {}).split
 
 

@@ -1,4 +1,4 @@
-"""An order of stages in which each comes behind those that lead to it."""
+"""A topological order of stages."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 
 def ordered(count: int, routes: Sequence[Sequence[int]]) -> list[int]:
-    """Stages by number, the first ones first; where routes go round in a circle, it is cut at the lowest number."""
+    """Return the stages by number, each behind those that lead to it; a cycle is broken at the lowest number left."""
     behind: list[set[int]] = [set() for _ in range(count)]
     for route in routes:
         for before, after in pairwise(route):

@@ -3,7 +3,7 @@
 A node is an event type together with the local predicates on it, so that queries meet in a transition only where they
 take the same events. Queries are numbered within the template, and sets of them are bit masks.
 
-What a query does between two places where all its trends pass is a *stage*: one transition of a sequence, or a whole
+A *stage* is the part of a query between two places that all its trends pass: one transition of a sequence, or a whole
 Kleene sub-pattern with its feedback transitions (Section 7.1 keeps these apart from sequences over the same types). A
 query is a *route* of stages. All queries with a stage could share it.
 """
@@ -36,7 +36,7 @@ class TypeNode:
 
 @dataclass(frozen=True)
 class Transition:
-    """tran(E_i, E_j), by number of the nodes."""
+    """A transition tran(E_i, E_j), with its nodes by number."""
 
     source: int
     target: int
@@ -45,10 +45,10 @@ class Transition:
 
 @dataclass(frozen=True)
 class Stage:
-    """What all queries of a Q-set share as a whole, or not at all."""
+    """A part of a route that all queries of a Q-set share as a whole, or not at all."""
 
     transitions: tuple[Transition, ...]
-    """One, but in a Kleene sub-pattern, or before or behind one that may begin or end in several ways."""
+    """One; several in a Kleene sub-pattern, and before or behind one that may begin or end in several ways."""
     kleene: bool
     queries: Mask
     guarded: Mask
@@ -69,36 +69,36 @@ class Stage:
 
     @property
     def locals(self) -> tuple[int, ...]:
-        """The nodes whose snapshots may be created here: the source; within Kleene any (Path Generation Principle)."""
+        """Return the nodes whose snapshots may be created here: a single source; in Kleene any node (Section 6)."""
         return self.nodes if self.kleene else self.sources if len(self.sources) == 1 else ()
 
 
 @dataclass(frozen=True)
 class Route:
-    """A query: its stages in the order in which trends go through them.
+    """The stages of a query in the order in which trends go through them.
 
     Between two stages, before the first and behind the last, trends pass a *junction*: a few nodes, mostly one.
     """
 
     stages: tuple[int, ...]
     junctions: tuple[tuple[int, ...], ...]
-    """One more than stages."""
+    """Junctions by their nodes; there is one more than stages."""
     starts: frozenset[int]
     """The nodes that START has a transition to."""
     ends: frozenset[int]
     """The nodes that have a transition to END."""
     guarded: frozenset[int]
-    """Places in the route whose stage has a negation in its gap."""
+    """Places in the route of the stages with a negation in their gap."""
 
 
 @dataclass(frozen=True)
 class Template:
     members: tuple[Member, ...]
-    """The queries by number: which counter of which query of the workload."""
+    """By number of the query in the template: its counter in the workload."""
     names: tuple[str, ...]
     nodes: tuple[TypeNode, ...]
     stages: tuple[Stage, ...]
-    """In an order in which a stage comes behind those that lead to it, as far as there is one."""
+    """In topological order, as far as the routes have no cycle."""
     routes: tuple[Route, ...]
     """By query."""
 
@@ -107,7 +107,7 @@ class Template:
 
 
 def bits(mask: Mask) -> Iterator[int]:
-    """The numbers in a set, ascending."""
+    """Yield the numbers in a set, ascending."""
     while mask:
         low = mask & -mask
         yield low.bit_length() - 1
