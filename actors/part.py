@@ -99,7 +99,7 @@ class Part:
             self.end = max(_over(query, until, self._clock) for query in self.plan.queries)
 
     def silence(self, wanted: Set[Query]) -> None:
-        """Return no more rows of queries other than these."""
+        """Make all queries silent but these: they have no more rows."""
         queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
         self.plan = replace(self.plan, queries=tuple(queries))
 

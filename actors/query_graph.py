@@ -45,7 +45,7 @@ class QueryGraph:
         return self._collect(lambda counting: counting.process(*taken[counting], moments))
 
     def _moments(self, taken: list[tuple[Counting, Events]]) -> Moments | None:
-        """Return the times of the events that can end a trend, by group and over all partitions of it."""
+        """Return, by group, the times at which an event in any of its partitions can end a trend."""
         if not self.plan.per_event:
             return None
         ending = [(events, counting.ends[events.kind]) for counting, events in taken]
