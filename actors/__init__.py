@@ -1,1 +1,1 @@
-"""What holds state: graphs of counters over partitions, and the engine that feeds them."""
+"""Stateful execution of plans: graphs of counters over partitions, and the engine that feeds them."""

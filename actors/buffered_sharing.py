@@ -1,4 +1,4 @@
-"""A share set whose graph keeps events, for all its queries: what such share sets have in common."""
+"""Common base of share sets whose graph keeps the events of all queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elsinore.planner.plans.sharing import ShareSet
 
 
 class KeepsEvents(Protocol):
-    """The graph of such a share set."""
+    """The graph of a share set that keeps events."""
 
     @property
     def buffer(self) -> Buffer: ...
@@ -29,7 +29,7 @@ class KeepsEvents(Protocol):
 
 
 class BufferedCounting(SharedCounting):
-    """A counter whose events are kept by its share set, which has loaded its columns before."""
+    """A counter whose share set keeps its events. On `load`, the share set has loaded its columns before."""
 
     def load(self, state: dict[str, Any]) -> None:
         super().load(state)
@@ -62,11 +62,11 @@ class BufferedSharing(Generic[C, G]):
 
     @property
     def members(self) -> dict[tuple[int, int], SharedCounting]:
-        """By query and counter."""
+        """Return the counters by query and counter number."""
         return {(m.query, m.counter): c for m, c in zip(self.share_set.members, self.countings, strict=True)}
 
     def learn(self, columns: Mapping[str, pa.Array]) -> None:
-        """Make room for what these values need, in the buffer and with each counter."""
+        """Add the columns that these values need, to the buffer and to each counter."""
         shared, buffer = self.shared.columns, self.graph.buffer
         types, whole = dict(shared.types), shared.whole_keys
         added = shared.learn(columns)
@@ -81,7 +81,7 @@ class BufferedSharing(Generic[C, G]):
         self.graph.renew()
 
     def keep(self, slots: Any) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep these partitions alone, in this order."""
         buffer = self.graph.buffer
         known = max(int(column.max(initial=-1)) for column in (slots, buffer.events.slot)) + 1
         buffer.keep(slots, known)
@@ -90,7 +90,7 @@ class BufferedSharing(Generic[C, G]):
         return {"columns": self.shared.columns.save(), "kinds": self.kinds.save(), "graph": self.graph.save()}
 
     def load(self, state: dict[str, Any]) -> None:
-        """The counters load their own."""
+        """Load the state of the share set; the counters load their own."""
         self.shared.columns.load(state["columns"])
         self.kinds.load(state["kinds"])
         self.graph.load(state["graph"])

@@ -1,8 +1,8 @@
 """AND: pairs of trends, one per operand (GRETA's counting rule).
 
-Members of one match are different trends, and do not stand in an order. A trend is counted by
-the exact set of operands that it matches; a match takes members from such sets so that every
-operand gets one of its own. Where no trend matches two operands that is a plain product.
+The members of one match are different trends and have no order. A trend is counted under the exact
+set of operands that it matches; a match takes its members from such sets so that every operand gets
+a member of its own. Where no trend matches two operands, the number of matches is a plain product.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Key = tuple[int, int, int]
 
 
 def matches(counts: dict[Operands, int], operands: int) -> int:
-    """How many matches there are, given how many trends match all of some operands (at the least)."""
+    """Return the number of matches; `counts` has, by set of operands, the trends that match at least these."""
     exactly = _exactly(counts)
     total = 0
     for members in _systems(tuple(exactly), operands):
@@ -40,7 +40,7 @@ def matches(counts: dict[Operands, int], operands: int) -> int:
 
 
 def _exactly(counts: dict[Operands, int]) -> dict[Operands, int]:
-    """Trends by the set of operands that they match, and no others: inclusion and exclusion."""
+    """Return the numbers of trends by the exact set of operands that they match, by inclusion and exclusion."""
     return {
         kind: sum(
             (-1) ** (len(larger) - len(kind)) * count for larger, count in counts.items() if set(kind) <= set(larger)
@@ -51,7 +51,7 @@ def _exactly(counts: dict[Operands, int]) -> dict[Operands, int]:
 
 @cache
 def _systems(kinds: tuple[Operands, ...], operands: int) -> tuple[tuple[tuple[Operands, int], ...], ...]:
-    """The ways to take as many members as there are operands so that every operand can have one of its own."""
+    """Return the ways to choose as many members as there are operands so that each operand can have its own."""
     return tuple(
         tuple(Multiset(chosen).items())
         for chosen in combinations_with_replacement(kinds, operands)
@@ -68,7 +68,7 @@ def _represents(members: Sequence[Operands], operands: frozenset[int]) -> bool:
 def conjoin(
     plan: QueryPlan, countings: Sequence[Counting], cells: Sequence[Cells | None], partitions: Partitions
 ) -> list[Rows]:
-    """The rows of a query with AND, from what its counters found by partition."""
+    """Return the rows of a query with AND from the cells of its counters, which are by partition."""
     decoders = [Decoder(c.columns, one) if one else None for c, one in zip(countings, cells, strict=True)]
     by_key = [_by_key(decoder) for decoder in decoders]
     operands = sum(len(counting.counter.operands) == 1 for counting in countings)
@@ -86,7 +86,7 @@ def conjoin(
 
 
 class _Match:
-    """The matches of one partition in one window, and where its operands' cells are."""
+    """The matches of one partition in one window, with the rows of its operands' cells."""
 
     def __init__(self, count: int, trends: dict[Operands, int], rows: list[int | None]) -> None:
         self.count = count
@@ -142,7 +142,7 @@ def _rows(
 
 
 def _parts(found: list[_Match], at: int, operands: Operands) -> list[tuple[int, Fraction]]:
-    """Cells of one operand, each with the number of matches that every trend in it is part of."""
+    """Return the cells of one operand, each with the number of matches that each of its trends is part of."""
     return [
         (row, Fraction(match.count, match.trends[operands])) for match in found if (row := match.rows[at]) is not None
     ]

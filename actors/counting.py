@@ -1,4 +1,4 @@
-"""One counter of a query at work: from a batch's columns to cells of results."""
+"""Execution of one counter of a query: from the columns of a batch to cells of results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from elsinore.planner.time.windows import Windows
 
 @dataclass(frozen=True)
 class Batch:
-    """Events sorted by time, with the partition of each (-1: in none); none that come later are older than `later`."""
+    """Events sorted by time, with the partition of each (-1: none); no later event is older than `later`."""
 
     types: pa.DictionaryArray
     times: npt.NDArray[np.int64]
@@ -45,7 +45,7 @@ class Batch:
     later: int
 
     def between(self, first: int, end: int) -> Batch:
-        """The events of a time no earlier than the one, and earlier than the other."""
+        """Return the events from the time `first` on and before the time `end`."""
         lo, hi = (int(np.searchsorted(self.times, time)) for time in (first, end))
         if hi - lo == len(self.times):
             return self
@@ -54,7 +54,7 @@ class Batch:
 
 
 class Counting:
-    """A counter's graph, and what it takes to feed it."""
+    """A counter: its graph, and the columns that the graph reads."""
 
     pane_graph: type[PaneGraph] = PaneGraph
 
@@ -89,7 +89,7 @@ class Counting:
         return self.pane_graph(self._tables(), states, lanes, keys, windows, method, self.exact)
 
     def _buffered(self, plan: QueryPlan, clock: Clock) -> tuple[Callable[..., WindowGraph], Callable[..., MovingGraph]]:
-        """What evaluates windows whose events are kept, those of panes and those that move."""
+        """Return how to make a graph that keeps events: one of windows with panes, and one of windows that move."""
         if plan.method == "trends":
             budget = Budget(plan.query, clock)
             return partial(TrendWindowGraph, budget), partial(TrendMovingGraph, budget)
@@ -107,11 +107,11 @@ class Counting:
         return tables(machine, own.sums, [variable for variable, _ in own.minima])
 
     def layout(self) -> Columns:
-        """The columns that the lanes add up and compare."""
+        """Return the columns that the lanes add up and compare."""
         return Columns(self.columns.layout, [(lane.variable, n) for n, lane in enumerate(self.columns.minima)])
 
     def take(self, batch: Batch) -> tuple[Events, Links]:
-        """The columns that the graph asks for, of the events that it has to see."""
+        """Return the columns that the graph reads, of the events that it has to see."""
         kinds = self.classifier.kinds(batch.types, batch.columns)
         wanted = batch.slots >= 0
         if not self.takes_all:
@@ -129,7 +129,7 @@ class Counting:
         return events, self._links(columns, kinds)
 
     def _learn(self, columns: Mapping[str, pa.Array]) -> None:
-        """Make room for what these values need; minima of integers are kept as floats once there are floats."""
+        """Add the lanes that these values need. Minima of integers are kept as floats once there are floats."""
         whole = self.columns.whole_keys
         for at, count, column in self.columns.learn(columns):
             self.graph.add_lanes(at, count, column, self._tables())
@@ -137,7 +137,7 @@ class Counting:
             self.graph.change_keys(key, partial(self.columns.as_floats, key))
 
     def _reads(self) -> set[str]:
-        """The attributes that are needed beyond the event classes."""
+        """Return the attributes that are read after events have been classified."""
         return {lane.attribute for lane in self.counter.lanes if lane.attribute} | (
             self.links.reads if self.links else set()
         )
@@ -168,7 +168,7 @@ class Counting:
 
 
 def no_links(events: int) -> Links:
-    """So many events, of which nothing is compared."""
+    """Return the columns of no links, for so many events."""
     nothing = np.zeros((0, events), np.int64)
     known = np.zeros((0, events), np.bool_)
     return Links(nothing, nothing, known, known)

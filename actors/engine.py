@@ -1,8 +1,8 @@
-"""The engine of one process: batches in, rows out; its state can be saved between any two batches.
+"""The engine of one process: takes batches and returns rows; its state can be saved between any two batches.
 
-So can its plan be changed. Nothing that was counted is translated from one plan to another: where they differ, both run
-side by side until the windows are over that began before the change. The old plan answers these, the new one all that
-begin later. That holds for every strategy and every kind of window.
+Its plan can be changed between any two batches, too. No state is translated from one plan to another: where the plans
+differ, both run side by side until the windows that began before the change are over. The old plan answers these
+windows, the new plan all that begin later. That holds for every strategy and every kind of window.
 """
 
 from __future__ import annotations
@@ -43,20 +43,20 @@ from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.spans import show_length
 
 SLICE = 1 << 22
-"""Events whose derived columns are in memory at once."""
+"""Number of events in a slice of a batch; derived columns are in memory for one slice at a time."""
 
 LATE_KEPT = 10_000
-"""Late events that an engine keeps to be looked at. All of them may be more than memory holds."""
+"""Number of late events that an engine keeps for inspection: all of them may not fit into memory."""
 
 S = TypeVar("S")
 
 
 class Engine:
-    """Evaluates a plan over a stream.
+    """The evaluation of a plan over a stream.
 
-    A batch is a RecordBatch: the type (dictionary of texts), the time in ticks of the clock, and
-    then attributes by name, all that `columns` has. Its events may be in any order. Batches may overlap in time by the
-    allowed `lateness` (in ticks); events older than that are handed back in `late`.
+    A batch is a RecordBatch. Its columns are the type (a dictionary of texts), the time in ticks of the clock, and then
+    the attributes by name, all that `columns` lists. Its events may be in any order. Batches may overlap in time by the
+    allowed `lateness` (in ticks); older events are put into `late`.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class Engine:
         self.numeric = numeric
         self.reorder = Reorder(lateness)
         self.dropped = 0
-        """Events with a null in an attribute that splits the stream."""
+        """Number of events with a null in an attribute that splits the stream."""
         self.late: list[pa.RecordBatch] = []
-        """The first events that came behind the watermark; `late_count` has the number of all."""
+        """The first events that came behind the watermark; `late_count` counts all of them."""
         self.late_count = 0
         self.on_late: Callable[[pa.RecordBatch], None] | None = None
-        """Called with late events as they come, all of them."""
+        """Called with the late events of each batch, all of them."""
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
         self._setting = Setting(
             clock, numeric == "exact", optimizer or optimizer_of(plan.strategy), record_decisions, hamlet_graph
@@ -87,12 +87,12 @@ class Engine:
         self._parts: list[Part] = []
         self._decided: list[tuple[Decisions, list[str]]] = []
         self._shared: list[npt.NDArray[np.int64]] = []
-        """What share sets and planned sets that are gone decided, and counted."""
+        """Counters of retired planned sets, for the totals; `_decided` has the decisions of retired share sets."""
         self.change(plan)
 
     @property
     def sharings(self) -> list[Sharing]:
-        """The share sets that decide about bursts."""
+        """Return the share sets that decide about bursts."""
         return self._of(Sharing)
 
     @property
@@ -116,30 +116,30 @@ class Engine:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that batches have to have: while a change goes on, those of both plans."""
+        """Return the attributes that batches must have; during a change, those of both plans."""
         return tuple(sorted({column for part in self._parts for column in part.plan.columns}))
 
     @property
     def moment(self) -> int:
-        """The earliest time from which on windows may be another plan's: later than every event seen so far, and no
-        earlier than the last change."""
+        """Return the earliest time from which another plan may answer windows: later than every event seen so far, and
+        no earlier than the last change."""
         seen = self.reorder.watermark + self.reorder.lateness + 1 if self.reorder.watermark > START else START
         return max([seen, *(part.since for part in self._parts)])
 
     @property
     def changing(self) -> bool:
-        """Are there still windows to answer by an earlier plan?"""
+        """Return whether windows of an earlier plan are still open."""
         return any(part.until != END for part in self._parts)
 
     def change(self, plan: Plan, since: int | None = None) -> None:
-        """Go on with another plan, of the same queries or of others, from a moment on; without one, as soon as may be.
+        """Switch to another plan, of the same queries or of others, at the time `since`; by default at `moment`.
 
-        Windows that begin at `since` or later are answered by the new plan, those before it by the old one, each as if
-        there were no other. A window that moves begins at `t - within`. So a query that is new has rows of the windows
-        that begin at `since` or later. One that is gone has no more rows at once, of open windows neither.
+        The new plan answers the windows that begin at `since` or later, and the old plan those that begin before it,
+        each as if it were the only plan. A window that moves begins at `t - within`. So a new query has rows of the
+        windows that begin at `since` or later. A removed query has no more rows at once, not even of open windows.
 
-        Parts that both plans have simply go on. Until the windows of the old one are over, batches have the `columns`
-        of both.
+        Parts that both plans have continue unchanged. Until the windows of the old plan are over, batches must have the
+        `columns` of both.
         """
         since = self._checked(plan, since)
         wanted, types = speaking(plan), self._types()
@@ -154,11 +154,11 @@ class Engine:
         self._parts += (self._begun(one, since, types) for one in made)
         self.plan = plan
         self.statistics = StreamStatistics.of(plan, self.clock)
-        """For whoever looks for other plans."""
+        """Numbers of events and bursts, from which `Replanner` looks for other plans."""
         self._end()
 
     def _checked(self, plan: Plan, since: int | None) -> int:
-        """The moment of a change that can be made."""
+        """Return the time of a change to a plan, or raise an error where this engine cannot change to it then."""
         for span in plan.spans:
             if (span * self.clock.ticks_per_second).denominator != 1:
                 message = f"a window or slide of {show_length(span)} is no whole number of this engine's ticks"
@@ -179,7 +179,7 @@ class Engine:
         return found
 
     def _begun(self, plan: Plan, since: int, types: dict[str, pa.DataType]) -> Part:
-        """Queries that split the stream alike share the numbering."""
+        """Create a part. Parts of queries that split the stream alike share one numbering of the partitions."""
         query = plan.queries[0]
         attributes, groups = query.partition, len(query.query.groups)
         partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
@@ -188,7 +188,7 @@ class Engine:
         return part
 
     def _end(self) -> None:
-        """Let go of parts whose windows are over."""
+        """Retire the parts whose windows are over."""
         gone = [part for part in self._parts if part.over(self.reorder.watermark)]
         if not gone:
             return
@@ -199,15 +199,15 @@ class Engine:
         self._partitions = {key: one for key, one in self._partitions.items() if id(one) in used}
 
     def feed(self, batch: pa.RecordBatch) -> list[Rows]:
-        """Take in a batch; the rows of all windows that the watermark has passed."""
+        """Take in a batch, and return the rows of all windows that the watermark has passed."""
         return [rows.finished() for rows in self.take(batch)]
 
     def finish(self) -> list[Rows]:
-        """The stream is over: the rows of all windows that are still open."""
+        """End the stream, and return the rows of all windows that are still open."""
         return [rows.finished() for rows in self.drain()]
 
     def take(self, batch: pa.RecordBatch, watermark: int | None = None) -> list[PartialRows]:
-        """As `feed`, of a part of the stream; `watermark` is that of all of it."""
+        """Do as `feed`, for a part of the stream: rows are partial, and `watermark` is that of the whole stream."""
         ready, late = self.reorder.feed(batch, watermark)
         if late is not None:
             self._note_late(late)
@@ -230,7 +230,7 @@ class Engine:
             self.late.append(late if len(late) <= room else late.take(pa.array(range(room))))
 
     def look(self, batch: pa.RecordBatch) -> Observed | None:
-        """What the stream is like, going by these events; they are not taken in."""
+        """Return the statistics of these events as a sample of the stream, without taking them in."""
         statistics = StreamStatistics.of(self.plan, self.clock)
         events = self._named(batch.sort_by(batch.schema.names[1]))
         columns = dict(zip(events.schema.names, events.columns, strict=True))
@@ -240,7 +240,7 @@ class Engine:
         return statistics.take()
 
     def drain(self) -> list[PartialRows]:
-        """As `finish`, of a part of the stream."""
+        """Do as `finish`, for a part of the stream: rows are partial."""
         waiting = self.reorder.finish()
         rows = self._process(waiting, END) if waiting is not None else []
         for part in self._parts:
@@ -248,12 +248,12 @@ class Engine:
         return rows
 
     def _process(self, batch: pa.RecordBatch, later: int) -> list[PartialRows]:
-        """Take in events, sorted by time; none that come later are older than `later`."""
+        """Take in events, sorted by time; no later event is older than `later`."""
         rows: list[PartialRows] = []
         for whole, after in _slices(self._named(batch), later):
             for number, partitions in enumerate(self._partitions.values()):
                 parts = [part for part in self._parts if part.partitions is partitions]
-                # Events of before a change may not have the columns that it asks for.
+                # Events from before a change may lack columns that the new plan reads.
                 needed = _between(whole, min(part.first for part in parts), max(part.end for part in parts))
                 if needed.num_rows:
                     events = self._batch(partitions, needed, after)
@@ -264,7 +264,7 @@ class Engine:
         return rows
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Only events of types that some query names, where none has to see the others."""
+        """Drop the events of types that no query names, unless a contiguous query has to see them."""
         plans = [part.plan for part in self._parts]
         if any(one.query.semantics == "contiguous" for plan in plans for one in plan.queries):
             return batch
@@ -284,7 +284,7 @@ class Engine:
         return Batch(types, ticks, columns, slots, later)
 
     def _forget(self) -> None:
-        """Partitions whose last event has left every window."""
+        """Forget the partitions whose last event has left every window."""
         lengths = (query.query.within.seconds for part in self._parts for query in part.plan.queries)
         longest = self.clock.ticks(max(lengths, default=Fraction(0)))
         for partitions in self._partitions.values():
@@ -300,7 +300,7 @@ class Engine:
                 part.keep(kept)
 
     def keep(self, keys: Sequence[str], groups: int, own: range) -> None:
-        """Go on with a part of the stream: what has, by these attributes, one of these key groups of all."""
+        """Keep only partitions and waiting events whose key group (of `groups`, by these attributes) is in `own`."""
         for partitions in self._partitions.values():
             if not partitions.count:
                 continue
@@ -317,23 +317,23 @@ class Engine:
 
     @property
     def totals(self) -> tuple[int, int, int]:
-        """Bursts decided about, those shared, and snapshots."""
+        """Return the numbers of bursts decided about, of bursts shared, and of snapshots."""
         totals = [*(one.totals for one, _ in self._decisions()), *self._counted()]
         bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
         return bursts, shared, snapshots
 
     @property
     def decision_seconds(self) -> float:
-        """That all decisions took."""
+        """Return the seconds that all decisions took."""
         return sum(one.seconds for one, _ in self._decisions())
 
     def decisions(self) -> pa.Table:
-        """What was decided about every burst, where that was to be recorded."""
+        """Return a table of what was decided about every burst; it is empty unless decisions are recorded."""
         decided = self._decisions()
         return decisions_table([one for one, _ in decided], [names for _, names in decided], self.clock)
 
     def forget_decisions(self, but: int) -> None:
-        """Those about bursts that are older than the last so many of each share set."""
+        """Forget decisions about bursts that are older than the last `but` of each share set."""
         for one, _ in self._decisions():
             one.forget(but)
 
@@ -344,7 +344,7 @@ class Engine:
         return [*self._shared, *(planned.graph.totals for planned in self.planned)]
 
     def save(self) -> bytes:
-        """Everything that the rows to come depend on."""
+        """Return the state as bytes: everything that later rows depend on."""
         return pack(
             signed(
                 {
@@ -368,10 +368,10 @@ class Engine:
         record_decisions: bool = False,
         since: int | None = None,
     ) -> Engine:
-        """An engine as it was when `save` was called, in the middle of a change or not.
+        """Return an engine in the state that `save` returned, in the middle of a change or not.
 
-        What its parts are is part of the state. If `plan` is another one than it was saved with, it is changed to it,
-        from `since` on.
+        The state says which parts the engine has. If `plan` differs from the plan that was saved, the engine changes to
+        it at `since`.
         """
         state = checked(unpack(data))
         nothing = Plan(plan.strategy, ())
@@ -396,7 +396,7 @@ class Engine:
 
 
 def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Cut where the time changes; with the time before which nothing comes any more."""
+    """Cut a batch where the time changes, and yield each slice with the time before which no later event comes."""
     times = batch.column(1).to_numpy()
     start = 0
     while start < len(times):
@@ -408,7 +408,7 @@ def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch,
 
 
 def _between(batch: pa.RecordBatch, first: int, end: int) -> pa.RecordBatch:
-    """The events, sorted by time, of a time no earlier than the one, and earlier than the other."""
+    """Return the events of a batch sorted by time, from the time `first` on and before the time `end`."""
     times = batch.column(1).to_numpy()
     lo, hi = (int(np.searchsorted(times, time)) for time in (first, end))
     return batch.slice(lo, hi - lo)

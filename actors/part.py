@@ -1,4 +1,4 @@
-"""A part of a plan at work: queries that share, or one that runs apart, and the windows that they answer."""
+"""Execution of a part of a plan: queries that share, or one that runs apart, over the windows that they answer."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
 
 @dataclass(frozen=True)
 class Setting:
-    """What is the same for all parts of an engine."""
+    """The settings that all parts of an engine have in common."""
 
     clock: Clock
     exact: bool
@@ -58,7 +58,7 @@ class Setting:
 
 
 class Part:
-    """It answers the windows that begin at `since` or later, and, once it is told to stop, before `until`."""
+    """A part of a plan, for the windows that begin at `since` or later and, after `stop`, before `until`."""
 
     def __init__(self, plan: Plan, partitions: Partitions, since: int, setting: Setting) -> None:
         self.plan = plan
@@ -66,9 +66,9 @@ class Part:
         self.since = since
         self.until = END
         self.first = min(_first(query, since, setting.clock) for query in plan.queries)
-        """The first time of which it needs the events."""
+        """The time in ticks from which on the part needs events."""
         self.end = END
-        """When the last of its windows is over."""
+        """The time in ticks at which the last of its windows is over."""
         self._clock = setting.clock
         self.sharings = [setting.sharing(plan, share_set) for share_set in plan.share_sets]
         shared: dict[tuple[int, int], SharedCounting] = {}
@@ -88,28 +88,28 @@ class Part:
         self.admit()
 
     def goes_on_as(self, other: Plan) -> bool:
-        """Is a part of a new plan what runs here? Whoever is silent would have missed windows."""
+        """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
         heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
         return self.until == END and heard and run_alike(self.plan, other)
 
     def stop(self, until: int) -> None:
-        """Others answer the windows that begin from now on."""
+        """Leave the windows that begin at `until` or later to other parts."""
         if self.until == END:
             self.until = until
             self.end = max(_over(query, until, self._clock) for query in self.plan.queries)
 
     def silence(self, wanted: Set[Query]) -> None:
-        """No more rows of other queries than these."""
+        """Make all queries silent but these: they have no more rows."""
         queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
         self.plan = replace(self.plan, queries=tuple(queries))
 
     def over(self, time: int) -> bool:
-        """Will there be no more rows, when no event older than this will come?"""
+        """Return whether there will be no more rows, given that no event older than `time` will come."""
         empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
         return empty or self.end <= time
 
     def admit(self) -> None:
-        """New partitions have been seen."""
+        """Make room for new partitions."""
         for graph in self.graphs:
             graph.admit()
 
@@ -123,20 +123,20 @@ class Part:
         return self._rows(lambda graph: graph.process(batch) + graph.settle(int(batch.times[-1])))
 
     def settle(self, time: int) -> list[PartialRows]:
-        """Rows of the windows that end no later than `time`; no event older than that will come."""
+        """Return the rows of windows that end no later than `time`; no event older than that will come."""
         return self._rows(lambda graph: graph.settle(time))
 
     def finish(self) -> list[PartialRows]:
         return self._rows(QueryGraph.finish)
 
     def _rows(self, step: Callable[[QueryGraph], list[PartialRows]]) -> list[PartialRows]:
-        """Of all that the graphs find, what is theirs to answer."""
+        """Return the rows that `step` finds, without silent queries and without windows of other parts."""
         found = [(query, step(graph)) for query, graph in zip(self.plan.queries, self.graphs, strict=True)]
         own = (rows.begun(self.since, self.until) for query, some in found if not query.silent for rows in some)
         return [rows for rows in own if len(rows)]
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep these partitions alone, in this order."""
         for sharing in self.sharings:
             if isinstance(sharing, Shared):
                 sharing.graph.flush()
@@ -146,7 +146,7 @@ class Part:
             sharing.keep(kept)
 
     def types(self) -> dict[str, pa.DataType]:
-        """What is known of the values of attributes."""
+        """Return the types of attributes, as far as they are known."""
         found: dict[str, pa.DataType] = {}
         for graph in self.graphs:
             for counting in graph.countings:
@@ -154,7 +154,7 @@ class Part:
         return found
 
     def know(self, types: Mapping[str, pa.DataType]) -> None:
-        """Values are taken for what they were before: where some were floats, whole numbers are floats as well."""
+        """Adopt types that are known of attributes: where some values were floats, integers count as floats."""
         columns = [counting.columns for graph in self.graphs for counting in graph.countings]
         for one in (*columns, *(sharing.shared.columns for sharing in self.sharings)):
             read = {lane.attribute for lane in one.lanes}
@@ -179,7 +179,7 @@ class Part:
 
 
 def _first(plan: QueryPlan, since: int, clock: Clock) -> int:
-    """When the first window begins that begins no earlier than `since`."""
+    """Return the time at which the first window begins that begins no earlier than `since`."""
     if plan.query.slide is None:
         return since
     slide = clock.ticks(plan.query.slide.seconds)
@@ -187,7 +187,7 @@ def _first(plan: QueryPlan, since: int, clock: Clock) -> int:
 
 
 def _over(plan: QueryPlan, until: int, clock: Clock) -> int:
-    """When the last window ends that begins before `until`. One that moves is `(t - within, t]`, with its end in it."""
+    """Return when the last window that begins before `until` is over. One that moves is `(t - within, t]`."""
     within = clock.ticks(plan.query.within.seconds)
     if plan.query.slide is None:
         return until + within

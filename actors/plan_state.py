@@ -1,6 +1,6 @@
-"""A plan as part of a state: plain values that tell which queries it has and who of them shares what.
+"""A plan as part of a state: plain values that say which queries it has and what they share.
 
-A plan that is restored is the one that was saved, even where the planner would make another one by now.
+A restored plan equals the plan that was saved, even where the planner would make another plan by now.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ TAGS: dict[str, type] = {
     "prefix_branch": prefix_tree.Branch,
     "prefix_taken": prefix_tree.Taken,
 }
-"""What a plan may be made of, by the names that saved states have for it. Classes and modules may be renamed and moved
-as one likes; a tag is never changed, nor given to another class. Other fields of a class are another FORMAT."""
+"""The classes that a plan may consist of, by their names in saved states. Classes and modules may be renamed and moved
+freely. A tag is never changed, nor given to another class. A change of the fields of a class needs another FORMAT."""
 
 NAMES = {kind: tag for tag, kind in TAGS.items()}
 
@@ -103,7 +103,7 @@ def save_plan(plan: Plan) -> dict[str, Any]:
 
 
 def load_plan(state: dict[str, Any]) -> Plan:
-    """Machines are made anew: they follow from the queries."""
+    """Return the plan that was saved. Machines are not saved but made again: they follow from the queries."""
     queries = (
         replace(plan_query(_decoded(query), method), silent=silent) for query, method, silent in state["queries"]
     )
@@ -112,7 +112,7 @@ def load_plan(state: dict[str, Any]) -> Plan:
 
 
 def _executed(share_set: ShareSet) -> ShareSet:
-    """Without the graph that a plan was found in: it is only to look at, and large."""
+    """Return a share set without the GLORIA graph of its plan: the graph is large, and execution does not read it."""
     if not isinstance(share_set, PlannedSet):
         return share_set
     seen = record.GraphRecord((), (), share_set.plan.graph.found)

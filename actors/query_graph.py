@@ -1,4 +1,4 @@
-"""One query at work over the partitions of a stream: from batches to rows."""
+"""Execution of one query over the partitions of a stream: from batches to rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elsinore.planner.plans.model import QueryPlan
 
 
 class QueryGraph:
-    """The counters of a query; more than one only where its pattern has an AND."""
+    """The counters of a query; there are several only where its pattern has an AND."""
 
     def __init__(self, plan: QueryPlan, partitions: Partitions, countings: Sequence[Counting]) -> None:
         self.plan = plan
@@ -28,10 +28,10 @@ class QueryGraph:
         self.countings = countings
         self.conjunction = len(plan.counters) > 1
         self.waiting: list[list[Cells]] = [[] for _ in self.countings]
-        """Of an AND: cells of windows that may not be over yet for all counters."""
+        """Of an AND, by counter: cells of windows that may not be over yet for all counters."""
 
     def admit(self) -> None:
-        """New partitions have been seen. Members of an AND are paired up by partition, before groups are merged."""
+        """Make room for new partitions. The members of an AND are paired up by partition, before groups are merged."""
         groups = self._groups()
         for counting in self.countings:
             counting.graph.admit(groups, int(groups.max(initial=-1)) + 1)
@@ -45,7 +45,7 @@ class QueryGraph:
         return self._collect(lambda counting: counting.process(*taken[counting], moments))
 
     def _moments(self, taken: list[tuple[Counting, Events]]) -> Moments | None:
-        """The times at which an event arrives, in any partition of a group, that can end a trend."""
+        """Return, by group, the times at which an event in any of its partitions can end a trend."""
         if not self.plan.per_event:
             return None
         ending = [(events, counting.ends[events.kind]) for counting, events in taken]
@@ -60,7 +60,7 @@ class QueryGraph:
         return Moments(at, times[new], group_of)
 
     def settle(self, time: int) -> list[PartialRows]:
-        """Rows of the windows that end no later than `time`; no event older than that will come."""
+        """Return the rows of windows that end no later than `time`; no event older than that will come."""
         return self._collect(lambda counting: counting.graph.settle(time)) + self._pair_up()
 
     def finish(self) -> list[PartialRows]:
@@ -71,7 +71,7 @@ class QueryGraph:
             counting.graph.keep(slots, self._groups())
 
     def _collect(self, cells: Callable[[Counting], Iterator[Cells]]) -> list[PartialRows]:
-        """The cells of all counters, as rows; members of an AND wait for one another."""
+        """Return the cells of all counters as rows; keep those of an AND until `_pair_up`."""
         if self.conjunction:
             for waiting, counting in zip(self.waiting, self.countings, strict=True):
                 waiting += cells(counting)

@@ -1,4 +1,4 @@
-"""A share set at work: one look at each event for all its queries, from a batch's columns to their cells."""
+"""Execution of a share set: each event is read once for all queries, from the columns of a batch to their cells."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.time.clock import Clock
 
 Column = tuple[str, str | None, int | None]
-"""Kind of lane, attribute, digit: what a column of values holds, whichever query asks for it."""
+"""Kind of lane, attribute and digit: identifies a column of values independently of the query that reads it."""
 
 EACH_COUNTS_ONE = -1
-"""In place of a column: what COUNT of a variable adds up."""
+"""In place of a column: every event counts one, as for COUNT of a variable."""
 
 
 class SharedColumns:
-    """The columns that any query of a share set adds up or compares, each once."""
+    """The columns that queries of a share set add up or compare, each column once."""
 
     def __init__(self, plans: Sequence[tuple[QueryPlan, Counter]], exact: bool) -> None:
         lanes: dict[tuple[str, str | None], Lane] = {}
@@ -57,13 +57,13 @@ class SharedColumns:
         return {(lane.kind, lane.attribute, None): n for n, lane in enumerate(self.columns.minima)}
 
     def learn(self, columns: Mapping[str, pa.Array]) -> bool:
-        """Take note of new columns. Is anything new about them?"""
+        """Learn from the columns of a batch, and return whether lanes or types have changed."""
         types = dict(self.columns.types)
         return bool(self.columns.learn(columns)) or types != self.columns.types
 
 
 class SharedCounting(Counting):
-    """A counter whose events are taken in by its share set."""
+    """A counter whose share set takes in its events."""
 
     def __init__(self, shared: SharedColumns, plan: QueryPlan, counter: Counter, clock: Clock, exact: bool) -> None:
         self.shared = shared
@@ -71,26 +71,26 @@ class SharedCounting(Counting):
         super().__init__(plan, counter, clock, exact)
 
     def take(self, batch: Batch) -> tuple[Events, Links]:
-        """Nothing: the share set has seen them."""
+        """Return no events: the share set has taken them in."""
         return NO_EVENTS, NO_LINKS
 
     def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
-        """What the share set has found."""
+        """Yield the cells that the share set has found, and forget them."""
         ready, self.ready = self.ready, []
         yield from ready
 
     def follow(self) -> None:
-        """Make room for what the shared columns have learned."""
+        """Add the lanes that the shared columns have learned of."""
         whole = self.columns.whole_keys
         for at, count, column in self.columns.follow(self.shared.columns):
             self.graph.add_lanes(at, count, column, self._tables())
         for key in whole - self.columns.whole_keys:
             self.graph.change_keys(key, partial(self.columns.as_floats, key))
-        # Columns of others may stand before its own now.
+        # Columns of other members may come before its own now.
         self.graph.tables = self._tables()
 
     def layout(self) -> Columns:
-        """Which shared columns this counter's lanes add up and compare."""
+        """Return the shared columns that the lanes of this counter add up and compare."""
         sums, minima = self.shared.sums(), self.shared.minima()
         columns = [sums.get((lane.kind, lane.attribute, digit), EACH_COUNTS_ONE) for lane, digit in self.columns.sums]
         return Columns(
@@ -106,7 +106,7 @@ class SharedCounting(Counting):
 
 
 class MemberCounting(SharedCounting):
-    """A type-grained one, whose events are taken in by the graph of its share set."""
+    """A type-grained counter; the graph of its share set takes in its events."""
 
     pane_graph = MemberGraph
     graph: MemberGraph
@@ -117,7 +117,7 @@ class MemberCounting(SharedCounting):
 
 
 class Shared:
-    """The counters of a share set; what they share is a graph."""
+    """The counters of a share set, and the graph that they share."""
 
     graph: SharedGraph
 
@@ -130,15 +130,15 @@ class Shared:
         self.countings = [MemberCounting(self.shared, query, counter, clock, exact) for query, counter in self.plans]
         self.names = [query.query.name for query in queries]
         self.changed = True
-        """Is there something that the counters do not know yet?"""
+        """Whether the shared columns know something that the counters have not yet followed."""
 
     @property
     def members(self) -> dict[tuple[int, int], SharedCounting]:
-        """By query and counter."""
+        """Return the counters by query and counter number."""
         return {(m.query, m.counter): c for m, c in zip(self.share_set.members, self.countings, strict=True)}
 
     def process(self, batch: Batch) -> None:
-        """Take in a batch; what is due by it waits with each counter."""
+        """Take in a batch; each counter keeps the cells that become due, in `ready`."""
         found = self.graph.process(self._take(batch), batch.later)
         for counting, cells in zip(self.countings, found, strict=True):
             counting.ready += cells
@@ -146,7 +146,7 @@ class Shared:
     def _take(self, batch: Batch) -> Events:
         columns, slots, times, kinds = taken(batch, self.kinds.of(batch.types, batch.columns), self.shared.reads)
         if self.shared.learn(columns) or self.changed:
-            # What waits has columns as they were.
+            # Bursts that wait have the columns as they were before.
             self.graph.flush()
             self._follow()
         values, keys = self.shared.columns.values(columns, len(times)), self.shared.columns.keys(columns, len(times))
@@ -162,12 +162,12 @@ class Shared:
         self.graph.keep(slots)
 
     def save(self) -> dict[str, Any]:
-        """What was learned of columns; bursts that wait are taken in, for the counters to save."""
+        """Return what the shared columns have learned; take in bursts that wait, so that the counters save them."""
         self.graph.flush()
         return self.shared.columns.save()
 
     def load(self, state: dict[str, Any]) -> None:
-        """What was learned of columns; the counters load their own."""
+        """Load what the shared columns have learned; the counters load their own state."""
         self.shared.columns.load(state)
         self.changed = True
 
@@ -202,7 +202,7 @@ class Sharing(Shared):
 def taken(
     batch: Batch, kinds: npt.NDArray[np.int32], reads: Iterable[str]
 ) -> tuple[Mapping[str, pa.Array], npt.NDArray[np.int32], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """What is read of the events that any member takes: columns, partitions, times and kinds."""
+    """Return the columns, partitions, times and kinds of the events that some member takes."""
     wanted = (batch.slots >= 0) & (kinds > 0)
     if wanted.all():
         return batch.columns, batch.slots, batch.times, kinds

@@ -1,6 +1,7 @@
-"""State as bytes: msgpack of numbers, texts, arrays and batches; nothing that could run code when it is read.
+"""State as bytes: msgpack of numbers, texts, arrays and batches. Reading a state never runs code from it.
 
-What outlives a process says its format and which version of Elsinore wrote it. A state of another format is refused.
+A state that outlives its process names its format and the version of Elsinore that wrote it. A state of another format
+is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from elsinore.errors import InputError
 ARRAY = 1
 
 FORMAT = 3
-"""Of everything that is kept of a stream; raise it with every change that an earlier state cannot be read after.
+"""Format of all saved state. Raise it with every change after which earlier states cannot be read.
 
 Format 2 named the classes of a plan by their modules and their fields by position. No release wrote it.
 """
@@ -29,11 +30,11 @@ T = TypeVar("T")
 
 
 class UnreadableError(InputError):
-    """A state of another version of Elsinore, or of none."""
+    """A state that another version of Elsinore wrote, or bytes that are no state."""
 
 
 def unreadable(what: str) -> UnreadableError:
-    """Return the error that says what is wrong with a state, and what to do."""
+    """Return the error that says what is wrong with a state, and what to do about it."""
     return UnreadableError(
         f"{what}; this is Elsinore {__version__}, which reads format {FORMAT}: begin a new checkpoint, "
         "or go on with the version that wrote this one"
@@ -58,7 +59,7 @@ def checked(document: Any) -> dict[str, Any]:
 
 
 def made(kind: type[T], document: Any, name: str) -> T:
-    """Make a dataclass of a document that has exactly its fields, by name; else raise UnreadableError."""
+    """Make a dataclass from a document that has exactly its fields, by name; raise UnreadableError otherwise."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     if not isinstance(document, dict) or set(document) != known:
         there = ", ".join(sorted(map(str, document))) if isinstance(document, dict) else type(document).__name__
@@ -70,7 +71,7 @@ def made(kind: type[T], document: Any, name: str) -> T:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Turn what goes wrong with the content of a state into an UnreadableError."""
+    """Turn errors about the content of a state into UnreadableError."""
     try:
         yield
     except InputError:
@@ -81,7 +82,7 @@ def reading() -> Iterator[None]:
 
 
 def pack(state: Any) -> bytes:
-    """A tree of dicts, lists, plain values and arrays."""
+    """Return a tree of dicts, lists, plain values and arrays as bytes."""
     packed: bytes = msgpack.packb(state, default=_encode, strict_types=True)
     return packed
 

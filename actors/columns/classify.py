@@ -1,4 +1,4 @@
-"""Which class of a machine each event is of."""
+"""Classification of events: the class of a machine that each event belongs to."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Classifier:
         self.predicates = predicates
         self.query = query
         self.tested: dict[str, tuple[str, ...]] = {}
-        """By type, its variables with local predicates."""
+        """By type, the variables that have local predicates."""
         self.numbers: dict[tuple[str, frozenset[str]], int] = {}
         for number, event_class in enumerate(machine.classes, start=1):
             satisfied = event_class.satisfied
@@ -30,7 +30,7 @@ class Classifier:
             )
 
     def kinds(self, types: pa.DictionaryArray, columns: Mapping[str, pa.Array]) -> Kinds:
-        """The class of each event; 0 where it takes no position."""
+        """Return the class of each event, 0 where it takes no position."""
         names = types.dictionary.to_pylist()
         plain = np.array([self._plain(name) for name in names], np.int16)
         codes = types.indices.to_numpy(zero_copy_only=False)
@@ -45,7 +45,7 @@ class Classifier:
         return self.numbers.get((name, frozenset()), 0)
 
     def _tested(self, name: str, rows: npt.NDArray[np.int64], columns: Mapping[str, pa.Array]) -> Kinds:
-        """Classes of events of a type some of whose variables have predicates."""
+        """Return the classes of events of a type that has variables with local predicates."""
         variables = self.tested[name]
         taken = {column: columns[column].take(pa.array(rows)) for column in columns}
         evaluate = Evaluator(taken, len(rows), self.query)

@@ -1,4 +1,4 @@
-"""Events as kernels want them."""
+"""The memory layout of events that kernels are compiled for."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from elsinore.actors.algebra.counters_numba_fns import Events
 
 
 def plain(events: Events) -> Events:
-    """Each column in one piece: for every other layout a kernel would be compiled anew."""
-    # To ask an array is quicker than `require`, which every pane of every query would call.
+    """Return events whose columns are contiguous and writable: for other layouts, kernels would be compiled again."""
+    # To read a flag is quicker than to call `require` for every pane of every query.
     return Events(*(one if one.flags.carray else np.require(one, requirements=["C", "W"]) for one in events))

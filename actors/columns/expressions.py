@@ -1,8 +1,8 @@
-"""Predicates over columns.
+"""Evaluation of predicates over columns.
 
-A comparison with null is false, and NOT of it true: conditions have two values, not three.
-Whole numbers are exact: where 64 bits might not hold a result, or a float not an integer that
-it is compared with, Python's numbers take over for that expression.
+A comparison with null is false, and its NOT is true: conditions have two values, not three. Integers are exact: where
+64 bits might not hold a result, or a float might not hold an integer that it is compared with, the expression is
+evaluated with Python's numbers.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ CALCULATE: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Values:
-    """A column: numbers (int64, float64 or Python's) or, as an Arrow array, texts and times."""
+    """A column of values: numbers as int64, float64 or Python objects; texts and times as an Arrow array."""
 
     data: Any
     valid: Mask
@@ -67,7 +67,7 @@ class Values:
 
 
 class Evaluator:
-    """Evaluates expressions over the same rows; all attributes are of one event."""
+    """An evaluator of expressions over some rows; all attributes of a row belong to one event."""
 
     def __init__(self, columns: Mapping[str, pa.Array], count: int, query: str, text: str = "") -> None:
         self.columns = columns
@@ -160,7 +160,7 @@ class Evaluator:
         return Values(data, valid)
 
     def _alike(self, left: Values, right: Values, place: Place | None) -> tuple[pa.Array, pa.Array]:
-        """Two columns of texts, or of times; a text beside a time is read as one."""
+        """Return two columns of texts or of times; a text that is compared with a time is read as a time."""
         if left.numeric or right.numeric:
             raise self._wrong(
                 f"this compares {_kind(left)} with {_kind(right)}",
@@ -188,7 +188,7 @@ COMPARE_ARROW: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def column_values(column: pa.Array) -> Values:
-    """An attribute's column as the evaluator takes it."""
+    """Return the column of an attribute as values."""
     kind = column.type
     valid = np.ones(len(column), np.bool_)
     if column.null_count:
@@ -207,7 +207,7 @@ def column_values(column: pa.Array) -> Values:
 
 
 def _comparable(a: Any, b: Any) -> tuple[Any, Any]:
-    """Numbers that compare exactly: an integer that a float cannot hold stays Python's."""
+    """Return numbers that compare exactly: as Python's numbers where a float might not hold an integer."""
     kinds = {a.dtype.kind, b.dtype.kind}
     if "O" not in kinds and len(kinds) > 1 and max(_largest(x) for x in (a, b) if x.dtype.kind == "i") > EXACT_IN_FLOAT:
         return a.astype(object), b.astype(object)
@@ -215,7 +215,7 @@ def _comparable(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _fits(op: str, a: Any, b: Any) -> bool:
-    """Is the result what Python's numbers would give?"""
+    """Return whether NumPy is sure to give the result that Python's numbers would give."""
     if a.dtype.kind == "O" or b.dtype.kind == "O":
         return False
     if a.dtype.kind == b.dtype.kind == "f":

@@ -1,7 +1,8 @@
-"""Which events are alike to a whole share set: one classification for all its queries.
+"""Kinds of events: one classification of events for all queries of a share set.
 
-Events of one type that satisfy the same of all the predicates that any query of the set asks for are of one
-kind. Kinds are numbered as they are first seen; for each there is the class that every member puts it in.
+Events are of one kind if they have the same type and satisfy the same predicates, of all predicates that queries of
+the set have. Kinds are numbered in the order in which they are first seen. Each kind has one class in every member's
+machine.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from elsinore.planner.plans.model import Counter, QueryPlan
 from elsinore.planner.plans.sharing import Kleene
 
 ANY_OTHER = "*"
-"""In place of the types that no query names: under contiguous their events end trends all the same."""
+"""In place of all types that no query names: under contiguous semantics their events end trends, too."""
 
 FEW = 12
-"""Conditions on one type up to which all their combinations stand in a table."""
+"""Maximum number of conditions on one type for which a table of all their combinations is made."""
 
 
 class EventKinds:
@@ -37,17 +38,17 @@ class EventKinds:
         if self.semantics == "contiguous":
             self.types.append(ANY_OTHER)
         self.classes: list[list[int]] = [[0] * len(members)]
-        """By kind: the class of each member's machine. Kind 0 is every event that nobody takes."""
+        """By kind: its class in each member's machine. Kind 0 has all events that no member takes."""
         self.type_of = [-1]
         self.takes = [0]
-        """By kind: the lanes of its type's Kleene that take it, as bits."""
+        """By kind, as bits: the lanes of its type's Kleene sub-pattern that take it."""
         self._numbers: dict[tuple[str, int], int] = {}
 
     def __len__(self) -> int:
         return len(self.classes)
 
     def of(self, types: pa.DictionaryArray, columns: Mapping[str, pa.Array]) -> npt.NDArray[np.int32]:
-        """The kind of each event."""
+        """Return the kind of each event."""
         names = types.dictionary.to_pylist()
         codes = types.indices.to_numpy(zero_copy_only=False)
         tested = [name for name in names if self.conditions.get(name)]
@@ -80,7 +81,7 @@ class EventKinds:
         return self._numbered(name, mask, len(asked))
 
     def _asker(self, name: str, predicates: tuple[Expression, ...]) -> str:
-        """The query that an error in evaluating them is about."""
+        """Return the query to name in an error about these predicates."""
         return next(plan.query.name for plan, _ in self.members if predicates in plan.predicates.local.values())
 
     def _numbered(self, name: str, mask: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int32]:
@@ -110,7 +111,7 @@ class EventKinds:
         return len(self.classes) - 1
 
     def save(self) -> list[Any]:
-        """Which kinds there are, in the order in which they were numbered."""
+        """Return the kinds in the order of their numbers."""
         return [list(key) for key in self._numbers]
 
     def load(self, state: list[Any]) -> None:
@@ -126,7 +127,7 @@ class EventKinds:
 
 
 def _acts(counter: Counter, event_class: int) -> bool:
-    """Does an event of this class do anything to the counter's trends?"""
+    """Return whether an event of this class changes the counter's trends."""
     machine = counter.machine
     return bool(machine.appends[event_class] or machine.consumes[event_class] or machine.symbols[event_class])
 

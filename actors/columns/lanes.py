@@ -1,12 +1,10 @@
-"""The columns that lanes add up or compare, and back: results from lanes.
+"""The columns that lanes add up or compare, and the way back from lanes to results.
 
-Sums are exact in both kinds of numbers' own sense. An exact sum over floats is kept in digits:
-a float is a sum of whole multiples of powers of 2**32, and each power gets a lane of integers.
-So the order of events cannot be seen in a sum, and nothing is lost however sizes differ.
-An integer is its own digit of 2**0.
+Sums can be exact over integers and over floats. An exact sum over floats is kept in digits: a float is a sum of whole
+multiples of powers of 2**32, and each power has a lane of integers. So a sum does not depend on the order of events,
+and nothing is lost however much the values differ in size. An integer is its own digit of 2**0.
 
-Minima compare 64-bit keys of the same order as the values; a maximum is the minimum of the
-keys' complements.
+Minima compare 64-bit keys that have the same order as the values. A maximum is the minimum of the keys' complements.
 """
 
 from __future__ import annotations
@@ -31,21 +29,21 @@ FLIP = np.int64(0x7FFFFFFFFFFFFFFF)
 
 @dataclass
 class LaneColumns:
-    """Which lanes a counter has: sums and, apart from them, keys of minima."""
+    """The lanes of a counter: sums and, apart from these, keys of minima."""
 
     lanes: tuple[Lane, ...]
     exact: bool
     query: str
     digits: dict[Lane, tuple[int, int]] = field(default_factory=dict)
-    """By sum, its lowest and highest digit so far."""
+    """By lane of a sum, its lowest and highest digit so far."""
     types: dict[str, pa.DataType] = field(default_factory=dict)
-    """Of attributes, as they were first seen with a value."""
+    """Types of attributes, as they were first seen with a value; floats replace integers."""
     asked: Mapping[Lane, str] = field(default_factory=dict)
-    """By lane, the query that asks for it, where it is not `query`."""
+    """By lane, the query that needs it, where that is not `query`."""
 
     @property
     def sums(self) -> list[tuple[Lane, int | None]]:
-        """The lanes behind the count of trends, each with its digit where it has one."""
+        """Return the lanes after the count of trends, each with its digit where it has one."""
         found: list[tuple[Lane, int | None]] = []
         for lane in self.lanes:
             if lane.kind in ("events", "values"):
@@ -61,13 +59,13 @@ class LaneColumns:
 
     @property
     def whole_keys(self) -> set[int]:
-        """The keys that stand for integers so far."""
+        """Return the numbers of the keys that stand for integers so far."""
         kinds = [self.types.get(lane.attribute or "") for lane in self.minima]
         return {k for k, kind in enumerate(kinds) if kind is not None and pa.types.is_integer(kind)}
 
     @property
     def layout(self) -> list[tuple[str, int]]:
-        """Per lane behind the count: its variable, and its column in `values` (-1: every event counts 1)."""
+        """Return, by lane after the count, its variable and its column in `values` (-1: every event counts 1)."""
         columns = [lane.kind != "events" for lane, _ in self.sums]
         numbers = np.cumsum(columns) - 1
         return [
@@ -77,11 +75,11 @@ class LaneColumns:
 
     @property
     def width(self) -> int:
-        """How many columns `values` has."""
+        """Return the number of columns of `values`."""
         return sum(lane.kind != "events" for lane, _ in self.sums)
 
     def learn(self, columns: Mapping[str, pa.Array]) -> list[tuple[int, int, int]]:
-        """Take note of new columns; lanes that are missing for them: (lane behind them, how many, its column)."""
+        """Learn types and digits of columns, and return the lanes to insert: (before which lane, how many, column)."""
         added = []
         for lane in self.lanes:
             if lane.attribute is None:
@@ -92,7 +90,7 @@ class LaneColumns:
         return added
 
     def follow(self, other: LaneColumns) -> list[tuple[int, int, int]]:
-        """Take note of what others have learned of the same attributes; the lanes that are missing, as for `learn`."""
+        """Adopt what another has learned of the same attributes, and return the lanes to insert, as `learn` does."""
         known = {(lane.kind, lane.attribute): digits for lane, digits in other.digits.items()}
         added = []
         for lane in self.lanes:
@@ -118,7 +116,7 @@ class LaneColumns:
             self.types[lane.attribute] = kind
 
     def _stretch(self, lane: Lane, below: int, above: int) -> list[tuple[int, int, int]]:
-        """Room for digits down to `below` and up to `above`."""
+        """Extend a sum to digits down to `below` and up to `above`, and return the lanes to insert, as `learn` does."""
         low, high = self.digits.setdefault(lane, (0, 0))
         place = next(i for i, (other, _) in enumerate(self.sums) if other == lane)
         column = sum(other.kind != "events" for other, _ in self.sums[:place])
@@ -136,7 +134,7 @@ class LaneColumns:
         return {"digits": [list(self.digits.get(lane, (0, 0))) for lane in self.lanes], "types": dict(types)}
 
     def load(self, state: dict[str, Any]) -> list[tuple[int, int, int]]:
-        """What was learned before; the lanes that are missing for it, as `learn` tells them."""
+        """Load what was learned before, and return the lanes to insert, as `learn` does."""
         for name, kind in state["types"].items():
             self.types[name] = pa.ipc.read_schema(pa.py_buffer(kind)).field(0).type
         added = []
@@ -146,7 +144,7 @@ class LaneColumns:
         return added
 
     def values(self, columns: Mapping[str, pa.Array], count: int) -> npt.NDArray[Any]:
-        """(column, event): what each lane adds, for as many trends as the event lengthens."""
+        """Return, by (column, event), what a lane adds per trend that the event lengthens."""
         kind = np.int64 if self.exact else np.float64
         found: list[npt.NDArray[Any]] = []
         cache: dict[str, dict[int, Ints]] = {}
@@ -168,7 +166,7 @@ class LaneColumns:
         return np.stack(found) if found else np.zeros((0, count), kind)
 
     def keys(self, columns: Mapping[str, pa.Array], count: int) -> Ints:
-        """(key, event): what minima compare."""
+        """Return, by (key, event), the keys that minima compare."""
         found = []
         for lane in self.minima:
             assert lane.attribute is not None
@@ -179,7 +177,7 @@ class LaneColumns:
         return np.stack(found) if found else np.zeros((0, count), np.int64)
 
     def as_floats(self, key: int, kept: Ints) -> Ints:
-        """Keys of integers that were kept, as those of the same values among floats."""
+        """Convert kept keys of integers to the keys of the same values as floats."""
         lane = self.minima[key]
         data = np.where(kept == NONE, 0, ~kept if lane.kind == "max" else kept)
         self._check_exact(lane, data)
@@ -200,13 +198,13 @@ class LaneColumns:
 
 
 def _numbers(column: pa.Array) -> Values:
-    """A column to add up: what holds no numbers has been refused by `learn`, unless there are nulls only."""
+    """Return a column to add up. `learn` has refused columns that hold no numbers, except those of nulls alone."""
     values = column_values(column)
     return values if values.numeric else Values(np.zeros(len(column), np.int64), values.valid)
 
 
 def order_keys(column: pa.Array, kind: pa.DataType | None, descending: bool) -> Ints:
-    """Integers in the order of the values (or the opposite one); NONE for null."""
+    """Return integers that have the order of the values (or the opposite order); NONE for null."""
     if kind is None:
         return np.full(len(column), NONE, np.int64)
     values = column_values(column)
@@ -225,7 +223,7 @@ def float_keys(values: npt.NDArray[np.float64]) -> Ints:
 
 
 def key_values(keys: Ints, kind: pa.DataType, descending: bool) -> pa.Array:
-    """The values that keys stand for."""
+    """Return the values that keys stand for."""
     data = ~keys if descending else keys
     if pa.types.is_floating(kind):
         return pa.array((data ^ ((data >> 63) & FLIP)).view(np.float64))
@@ -237,7 +235,7 @@ def key_values(keys: Ints, kind: pa.DataType, descending: bool) -> pa.Array:
 
 
 def _digits_of(column: pa.Array) -> tuple[int, int]:
-    """The lowest and the highest digit that the values of a column need."""
+    """Return the lowest and the highest digit that the values of a column need."""
     if not pa.types.is_floating(column.type):
         return 0, 0
     values = column_values(column)
@@ -251,7 +249,7 @@ def _digits_of(column: pa.Array) -> tuple[int, int]:
 
 
 def _split(data: npt.NDArray[Any], low: int, high: int) -> dict[int, Ints]:
-    """The values' digits, each with the value's sign."""
+    """Split values into digits, each with the sign of its value."""
     if data.dtype == np.int64:
         zero = np.zeros(len(data), np.int64)
         return {digit: data if digit == 0 else zero for digit in range(low, high + 1)}
@@ -269,7 +267,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def weighted(digits: Sequence[npt.NDArray[Any]], low: int) -> tuple[npt.NDArray[Any], int]:
-    """Sums from their digits: whole numbers, and the power of two that they count."""
+    """Return sums from their digits: as integers, and the exponent of the power of two that is their unit."""
     total = digits[0].astype(object)
     for k, digit in enumerate(digits[1:], start=1):
         total = total + digit.astype(object) * (1 << DIGIT * k)

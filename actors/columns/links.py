@@ -1,4 +1,4 @@
-"""The two sides of predicates on neighbours, as columns of integers that compare alike."""
+"""The two sides of predicates on neighbours, as columns of integers that compare as the values do."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ Mask = npt.NDArray[np.bool_]
 
 
 class LinkColumns:
-    """Remembers, per link, what it compares: integers until a float comes along, floats, texts, or times."""
+    """The columns of links, and what each link compares: integers until the first float, floats, texts, or times."""
 
     def __init__(self, links: Sequence[Link], queries: Sequence[str], readers: Sequence[tuple[Mask, Mask]]) -> None:
-        """By link: the query that errors are about, and by class, whether it is read from such an event."""
+        """By link, `queries`: the query to name in errors; `readers`: for both sides, by class, whether it is read."""
         self.links = links
         self.queries = queries
         self.kinds: list[str | None] = [None for _ in self.links]
@@ -37,13 +37,13 @@ class LinkColumns:
 
     @classmethod
     def of(cls, counter: Counter, predicates: Predicates, query: str) -> LinkColumns:
-        """Those of one query."""
+        """Create the columns of the links of one query."""
         links = predicates.links
         readers = [(_readers(counter, link.before), _readers(counter, link.after)) for link in links]
         return cls(links, [query] * len(links), readers)
 
     def encode(self, columns: Mapping[str, pa.Array], kinds: npt.NDArray[np.integer[Any]]) -> tuple[Links, list[int]]:
-        """Both sides of all links; and the links that compared integers until now and compare floats from here on."""
+        """Return both sides of all links, and the links that compared integers and compare floats from now on."""
         left, right, promoted = [], [], []
         for k, link in enumerate(self.links):
             evaluate = Evaluator(columns, len(kinds), self.queries[k])
@@ -66,7 +66,7 @@ class LinkColumns:
         )
 
     def comparable(self, links: Links) -> Links:
-        """With texts by their rank where a link asks for order."""
+        """Return links with texts replaced by their ranks where a link compares their order."""
         left, right = links.left, links.right
         for k, link in enumerate(self.links):
             if self.kinds[k] == "text" and link.operator not in ("=", "!="):
@@ -103,7 +103,7 @@ class LinkColumns:
         return self.as_floats(k, data)
 
     def as_floats(self, k: int, data: npt.NDArray[Any]) -> Ints:
-        """What is compared with floats, floats or integers themselves."""
+        """Return keys that have the order of floats, for floats or integers."""
         if data.dtype.kind != "f" and len(data) and max(abs(int(data.min())), abs(int(data.max()))) > EXACT_IN_FLOAT:
             raise self._wrong(k, f"{self.links[k]} compares floats with integers beyond 2**53")
         return float_keys(data.astype(np.float64))
@@ -126,7 +126,7 @@ class LinkColumns:
 
 
 def _readers(counter: Counter, variable: str) -> Mask:
-    """By class: may its events be bound to the variable?"""
+    """Return, by class, whether its events may be bound to the variable."""
 
     def binds(taken: Any) -> bool:
         main = any(

@@ -15,7 +15,7 @@ Numbers = npt.NDArray[Any]
 @dataclass(frozen=True)
 class Cells:
     start: npt.NDArray[np.int64]
-    """Ticks, by cell, as all columns here."""
+    """In ticks. By cell, like all columns here."""
     end: npt.NDArray[np.int64]
     group: npt.NDArray[np.int32]
     numbers: Numbers
@@ -31,7 +31,7 @@ class Cells:
 
 
 def join(cells: list[Cells]) -> Cells:
-    """Cells one after another, their numbers as wide as the widest."""
+    """Concatenate cells, and widen their numbers to the widest."""
     if len(cells) == 1:
         return cells[0]
     words = max(one.numbers.shape[2] for one in cells)
@@ -45,7 +45,7 @@ def join(cells: list[Cells]) -> Cells:
 
 
 def widened(numbers: Numbers, words: int) -> Numbers:
-    """The same numbers with their last axis longer: the sign fills the new words."""
+    """Return the same numbers with more words; the sign fills the new ones."""
     missing = words - numbers.shape[-1]
     if not missing:
         return numbers
@@ -54,7 +54,7 @@ def widened(numbers: Numbers, words: int) -> Numbers:
 
 
 def integers(numbers: Numbers) -> npt.NDArray[Any]:
-    """Exact numbers of any shape (…, word) as int64 where all fit, else as Python integers."""
+    """Return exact numbers of any shape (…, word) as int64 where they have one word, else as Python integers."""
     if numbers.shape[-1] == 1:
         return numbers[..., 0]
     flat = np.ascontiguousarray(numbers).reshape(-1, numbers.shape[-1])

@@ -1,7 +1,7 @@
-"""Aggregates that are not complete: what other partitions of a group, elsewhere, found is still to be added.
+"""Partial aggregates: the results of other partitions of a group, from other actors, are still to be added.
 
-A number is added to another one as it was counted: whole, of some power of two. What comes out in the end is the same
-however the partitions were spread.
+Numbers are added in the form in which they were counted, as integers in units of a power of two. So results do not
+depend on how partitions are spread over actors.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from elsinore.calendar_years import in_order
 LARGEST = 2**63 - 1
 
 WHOLE = "whole"
-"""In place of a function: nothing will be added."""
+"""In place of a function: the aggregate is complete."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A column of one aggregate, of some trends."""
+    """A column of one aggregate over some of the trends."""
 
     function: str
     totals: Column
-    """Numbers to be added, in units of 2**power; of MIN and MAX the values, null where there is none."""
+    """Numbers to be added, in units of 2**power; for MIN and MAX the values, null where there is none."""
     over: npt.NDArray[Any] | None = None
-    """Of SUM and AVG: over how many values."""
+    """For SUM and AVG: the number of values."""
     power: int = 0
     floating: bool = False
 
     def finished(self) -> Column:
-        """The aggregate, if there is nothing to add."""
+        """Return the aggregate, given that nothing is to be added."""
         if self.over is None:
             return self.totals
         if self.function == "AVG":
@@ -47,14 +47,14 @@ class Part:
         return each(lambda total, _: ratio(total, 1, self.power), self.totals, self.over)
 
     def taken(self, rows: npt.NDArray[np.int64]) -> Part:
-        """Of some rows."""
+        """Return the column of these rows alone."""
         totals = self.totals.take(pa.array(rows)) if isinstance(self.totals, pa.Array) else self.totals[rows]
         return replace(self, totals=totals, over=None if self.over is None else self.over[rows])
 
 
 @dataclass(frozen=True)
 class PartialRows:
-    """Rows as `Rows` has them, whose aggregates are parts."""
+    """Rows like `Rows`, whose aggregates are partial."""
 
     query: str
     window_start: npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ class PartialRows:
 
     @classmethod
     def whole(cls, rows: Rows) -> PartialRows:
-        """Rows to which nothing will be added."""
+        """Create rows whose aggregates are complete."""
         parts = {name: Part(WHOLE, column) for name, column in rows.values.items()}
         return cls(rows.query, rows.window_start, rows.window_end, rows.groups, parts)
 
@@ -76,7 +76,7 @@ class PartialRows:
         return Rows(self.query, self.window_start, self.window_end, self.groups, values)
 
     def begun(self, since: int, until: int) -> PartialRows:
-        """Those of windows that begin at `since` or later, and before `until`."""
+        """Return the rows of windows that begin at `since` or later and before `until`."""
         inside = (self.window_start >= since) & (self.window_start < until)
         if inside.all():
             return self
@@ -91,7 +91,7 @@ class PartialRows:
 
 
 def merged(found: Sequence[PartialRows]) -> PartialRows:
-    """Rows of one query from several places: those of the same window and group are one."""
+    """Merge rows of one query from several actors: rows of the same window and group become one."""
     first = found[0]
     if len(found) == 1:
         return first
@@ -110,7 +110,7 @@ def merged(found: Sequence[PartialRows]) -> PartialRows:
 
 
 def _same(keys: Sequence[npt.NDArray[np.int64]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """An order in which rows of equal keys stand together, and where each such run begins."""
+    """Return an order in which rows of equal keys are adjacent, and where each run of equal keys begins."""
     order = np.lexsort(keys[::-1])
     new = np.zeros(len(order), np.bool_)
     new[:1] = True
@@ -120,14 +120,14 @@ def _same(keys: Sequence[npt.NDArray[np.int64]]) -> tuple[npt.NDArray[np.int64],
 
 
 def _codes(column: pa.Array) -> npt.NDArray[np.int64]:
-    """Equal numbers for equal values; a group has no nulls."""
+    """Return equal numbers for equal values; attributes of groups have no nulls."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     codes: npt.NDArray[np.int64] = coded.indices.to_numpy().astype(np.int64)
     return codes
 
 
 def concatenated(columns: Sequence[pa.Array]) -> pa.Array:
-    """One array; of the type that holds the values of all."""
+    """Concatenate columns to one array, of a type that holds the values of all."""
     tables = [pa.table({"": column}) for column in columns]
     whole = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().column(0)
     return whole.combine_chunks() if whole.num_chunks != 1 else whole.chunk(0)
@@ -167,7 +167,7 @@ def _joined(columns: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def _sums(column: npt.NDArray[Any], order: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
-    """Sums of runs, with as many digits as they need."""
+    """Return the sums of runs, as integers of any size or decimals where needed."""
     if len(at) == len(column):
         return column[order]
     if column.dtype == np.int64 and len(column) * max(abs(int(column.min())), abs(int(column.max()))) > LARGEST:

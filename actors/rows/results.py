@@ -1,4 +1,4 @@
-"""Rows from cells: what the aggregates of a query are, given the lanes."""
+"""Rows from cells: computes the aggregates of a query from its lanes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elsinore.planner.machines.lanes import Lane
 
 
 class Decoder:
-    """Reads the aggregates of some items out of cells."""
+    """A reader of aggregates from cells."""
 
     def __init__(self, columns: LaneColumns, cells: Cells) -> None:
         self.columns = columns
@@ -48,11 +48,11 @@ class Decoder:
         return Part(item.function, total, over, power, self.columns.is_float(lane))
 
     def merged(self, item: Aggregate, parts: list[tuple[int, Fraction]]) -> Any:
-        """An aggregate over some cells, each of whose trends counts so many times; null over no value."""
+        """Return an aggregate over some cells, given how often the trends of each count; None over no value."""
         assert item.variable is not None
 
         def total(numbers: npt.NDArray[Any]) -> Fraction:
-            # As Python's numbers: NumPy's wrap in a fraction, too.
+            # As Python's integers: those of NumPy overflow even in a fraction.
             plain = numbers[[row for row, _ in parts]].tolist()
             return sum((Fraction(one) * times for one, (_, times) in zip(plain, parts, strict=True)), Fraction(0))
 
@@ -84,7 +84,7 @@ class Decoder:
         return integers(numbers) if self.columns.exact else floats(numbers)
 
     def _sum(self, lane: Lane) -> tuple[npt.NDArray[Any], int]:
-        """Whole numbers of some power of two; approximate ones as they are."""
+        """Return exact sums as integers and the exponent of their unit, a power of two; approximate sums unchanged."""
         low, high = self.columns.digits.get(lane, (0, 0))
         digits = [self._lane(self.places[lane, digit]) for digit in range(low, high + 1)]
         return (digits[0], 0) if low == high == 0 else weighted(digits, low)

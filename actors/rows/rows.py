@@ -1,4 +1,4 @@
-"""Rows as columns: what a graph hands out when windows close."""
+"""Rows as columns, which a graph returns when windows close."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ Column: TypeAlias = npt.NDArray[Any] | pa.Array
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of one query, column by column.
+    """Rows of one query, column by column.
 
-    Window bounds are ticks of the run's clock. A column of values is int64 or float64 where
-    every value fits and none is null, an Arrow array where MIN or MAX keep a type such as
-    timestamp, and else an array of objects: int (of any size), float, Decimal (a number beyond
-    float64) or None.
+    Window bounds are ticks of the run's clock. A column of values is int64 or float64 where every value fits and none
+    is null. It is an Arrow array where MIN or MAX keep a type such as timestamp. Otherwise it is an array of objects:
+    int (of any size), float, Decimal (a number beyond float64) or None.
     """
 
     query: str

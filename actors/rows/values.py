@@ -1,4 +1,4 @@
-"""Columns of results out of numbers: as integers, floats, or decimals where no float is so large."""
+"""Columns of results from numbers: integers, floats, or decimals where a float would overflow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WIDE = Context(prec=40, Emax=10**17, Emin=-(10**17))
 
 
 def floats(numbers: Numbers) -> npt.NDArray[Any]:
-    """Approximate numbers as floats, or as decimals where no float is so large."""
+    """Return approximate numbers as floats, or as decimals where a float would overflow."""
     mantissa, exponent = numbers[:, 0], numbers[:, 1]
     powers = np.clip(exponent * 512, -2000, 2000).astype(np.int64)
     with np.errstate(over="ignore"):
@@ -33,7 +33,7 @@ def floats(numbers: Numbers) -> npt.NDArray[Any]:
 
 
 def ratio(total: Any, count: Any, power: int) -> float | Decimal:
-    """total · 2**power / count, correctly rounded where both are whole."""
+    """Return total · 2**power / count, correctly rounded where both are integers."""
     if isinstance(total, Decimal) or isinstance(count, Decimal):
         return _small(WIDE.divide(Decimal(total), Decimal(count)))
     if isinstance(total, float):
@@ -46,7 +46,7 @@ def ratio(total: Any, count: Any, power: int) -> float | Decimal:
 
 
 def added(numbers: Iterable[Any]) -> int | float | Decimal:
-    """The sum of whole numbers; or of floats, and of decimals where no float is so large."""
+    """Return the sum of integers; or of floats, as a decimal where a float would overflow."""
     values = list(numbers)
     if all(isinstance(value, int) for value in values):
         return sum(values)
@@ -68,7 +68,7 @@ def as_float(value: Fraction) -> float | Decimal:
 
 
 def collected(values: list[Any], exact: bool) -> Column:
-    """A column of single results; fractions among them are counts and sums."""
+    """Return a column of single results; fractions among them are counts and sums."""
     if exact:
         plain = [int(value) if isinstance(value, Fraction) else value for value in values]
     else:
@@ -91,7 +91,7 @@ def _small(value: Decimal) -> float | Decimal:
 
 
 def each(calculate: Callable[[Any, Any], Any], totals: npt.NDArray[Any], counts: npt.NDArray[Any]) -> Column:
-    """Row by row; null where nothing was counted."""
+    """Compute a column row by row; None where nothing was counted."""
     pairs = zip(totals.tolist(), counts.tolist(), strict=True)
     values = [calculate(total, count) if count else None for total, count in pairs]
     kinds = {type(value) for value in values}

@@ -1,1 +1,1 @@
-"""Ray actors, and what they send each other."""
+"""Ray actors, and the messages between them."""

@@ -1,4 +1,4 @@
-"""Blocks of events as they come from Spark, as batches for engines: each takes the events of its key groups."""
+"""Blocks of events from Spark as batches for engines: each engine takes the events of its key groups."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ import pyarrow as pa
 KIND, TICKS, ATTRIBUTE, GROUP = "kind", "ticks", "a_", "g_"
 
 NO_TYPE = "*"
-"""Of all events whose types no query names."""
+"""The type of all events whose types no query names."""
 
 Bounds = tuple[int, int]
 """The first key group of a range, and the first one after it."""
 
 
 def events_of(blocks: Sequence[bytes]) -> pa.Table:
-    """The events of several blocks; nothing is copied."""
+    """Return the events of several blocks, without a copy."""
     return pa.concat_tables([pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks])
 
 
 def counted(events: pa.Table, types: Sequence[str]) -> dict[str, int]:
-    """Events by type, of the types that a query names."""
-    # What no query names has the number -1.
+    """Count the events of each type that a query names."""
+    # Types that no query names have the number -1.
     found = np.bincount(events.column(KIND).to_numpy() + 1, minlength=len(types) + 1)[1:].tolist()
     return {name: number for name, number in zip(types, found, strict=True) if number}
 
 
 def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:
-    """Those that are in some of these key groups along some route."""
+    """Return the events that are in one of these key groups along some route."""
     return _chosen(events, reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes))))
 
 
 def block_of(events: pa.Table) -> bytes:
-    """The same as a block, to be kept."""
+    """Return events as a block, to be stored."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, events.schema) as writer:
         writer.write_table(events)
@@ -46,8 +46,8 @@ def block_of(events: pa.Table) -> bytes:
 def batch_of(
     events: pa.Table, route: int, bounds: Bounds, types: Sequence[str], columns: Sequence[str]
 ) -> pa.RecordBatch:
-    """Of a route, the events of these key groups: the type as dictionary<int32, string>, the time in ticks, then these
-    attributes; texts as dictionaries."""
+    """Return the events that are in these key groups along a route: the type as dictionary<int32, string>, the time in
+    ticks, then these attributes, with texts as dictionaries."""
     known = [name for name in columns if ATTRIBUTE + name in events.column_names]
     read = events.select([KIND, TICKS, *(ATTRIBUTE + name for name in known)])
     own = _chosen(read, _within(events, route, bounds)).combine_chunks()

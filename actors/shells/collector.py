@@ -1,4 +1,4 @@
-"""The collector: rows of one group, from all places that have some of its partitions, become one."""
+"""The collector: merges the rows of a group from all actors that have some of its partitions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from elsinore.actors.rows.rows import Rows
 
 
 class Collector:
-    """Holds nothing from batch to batch: all actors close the windows of a batch with that batch."""
+    """A merger of rows. It has no state between batches: all actors close the windows of a batch with that batch."""
 
     def collect(self, *answers: list[PartialRows]) -> list[Rows]:
-        """The rows of a batch, each once."""
+        """Return the rows of a batch, one per window and group."""
         found: dict[str, list[PartialRows]] = {}
         for answer in answers:
             for rows in answer:

@@ -1,4 +1,4 @@
-"""What graph actors have seen of a stream, added up for all of it."""
+"""Statistics that graph actors report of a stream, added up for the whole stream."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from elsinore.planner.costs.drift import Observed
 
 
 class Gathering:
-    """Of one stream. An engine sees of a route what is its own; a batch that is told of again counts once."""
+    """Statistics of one stream. An engine sees its own part of a route. A batch that is reported again counts once."""
 
     def __init__(self) -> None:
         self._told: dict[int, int] = {}
-        """By place, the last batch that was told of."""
+        """By place, the last batch that was reported."""
         self._seen: dict[tuple[int, int], Observed] = {}
-        """By place and engine, since its route was last taken."""
+        """By place and engine, what it has seen since its route was last taken."""
 
     def add(self, place: int, batch: int, seen: Sequence[Observed | None]) -> None:
-        """By engine, what it saw since the last batch; nothing where no time passed."""
+        """Add what each engine saw since the last batch, None where no time passed."""
         if batch <= self._told.get(place, -1):
             return
         self._told[place] = batch
@@ -29,11 +29,11 @@ class Gathering:
                 self._seen[place, number] = one if before is None else before.then(one)
 
     def take(self, least: Sequence[Fraction]) -> list[Observed | None]:
-        """By route, what all have seen since it was last taken, where that is no shorter than so many seconds."""
+        """Return and reset what all engines saw, by route; None where that spans less than its `least` seconds."""
         return [self._taken(route, len(least), seconds) for route, seconds in enumerate(least)]
 
     def _taken(self, route: int, routes: int, least: Fraction) -> Observed | None:
-        """Engines are told by range and route."""
+        """Do as `take` for one route. Engines are numbered by range and, within a range, by route."""
         shards = [key for key in self._seen if key[1] % routes == route]
         if not shards:
             return None

@@ -1,7 +1,7 @@
-"""The shell of a graph actor: what it owns of the stream, batch by batch.
+"""The shell of a graph actor, which takes in its part of the stream batch by batch.
 
-Ray may lose a call, run one twice, or run them in another order. So batches are numbered: an actor takes the one that
-follows the last one, gives the same answer when asked again for the last one, and refuses any other.
+Ray may lose a call, run a call twice, or run calls in another order. So batches are numbered: an actor takes the batch
+that follows the last one, repeats its answer when asked again for one of the last batches, and refuses any other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from elsinore.planner.time.clock import Clock
 
 
 class Keeper(Protocol):
-    """Where an actor of a live stream puts what must not be lost."""
+    """The storage for what an actor of a live stream must not lose."""
 
     def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None: ...
 
@@ -36,37 +36,37 @@ class Keeper(Protocol):
 
 @dataclass(frozen=True)
 class Duty:
-    """What every graph actor of a run is told in the beginning."""
+    """The settings with which every graph actor of a run begins."""
 
     routes: tuple[Route, ...]
     plans: tuple[Plan, ...]
-    """By route, that of its queries. It is made once, for all actors: to make one takes longer than to send it."""
+    """By route, the plan of its queries. It is made once for all actors: making it takes longer than sending it."""
     types: tuple[str, ...]
     clock: list[Any]
     numeric: str
     policy: SharingOptimizer
-    """What decides about bursts where the optimizer actor does not."""
+    """The optimizer that decides about bursts where the optimizer actor does not."""
     record_decisions: bool = False
     remembered: int = 0
-    """Where decisions are recorded, so many of the last ones of each engine; 0 is all of them."""
+    """Number of recorded decisions to keep per engine and share set, the last ones; 0: all of them."""
     key_groups: int = 1
     keeper: Keeper | None = None
     observed_as: str = ""
-    """The name of the stream, where the optimizer actor is to be told what it is like."""
+    """The name of the stream under which its statistics go to the optimizer actor; empty: they do not."""
 
 
 @dataclass(frozen=True)
 class Legacy:
-    """What an engine takes over of one that was there before."""
+    """The state that an engine takes over from an earlier one."""
 
     state: bytes
     own: tuple[int, int] | None = None
-    """Of the events that it knew only those of these key groups, from the one and before the other; else all."""
+    """The key groups to keep of it, the first one and the one after the last; None: all."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What an actor has counted since it began."""
+    """The counters of an actor since it began."""
 
     late: int = 0
     bursts: int = 0
@@ -74,31 +74,31 @@ class Counts:
     snapshots: int = 0
     decision_seconds: float = 0.0
     questions: int = 0
-    """To the optimizer actor."""
+    """Questions to the optimizer actor."""
     missed: int = 0
-    """Questions without an answer in time."""
+    """Questions without an answer in time, and those not sent after one."""
     waited: float = 0.0
-    """Seconds, for answers."""
+    """Seconds that were spent waiting for answers."""
     seconds: float = 0.0
-    """At work on batches."""
+    """Seconds that were spent on batches."""
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """That a batch was taken."""
+    """The acknowledgement of a batch."""
 
     number: int
     counts: Counts
     late: list[pa.RecordBatch] = field(default_factory=list)
     types: dict[str, int] = field(default_factory=dict)
-    """Events by type, all of the batch; one actor of a live stream counts them, and only where they come from Spark."""
+    """Events by type in the whole batch; one actor of a live stream counts them, if they come from Spark."""
 
 
 Answer = tuple[Receipt, list[PartialRows]]
-"""With the rows of the windows that a batch closes, as far as this actor knows them."""
+"""A receipt, and the rows of the windows that the batch closes, as far as this actor knows them."""
 
 KEPT = 64
-"""Answers that can be given again."""
+"""Number of answers that an actor keeps, to repeat them on request."""
 
 
 class OutOfOrderError(Exception):
@@ -106,15 +106,15 @@ class OutOfOrderError(Exception):
 
 
 class GraphActor:
-    """Single-threaded, as Ray's actors are unless told otherwise.
+    """The engines of one place: one for each range of key groups that it owns, and each route.
 
-    It has an engine for each of the ranges of key groups that it owns, and each route. Ranges are one but where a
-    stream goes on with other actors than it began with.
+    There is one range, unless the stream was continued with another number of actors than it began with. An actor is
+    single-threaded, which is Ray's default.
     """
 
     def begin(self, duty: Duty, optimizer: Any, place: int, ranges: Sequence[Bounds]) -> None:
-        """`optimizer`: the actor that decides about bursts; `place`: which of the actors this is; `ranges` follow one
-        another."""
+        """Begin with empty engines. `optimizer`: the actor that decides about bursts; `place`: which of the actors this
+        is; `ranges`: adjacent ones, in order."""
         self.duty = duty
         self.place = place
         self.ranges = ranges
@@ -122,7 +122,7 @@ class GraphActor:
         self.engines = [self._fresh(planned) for _ in ranges for planned in duty.plans]
         self.number = 0
         self.taking = 0
-        """A batch that is being taken, or of which taking it has failed half way."""
+        """Number of the batch that is being taken, or that failed half way; 0: none."""
         self.late = 0
         self.seconds = 0.0
         self.answers: dict[int, Answer] = {}
@@ -136,14 +136,14 @@ class GraphActor:
         return self.number
 
     def _check(self) -> None:
-        """Refuse to go on with engines that have seen a batch by half, because memory ran out for instance."""
+        """Raise an error if the engines have seen half of a batch, because memory ran out for instance."""
         if self.taking:
             raise OutOfOrderError(f"batch {self.taking} failed half way, so this actor has to be replaced")
 
     def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
-        """A batch, none of whose successors has events older than the watermark: of its blocks what this actor owns.
+        """Take in the events of a batch that this actor owns, and return the rows of the windows that it closes.
 
-        Without a watermark the stream is over.
+        No later batch has events older than the watermark. Without a watermark the stream is over.
         """
         if number in self.answers:
             return self.answers[number]
@@ -164,20 +164,20 @@ class GraphActor:
         return self.answers[number]
 
     def _tell(self) -> None:
-        """What the engines have seen, to whoever looks for better plans."""
+        """Send the statistics of the engines to the optimizer actor, for replanning."""
         if self.duty.observed_as:
             seen = [engine.statistics.take() for engine in self.engines]
             if any(one is not None for one in seen):
                 self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
 
     def _counted_types(self, events: pa.Table | None) -> dict[str, int]:
-        """Every actor of a live stream is given all events."""
+        """Count the events of a batch by type, at one actor only: every actor of a live stream is sent all events."""
         if events is None or self.duty.keeper is None or self.place:
             return {}
         return counted(events, self.duty.types)
 
     def _own(self, number: int, events: pa.Table | None) -> pa.Table | None:
-        """The events of a batch; where they must not be lost, its own alone, once they are safe."""
+        """Return the events of a batch; of a live stream this actor's own alone, after they have been stored."""
         if self.duty.keeper is not None:
             if events is not None:
                 events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.duty.plans))
@@ -215,7 +215,7 @@ class GraphActor:
         return [engine.decisions() for engine in self.engines]
 
     def save(self, number: int) -> bytes:
-        """What this actor knows, if this batch is the last that it has taken."""
+        """Return the state of this actor, and store it if the stream is live; `number`: the last batch taken."""
         self._check()
         if number != self.number:
             raise OutOfOrderError(f"batch {number} is not the last; that is batch {self.number}")
@@ -226,7 +226,7 @@ class GraphActor:
         return state
 
     def restore(self, state: bytes) -> int:
-        """After `begin`: go on where a state was saved; the last batch that it holds."""
+        """After `begin`: continue from a saved state, and return the number of the last batch in it."""
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
@@ -236,7 +236,7 @@ class GraphActor:
         return self.number
 
     def inherit(self, number: int, since: int | None, left: Sequence[Legacy | None]) -> None:
-        """After `begin`: go on where others were after this batch; queries that are new begin at `since`."""
+        """After `begin`: continue from the states of others after batch `number`; new queries begin at `since`."""
         self.number = number
         ways = cycle(zip(self.duty.routes, self.duty.plans, strict=True))
         self.engines = [self._heir(*way, since, legacy) for way, legacy in zip(ways, left, strict=False)]
@@ -252,12 +252,12 @@ class GraphActor:
         return engine
 
     def _fresh(self, planned: Plan) -> Engine:
-        # Events come when the watermark of the whole stream has been told, so nothing is ever late here.
+        # No batch has events older than the watermark that came with the batch before, so nothing is ever late here.
         duty = self.duty
         return Engine(planned, Clock.load(duty.clock), duty.numeric, 0, self.optimizer, duty.record_decisions)
 
 
 def engines_of(state: bytes) -> list[bytes]:
-    """The states of its engines, in what an actor saved."""
+    """Return the states of the engines in the saved state of an actor."""
     engines: list[bytes] = unpack(state)["engines"]
     return engines

@@ -1,7 +1,7 @@
-"""The optimizer actor: one, central. It decides about the bursts of all graph actors, and sees the whole stream.
+"""The central optimizer actor, which decides about the bursts of all graph actors and so sees the whole stream.
 
-A question is the bursts of some panes, an answer what to do with each: one message there, one back, as msgpack. Beside
-that graph actors tell what they have seen of live streams; it adds that up, for whoever looks for better plans.
+A question has the bursts of some panes, and its answer says what to do with each burst. Both are single messages in
+msgpack. Graph actors also send statistics of live streams; the optimizer actor adds them up for replanning.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def told(seen: Sequence[Observed | None]) -> bytes:
 
 
 class OptimizerActor:
-    """Who starts it anew loses what it has counted, and nothing else: what comes later is counted again."""
+    """An optimizer, and statistics of streams. A restart loses what was counted so far and nothing else."""
 
     def __init__(self, optimizer: SharingOptimizer) -> None:
         self.optimizer = optimizer
@@ -42,7 +42,7 @@ class OptimizerActor:
         self.shared = 0
         self.questions = 0
         self.gathered: dict[str, Gathering] = {}
-        """By stream."""
+        """Statistics by stream."""
 
     def decide(self, asked: bytes) -> bytes:
         told = unpack(asked)
@@ -58,19 +58,19 @@ class OptimizerActor:
         self.shared += int(np.count_nonzero(choices.choice[bursts.first] != APART))
 
     def gather(self, stream: str, place: int, batch: int, seen: bytes) -> None:
-        """What the engines of a graph actor saw of a stream with a batch."""
+        """Add what the engines of a graph actor saw of a stream with a batch."""
         found = [None if one is None else Observed.read(one) for one in unpack(seen)]
         self.gathered.setdefault(stream, Gathering()).add(place, batch, found)
 
     def observed(self, stream: str, least: Sequence[Fraction]) -> list[Observed | None]:
-        """By route, what a stream was like since somebody last asked, where so many seconds of it are over."""
+        """Return and reset the statistics of a stream, by route; None where they span less than its `least` seconds."""
         return self.gathered.setdefault(stream, Gathering()).take(least)
 
     def forget(self, stream: str) -> None:
         self.gathered.pop(stream, None)
 
     def statistics(self) -> dict[str, int]:
-        """Of the stream so far: questions, the bursts that they were about, their events, and how many are shared."""
+        """Return the numbers of questions so far, of bursts in them, of their events, and of shared bursts."""
         return {
             "questions": self.questions,
             "bursts": self.bursts,

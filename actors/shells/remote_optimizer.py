@@ -1,7 +1,7 @@
-"""What a graph actor sees of the optimizer actor: an optimizer like any other, that thinks elsewhere.
+"""The optimizer actor as graph actors see it: an optimizer like any other, whose decisions are made remotely.
 
-A question is sent at once, and its answer waited for when it is needed. Where none comes in time, the actor goes on
-with the policy that it was given in the beginning, and does not ask for a while.
+A question is sent at once; its answer is awaited when it is needed. Where no answer comes in time, the graph actor
+decides by the policy that it began with, and sends no questions for a while.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from elsinore.planner.hamlet.bursts import Bursts, Choices, Facts, Floats
 from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer
 
 PATIENCE = 0.25
-"""Seconds that an answer is waited for."""
+"""Seconds to wait for an answer."""
 
 PAUSE = 2.0
-"""Seconds without questions after one that was not answered."""
+"""Seconds without questions after one that was not answered in time."""
 
 
 class RemoteOptimizer:
@@ -31,9 +31,9 @@ class RemoteOptimizer:
         self.policy = policy
         self.asked = 0
         self.missed = 0
-        """Questions without an answer, and those that were not asked after one."""
+        """Questions without an answer in time, and those not sent after one."""
         self.waited = 0.0
-        """Seconds."""
+        """Seconds that were spent waiting for answers."""
         self.silent_until = 0.0
 
     def decide(self, facts: Facts, bursts: Bursts) -> Choices:
@@ -50,13 +50,13 @@ class RemoteOptimizer:
         return lambda: self._answer(reference, facts, bursts)
 
     def tell(self, stream: str, place: int, batch: int, seen: Sequence[Observed | None]) -> None:
-        """What engines saw of a stream with a batch. Nobody waits for it, nor asks whether it arrived."""
+        """Send what engines saw of a stream with a batch, without waiting for it to arrive."""
         self.actor.gather.options(num_returns=0).remote(stream, place, batch, told(seen))
 
     def _answer(self, reference: Any, facts: Facts, bursts: Bursts) -> Choices:
         begin = monotonic()
         try:
-            # Nobody but the policy is asked for costs: they are looked at by who records decisions, and are the same.
+            # Costs are recomputed locally: only recorded decisions have them, and the policy gives the same numbers.
             found = read_answer(ray.get(reference, timeout=PATIENCE), lambda: self._costs(facts, bursts))
         except (GetTimeoutError, RayError):
             self.missed += 1

@@ -1,6 +1,6 @@
-"""Who looks for other plans while a stream flows: the core of what may run beside the engines, on a machine of its own.
+"""Replanning: the search for other plans while a stream flows, which may run beside the engines on another machine.
 
-It is told of other workloads, and of what the stream is like; it answers with plans for `Engine.change`.
+Its inputs are changed workloads and statistics of the stream; its outputs are plans for `Engine.change`.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from elsinore.planner.plans.routes import Route, workload_along
 
 @dataclass(frozen=True)
 class Patience:
-    """When to look for another plan, and when to change to it."""
+    """The thresholds for looking for another plan and for changing to it."""
 
     threshold: float = 2.0
-    """A type that comes so many times as often, or as seldom, is worth a look."""
+    """Factor by which the frequency of a type, or the length of its bursts, has to change for another search."""
     windows: float = 10.0
-    """Over which a change has to pay: so long, it is hoped, the stream stays as it is."""
+    """Number of windows over which a change has to pay; the stream is expected to stay as it is for so long."""
 
 
 class Replanner:
@@ -46,30 +46,30 @@ class Replanner:
         seen: Observed | None = None,
         kept: bool = True,
     ) -> None:
-        """`seen`: what the stream is known to be like. Graphs of templates are `kept`, to plan again sooner; what is
-        pruned in them stays pruned, so that plans depend on what was seen before."""
+        """`seen`: known statistics of the stream. `kept`: keep the graphs of templates, to plan again sooner. What is
+        pruned in a kept graph stays pruned, so that plans depend on earlier statistics."""
         self.workload = workload
         self.strategy = strategy
         self._model = model or (EngineCost if strategy == "auto" else PaperCost)
         self._patience = patience
         self._optimizer = _keeping(strategy) if kept else None
         self._seen = seen
-        """What the stream was like when a plan was last looked for."""
+        """Statistics of the stream when a plan was last looked for."""
         self.plan = self._planned()
 
     def change(self, workload: Workload) -> Plan:
-        """Other queries: the plan for now, in which those that stay run on as they are."""
+        """Change the workload, and return a plan for now, in which the queries that stay run on as they are."""
         self.workload = workload
         self.plan = changed(self.plan, workload, self._costs())
         return self.plan
 
     def replan(self) -> Plan:
-        """The best plan for all queries; for another workload one always changes to it (GLORIA, Section 7.2)."""
+        """Adopt and return the best plan for all queries, whatever the change to it costs (GLORIA, Section 7.2)."""
         self.plan = self._planned()
         return self.plan
 
     def observe(self, seen: Observed) -> Plan | None:
-        """A better plan, where the stream has drifted, there is one, and to change to it pays."""
+        """Return a better plan if the stream has drifted, there is one, and the change to it pays."""
         if self._seen is not None and not drifted(self._seen, seen, self._patience.threshold):
             return None
         self._seen = seen
@@ -83,7 +83,7 @@ class Replanner:
         return plan(self.workload, self.strategy, self._costs(), self._optimizer)
 
     def _costs(self) -> CostModel:
-        """Of a window as long as the longest: in a longer one all plans cost more, and what is quadratic most."""
+        """Return the costs of a window as long as the longest: in longer ones all plans cost more, quadratic most."""
         if self._seen is None:
             return self._model(Statistics())
         within = max((query.within.seconds for query in self.workload.queries), default=self._seen.seconds)
@@ -91,12 +91,12 @@ class Replanner:
 
 
 def chooses(strategy: str) -> bool:
-    """Does its plan depend on what the stream is like?"""
+    """Return whether the plans of a strategy depend on statistics of the stream."""
     return strategy == "auto" or isinstance(OPTIMIZERS.get(strategy), PathSearch)
 
 
 def plan_along(route: Route, whole: Plan, seen: Observed | None = None) -> Plan:
-    """The plan of those queries of a workload that go along a route, for a stream that is like this."""
+    """Return the plan of the queries of a workload that go along a route, for a stream with these statistics."""
     workload = workload_along(route, whole.workload)
     if seen is not None:
         return Replanner(workload, whole.strategy, seen=seen, kept=False).plan
@@ -109,10 +109,10 @@ def _keeping(strategy: str) -> GloriaOptimizer | None:
 
 
 class KeptGraphs:
-    """A search for plans that generates the graph of a template once, and later gives it other weights."""
+    """A search for plans that generates the graph of a template once, and later only changes its weights."""
 
     MOST = 64
-    """Graphs; the one that was longest not asked for goes first."""
+    """Number of graphs to keep; the least recently used one is dropped first."""
 
     def __init__(self, search: PathSearch) -> None:
         self._search = search

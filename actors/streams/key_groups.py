@@ -1,4 +1,4 @@
-"""Key groups, as Spark counts them: whose events an actor has when the stream is dealt out in another way."""
+"""Key groups as Spark computes them, to tell which actor has a partition after the stream is dealt out differently."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Hashes = npt.NDArray[np.uint32]
 
 
 def key_groups(columns: Iterable[pa.Array], count: int, groups: int) -> npt.NDArray[np.int64]:
-    """The key group of each of `count` tuples of values; a null leaves the hash as it was, as with Spark."""
+    """Return the key group of each of `count` tuples of values; a null leaves the hash unchanged, as in Spark."""
     hashes = np.full(count, SEED, np.uint32)
     for column in columns:
         _go_on(column, hashes)
@@ -35,7 +35,7 @@ def _go_on(column: pa.Array, hashes: Hashes) -> None:
     if pa.types.is_boolean(column.type):
         hash_truths(column.to_numpy(zero_copy_only=False), hashes)
     elif pa.types.is_floating(column.type):
-        # Zero has one sign, as where Spark deals events out.
+        # -0.0 and 0.0 hash alike, as where Spark deals events out.
         hash_words((column.to_numpy().astype(np.float64) + 0.0).view(np.int64), hashes)
     elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         texts = column.cast(pa.large_string())

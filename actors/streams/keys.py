@@ -1,4 +1,4 @@
-"""Numbers for key values: texts, and tuples of values, each kept once."""
+"""Numbers for texts and for tuples of words, each of which is stored once."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from elsinore.actors.streams.partitions_numba_fns import (
 Words = npt.NDArray[np.int64]
 
 SECRET = np.frombuffer(os.urandom(8 * 256 * 8), np.uint64).reshape(8, 256).copy()
-"""What hashes depend on, so that a sender of events cannot choose keys that collide. Each process has its own.
+"""Random numbers that hashes depend on, so that a sender of events cannot choose keys that collide. Each process has
+its own.
 
-Nothing that is kept or shown depends on it: keys are numbered in the order in which they come, and states have no
-hashes."""
+No state and no result depends on them: keys are numbered in the order in which they come, and states have no hashes."""
 
 
 class Texts:
-    """Every text that was seen, by number; their bytes lie one behind another."""
+    """All texts seen, by number; their bytes are stored one after another in `arena`."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -36,7 +36,7 @@ class Texts:
         self.table = np.full(128, -1, np.int64)
 
     def numbers(self, texts: pa.Array) -> Words:
-        """The number of each text; new ones get the next. What stands for a null does not matter."""
+        """Return the number of each text; a new text gets the next number. The number for a null is arbitrary."""
         if pa.types.is_dictionary(texts.type):
             known = np.append(self.numbers(texts.dictionary), 0)
             return known[texts.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)]
@@ -55,7 +55,7 @@ class Texts:
         return out
 
     def texts(self, numbers: Words) -> pa.Array:
-        """The texts of these numbers."""
+        """Return the texts that have these numbers."""
         known = pa.LargeStringArray.from_buffers(
             self.count, pa.py_buffer(self.ends[: self.count + 1].copy()), pa.py_buffer(self.arena)
         )
@@ -85,7 +85,7 @@ class Texts:
 
 
 class Tuples:
-    """Every tuple of words that was seen, by number."""
+    """All tuples of words seen, by number."""
 
     def __init__(self, width: int) -> None:
         self.count = 0
@@ -93,7 +93,7 @@ class Tuples:
         self.table = np.full(128, -1, np.int32)
 
     def numbers(self, words: Words, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
-        """The number of each column of words; new ones get the next, those not valid get -1."""
+        """Return the number of each column of words: the next one for a new column, -1 where not valid."""
         out = np.empty(words.shape[1], np.int32)
         done = 0
         while done < len(out):
@@ -115,12 +115,12 @@ class Tuples:
             place_tuples(self.keys, self.count, self.table, SECRET)
 
     def take(self, numbers: npt.NDArray[np.int64]) -> Tuples:
-        """Only these tuples, numbered anew."""
+        """Return these tuples alone, numbered anew in this order."""
         return self.of(np.ascontiguousarray(self.keys[:, numbers]))
 
     @classmethod
     def of(cls, keys: Words) -> Tuples:
-        """These tuples, numbered as they come."""
+        """Create a table of these distinct tuples, numbered in this order."""
         tuples = cls(len(keys))
         tuples.count = keys.shape[1]
         tuples.keys = np.concatenate([keys, np.zeros((len(keys), 64), np.int64)], axis=1)

@@ -1,4 +1,4 @@
-"""Partitions and groups: which events may form trends together, and whose rows are merged."""
+"""Partitions and groups: events of one partition may form trends together, and rows of one group are merged."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from elsinore.actors.streams.partitions_numba_fns import note_times
 from elsinore.planner.language.errors import Problem, WorkloadError
 
 KEEP_ALL_BELOW = 1 << 16
-"""With fewer partitions than these nobody looks for those that are over."""
+"""Number of partitions below which none is forgotten."""
 
 
 class Partitions:
-    """Numbers the partitions by their attributes, and the groups by the first of these.
+    """The numbers of partitions, by their attributes, and of groups, by the first of these attributes.
 
-    A partition is forgotten when its last event is in no open window any more, so that memory
-    follows the partitions that are alive, not those that ever were.
+    A partition is forgotten when its last event is in no open window any more, so that memory grows with the partitions
+    that are alive and not with all that ever were.
     """
 
     def __init__(self, attributes: tuple[str, ...], groups: int) -> None:
@@ -42,7 +42,7 @@ class Partitions:
         return len(self.group_of)
 
     def slots(self, columns: dict[str, pa.Array], times: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """The partition of each event, -1 where an attribute is null; times are sorted."""
+        """Return the partition of each event, -1 where an attribute is null; times are sorted."""
         if not self.attributes:
             slots = np.zeros(len(times), np.int32)
             self.partitions.count = 1
@@ -57,7 +57,7 @@ class Partitions:
         return slots
 
     def _admit(self) -> None:
-        """New partitions get their group."""
+        """Assign groups to new partitions."""
         known, count = self.count, self.partitions.count
         if count > known:
             keys = np.ascontiguousarray(self.partitions.keys[: self.group_width, known:count])
@@ -70,7 +70,7 @@ class Partitions:
             self.last_seen = np.concatenate([self.last_seen, np.zeros(count - known, np.int64)])
 
     def _words(self, name: str, column: pa.Array) -> Words:
-        """Values as words: equal values, and only these, have equal words."""
+        """Return values as words: two words are equal if and only if the values are."""
         kind = column.type
         if pa.types.is_dictionary(kind) or pa.types.is_string(kind):
             self.types.setdefault(name, pa.string())
@@ -89,7 +89,7 @@ class Partitions:
         return filled.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
 
     def _as_floats(self, name: str, column: pa.Array) -> pa.Array:
-        """Where an attribute is sometimes integers and sometimes floats, 1 and 1.0 are one value: a float."""
+        """Return a column as floats. Once an attribute has integers and floats, 1 and 1.0 are one value, a float."""
         if pa.types.is_integer(self.types[name]):
             k = self.attributes.index(name)
             keys = self.partitions.keys[:, : self.count].copy()
@@ -102,7 +102,7 @@ class Partitions:
         return column
 
     def _renumber(self, keys: Words) -> None:
-        """The same partitions, whose attributes are written as other words now."""
+        """Rebuild the numbering of the same partitions after words of their attributes have changed."""
         self.partitions = Tuples.of(keys)
         self.groups, self.group_of = Tuples(self.group_width), np.zeros(0, np.int32)
         last_seen = self.last_seen
@@ -110,7 +110,7 @@ class Partitions:
         self.last_seen = last_seen
 
     def group_columns(self, groups: npt.NDArray[np.int32]) -> dict[str, pa.Array]:
-        """The grouping attributes of these groups."""
+        """Return the grouping attributes of these groups."""
         return {
             name: self._values(name, self.groups.keys[k, groups])
             for k, name in enumerate(self.attributes[: self.group_width])
@@ -129,7 +129,10 @@ class Partitions:
         return pa.array(words).cast(kind)
 
     def forget(self, before: int) -> npt.NDArray[np.int64] | None:
-        """Forget partitions without events since a time; the old numbers of those that stay, in order."""
+        """Forget partitions without events since `before`, if they are at least half of all.
+
+        Return the old numbers of those that stay, in order, or None where nothing was forgotten.
+        """
         if self.count < self.worth_a_look:
             return None
         kept = np.flatnonzero(self.last_seen >= before)
@@ -140,7 +143,7 @@ class Partitions:
         return kept
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:
-        """Only these partitions, in this order."""
+        """Keep these partitions alone, in this order."""
         self.partitions = self.partitions.take(kept)
         self.groups = Tuples(self.group_width)
         self.group_of = np.zeros(0, np.int32)
@@ -150,11 +153,11 @@ class Partitions:
         self._forget_texts()
 
     def columns(self, names: Sequence[str]) -> list[pa.Array]:
-        """The values of these attributes, partition by partition."""
+        """Return the values of these attributes, partition by partition."""
         return [self._values(name, self.partitions.keys[self.attributes.index(name), : self.count]) for name in names]
 
     def _forget_texts(self) -> None:
-        """Texts are numbered anew by those that are still used."""
+        """Forget texts that no partition uses any more; the others are numbered anew."""
         if not self.texts:
             return
         keys = self.partitions.keys[:, : self.count].copy()

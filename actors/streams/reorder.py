@@ -1,4 +1,4 @@
-"""Events in order of time: a watermark, what waits for it, and what came too late."""
+"""Events in order of time: the watermark, the events that wait for it, and late events."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from elsinore.actors.state import pack_batch, unpack_batch
 from elsinore.planner.language.errors import Problem, WorkloadError
 
 START, END = -(2**63), 2**63 - 1
-"""Before all times, and after them."""
+"""Times in ticks before and after all others."""
 
 
 class Reorder:
-    """Holds events back until the watermark has passed them.
+    """A buffer that holds events back until the watermark has passed them.
 
-    The watermark is the latest time seen less the allowed lateness. Events behind it are
-    late; events at it or after it wait, so that those of one time are handed on together
-    however the input is cut.
+    The watermark is the latest time seen less the allowed lateness. Events behind it are late. Events at it or after it
+    wait, so that events of one time are handed on together however the input is cut.
     """
 
     def __init__(self, lateness: int) -> None:
@@ -32,9 +31,9 @@ class Reorder:
     def feed(
         self, batch: pa.RecordBatch, watermark: int | None = None
     ) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
-        """What may be processed now, sorted by time, and what is late.
+        """Take in a batch, and return the events that may be processed now, sorted by time, and the late ones.
 
-        `watermark`: that of a whole stream, of which this batch is a part.
+        `watermark`: that of the whole stream, where this batch is of a part of it.
         """
         times = batch.column(1).to_numpy()
         late = None
@@ -53,12 +52,12 @@ class Reorder:
         return batch.slice(0, ready), late
 
     def finish(self) -> pa.RecordBatch | None:
-        """All that waited."""
+        """Return all events that wait."""
         waiting, self.waiting = self.waiting, None
         return waiting
 
     def keep(self, wanted: Callable[[pa.RecordBatch], npt.NDArray[np.bool_]]) -> None:
-        """Only such events wait on."""
+        """Keep only the waiting events that `wanted` selects."""
         if self.waiting is not None and self.waiting.num_rows:
             self.waiting = self.waiting.filter(pa.array(wanted(self.waiting)))
 
@@ -70,7 +69,7 @@ class Reorder:
         try:
             joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            # Integers beyond 2**53 and, in a later batch, floats: no column holds both.
+            # Integers beyond 2**53 and floats in a later batch, for instance: no column holds both.
             hint = "give an attribute values of one kind"
             raise WorkloadError(
                 [Problem(f"values of later events do not go with earlier ones: {error}", hint)]

@@ -1,6 +1,6 @@
-"""What a stream is like, counted while it flows: events and bursts by type.
+"""Statistics of a stream, counted while it flows: events and bursts by type.
 
-Where queries split the stream, a burst is of a partition: with others it is not taken in at once.
+Where queries split the stream, a burst belongs to one partition: bursts of different partitions are taken in apart.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Slots = npt.NDArray[np.int32]
 
 
 class StreamStatistics:
-    """From one look at it to the next."""
+    """The counts since the last `take`."""
 
     def __init__(self, clock: Clock, window: Fraction | None = None) -> None:
-        """`window`: seconds of the longest one, where the stream is split into partitions."""
+        """`window`: length of the longest window in seconds, where the stream is split into partitions."""
         self._clock = clock
         self._span = max(1, clock.ticks(window)) if window is not None else 0
         self._names: dict[str, int] = {}
-        """Of types, which other batches give other numbers."""
+        """Numbers of types; the dictionaries of batches may number them differently."""
         self._last = np.zeros(0, np.int64)
         self._seen = np.zeros(0, np.int64)
         self._counts, self._bursts = Counter[str](), Counter[str]()
@@ -39,13 +39,13 @@ class StreamStatistics:
 
     @classmethod
     def of(cls, plan: Plan, clock: Clock) -> StreamStatistics:
-        """By partition, where all queries split the stream alike; else of the whole of it."""
+        """Create statistics by partition where all queries split the stream alike, else of the whole stream."""
         ways = {query.partition for query in plan.queries}
         split = len(ways) == 1 and () not in ways
         return cls(clock, max(query.query.within.seconds for query in plan.queries) if split else None)
 
     def note(self, types: pa.DictionaryArray, times: pa.Array, slots: Slots | None = None) -> None:
-        """Events sorted by time, none older than those before; `slots`: the partition of each, -1 for none."""
+        """Count events sorted by time, none older than those before; `slots`: the partition of each, -1 for none."""
         if not len(types):
             return
         if slots is None or not self._span:
@@ -70,14 +70,14 @@ class StreamStatistics:
             self._seen = np.concatenate([self._seen, np.full(missing, NEVER, np.int64)])
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep these partitions alone, in this order."""
         if not self._span:
             return
         self._know(int(slots.max(initial=-1)) + 1)
         self._last, self._seen = self._last[slots], self._seen[slots]
 
     def take(self) -> Observed | None:
-        """What was seen since the last look; nothing where no time has passed."""
+        """Return the counts since the last call and reset them; return None where no time has passed."""
         if self._begun is None or self._until == self._begun:
             return None
         seconds = Fraction(self._until - self._begun, self._clock.ticks_per_second)
