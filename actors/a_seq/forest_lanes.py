@@ -23,7 +23,7 @@ Chain = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Target:
-    """The trends that have gone through a chain, with the lanes that are needed of them."""
+    """What is counted at the end of a chain: the trends that have gone through it, and the lanes needed of these."""
 
     chain: Chain
     sums: tuple[Lane, ...]
@@ -76,7 +76,7 @@ class NodeLanes:
         return ((self.column(node, one), one[1]) for one in self.added[node] if one[0] == node)
 
     def told(self, target: Target, lanes: Sequence[Lane], before: Sequence[Lane]) -> Iterator[tuple[int, int]]:
-        """Yield, by lane of a target, its place in the connection before, and its column in the last piece.
+        """Yield, by lane of a target, the count first, its place in the connection before and its column in the piece.
 
         One of them is -1: a lane is in only one of both. `before` are the lanes of that connection.
         """

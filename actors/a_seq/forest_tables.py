@@ -1,4 +1,4 @@
-"""Conversion of a forest of prefix counters to the arrays that its kernels read, and their memory."""
+"""The arrays that kernels read for a forest of prefix counters, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class ForestTables:
         )
 
     def _by_kind(self, nodes: Callable[[int, int], Iterator[int]]) -> npt.NDArray[np.bool_]:
-        """Return a flag by kind of events and node; `nodes` yields the nodes of a member for events of a class."""
+        """Return, by kind of events and node, whether any member has it; `nodes` yields those of a member and class."""
         found = np.zeros((len(self.kinds), len(self.forest.nodes)), np.bool_)
         for kind, classes in enumerate(self.kinds):
             for member, one in enumerate(classes):
@@ -169,7 +169,7 @@ class ForestTables:
         )
 
     def snapshots(self, room: int, rows: Rows) -> Snapshots:
-        """Return the memory for snapshots, in rings with so many places each."""
+        """Return the memory for snapshots, in rings with `room` places each."""
         made = self.connections.values()
         rings = np.cumsum([0, *(0 if self._bare(one) else 1 + len(one.sums) for one in made)])
         low_rings = np.cumsum([0, *(len(one.minima) for one in made)])

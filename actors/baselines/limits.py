@@ -1,4 +1,4 @@
-"""Errors for limits of a strategy that show only while it runs, in the form of errors of a workload."""
+"""Errors for limits that a strategy reaches only while it runs, in the form of errors of a workload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of the steps of a sharing plan to the arrays that kernels read."""
+"""The arrays that kernels read for the steps of a sharing plan."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class PlanTables:
         )
 
     def _before(self, lanes: Sequence[int]) -> int:
-        """Return the room for what belongs to no state: the number 1, and two expressions of the widest."""
+        """Return the room for what belongs to no state: the number 1, and two expressions of the greatest width."""
         return max(lanes, default=1) * (1 + 2 * self.capacity)
 
     def _inlets(self) -> Inlets:
@@ -216,7 +216,7 @@ class PlanTables:
             yield classes[member] in place.accepts
 
     def room(self, exact: bool, words: int, insertions: int) -> PlanRoom:
-        """Return the memory for a partition, with coefficients of so many words."""
+        """Return the memory for one partition, with coefficients of `words` words."""
         most_lanes = int(self.chains.lanes.max(initial=1))
         most_keys = int(self.chains.keys.max(initial=0))
         coefficients = np.zeros(self.coefficients * words, number_type(exact, words))

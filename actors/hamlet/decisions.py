@@ -51,7 +51,7 @@ class Decisions:
     totals: Ints = field(default_factory=lambda: np.zeros(3, np.int64))
     """Numbers of bursts decided about, of those decided to be shared by several queries, and of snapshots."""
     seconds: float = 0.0
-    """Processor time that the optimizer took."""
+    """Processor time in seconds that the optimizer took."""
     parts: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
     last: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
     """By Kleene and partition, the decision about the last burst: UNKNOWN, NOT_SHARED or WAS_SHARED."""

@@ -278,7 +278,7 @@ class HamletGraph(SharedGraph):
 
 
 def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segment], slice]]:
-    """Group panes to rounds with one question each. (panes, the bursts of `asked` that they have)"""
+    """Group panes into rounds with one question each. (panes, the part of `asked` that is theirs)"""
     found: list[tuple[list[Segment], slice]] = []
     some: list[Segment] = []
     begin = 0

@@ -1,4 +1,4 @@
-"""Conversion of a machine and the lanes of its query to the arrays that kernels read."""
+"""The arrays that kernels read for a machine and the lanes of its query."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class Step:
 
 
 def program(machine: Machine, event_class: int) -> list[Step] | None:
-    """Return the steps of a class in order; None if its events also advance guards, or if there is no valid order."""
+    """Return the steps of a class in order; None if its events also advance guards, or if no order is valid."""
     if machine.symbols[event_class]:
         return None
     steps = _steps(machine.appends[event_class], _consumed(machine, event_class))

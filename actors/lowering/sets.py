@@ -1,4 +1,4 @@
-"""Conversion of a share set, the merged template of its queries (HAMLET, Section 3.1), to arrays for kernels."""
+"""The arrays that kernels read for a share set: the merged template of its queries (HAMLET, Section 3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of a share set whose windows move to the arrays that its kernels read, and their memory."""
+"""The arrays that kernels read for a share set whose windows move, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def enders(ends: Sequence[npt.NDArray[np.bool_]], classes: Sequence[Sequence[int
 
 
 def coefficients(sharers: Sharers, places: int, words: int, exact: bool) -> Coefficients:
-    """Return the memory for coefficients at so many places."""
+    """Return the memory for the coefficients of `places` places."""
     kind = number_type(exact, words)
     width = (1 + int(np.diff(sharers.lane_at).max())) * words
     keys = int(np.diff(sharers.column_key_at).max())
@@ -78,12 +78,12 @@ def most_places(events: Events, runs: Ints, types: Types, machines: Machines) ->
 
 
 def pieces_and_entries(longest: int) -> tuple[Pieces, Entries]:
-    """Return the memory for the pieces and entries of a partition with so many events."""
+    """Return the memory for the pieces and entries of a partition with `longest` events."""
     return Pieces(*np.zeros((4, longest), np.int64)), Entries(*np.zeros((3, longest), np.int64))
 
 
 def room(blocks: Sequence[Blocks], stack: int) -> Room:
-    """Return the memory for the maps of any member, and for a stack of so many of the largest."""
+    """Return the memory for the maps of any member, and for a stack of `stack` maps of the largest."""
     kind = blocks[0].numbers.dtype
     width, keys = max(one.width for one in blocks), max(one.keys for one in blocks)
     sizes = [(stack * width, stack * keys), *4 * [(width, keys)]]

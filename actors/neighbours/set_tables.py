@@ -1,4 +1,4 @@
-"""Conversion of a share set with predicates on neighbours to the arrays that its kernel reads, and their memory."""
+"""The arrays that the kernel reads for a share set with predicates on neighbours, and the memory that it needs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def trees_of(lanes: Lanes, operators: Sequence[ComparisonOperator]) -> tuple[int
 
 
 def room(lanes: Lanes, trees: tuple[int, int], entries: int, span: int, words: int, exact: bool) -> Room:
-    """Return the memory for so many entries at once, and `span` ranks of the trees."""
+    """Return the memory for `entries` entries at once, and `span` ranks of each tree."""
     kind = number_type(exact, words)
     kleenes = len(lanes.numbers_of)
     width, keys = int(lanes.numbers_of.max()) * words, int(lanes.keys_of.max())

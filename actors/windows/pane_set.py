@@ -68,7 +68,7 @@ class SharedGraph:
         self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
         """A pane of the share set: no window of any query begins or ends within one."""
         self.seconds = 0.0
-        """Processor time that bursts took so far."""
+        """Processor time in seconds that events took so far."""
         self.columns: list[Columns] = []
         self.words = 1 if exact else 2
         """Words of a coefficient."""

@@ -25,7 +25,7 @@ from elsinore.actors.rows.cells import Cells
 from elsinore.planner.time.windows import Windows
 
 SEGMENT = 1 << 14
-"""Most events that are chained by partition at once: few enough that their columns stay in the cache."""
+"""Size of a segment, in events that are chained by partition at once: their columns have to stay in the cache."""
 
 NEVER = -(2**62)
 
@@ -36,7 +36,7 @@ class WindowMethod(Protocol):
     rows: int
 
     def begin(self, graph: PaneGraph, first: int, count: int) -> None:
-        """Set the counters of partitions `first` to `count` to those of no event."""
+        """Set partitions `first` to `count` to the state before any event."""
 
     def open(self, graph: PaneGraph, pane: int) -> None:
         """Start a pane."""
@@ -48,7 +48,7 @@ class WindowMethod(Protocol):
         """Reset the windows: no open one has an event in it."""
 
     def resize(self, slots: int) -> None:
-        """Make room for so many partitions."""
+        """Make room for `slots` partitions."""
 
     def blocks(self) -> Iterator[Blocks]:
         """Yield all blocks that are kept in addition to the graph's own."""
