@@ -1,1 +1,1 @@
-"""A-Seq graphs: prefix counters by start event."""
+"""A-Seq graphs: prefix counters for each start event."""

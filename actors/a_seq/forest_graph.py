@@ -1,4 +1,4 @@
-"""Sequences whose windows move with every event, counted by start event, of all queries of a share set (A-Seq)."""
+"""The A-Seq graph of a share set: sequences whose windows move with every event, counted by start event."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from elsinore.planner.a_seq.sets import ForestSet
 from elsinore.planner.plans.model import Counter
 
 ROOM = 1 << 10
-"""Rows that the snapshots of a connection tell of together, at first."""
+"""Initial room of a connection, in rows that its snapshots have together."""
 
 
 class ForestGraph(DueGraph):
-    """What sequences have in common is counted once, in the rows of common start events."""
+    """A graph in which common prefixes of sequences are counted once, in the rows of common start events."""
 
     def __init__(self, share_set: ForestSet, counters: Sequence[Counter], *common: Any) -> None:
         super().__init__(*common)
@@ -59,7 +59,7 @@ def count(
     blocks: Sequence[Blocks],
     room: int,
 ) -> tuple[Results, int]:
-    """All that is due. (results, why it stopped)"""
+    """Evaluate all windows that are due. (results, why it stopped)"""
     questions = Questions(due.at, due.when, due.who, due.row)
     found = results(due, blocks)
     answers = Answers(*found[:4], found.found, due.row_at)

@@ -1,6 +1,6 @@
-"""What is kept beside the counts of a forest: sums and minima, by node and by target.
+"""The sums and minima that a forest keeps beside its counts, by node and by target.
 
-A node has those lanes that some member asks for which goes through it, and that events up to it have added to.
+A node has a lane if a member whose route goes through the node needs it, and events up to the node add to it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Added = tuple[int, int]
 """A node, and the column that its events add up or compare."""
 
 Lane = tuple[int, int, int]
-"""The same behind the piece of the route that the node is in: a route may go along one tree twice."""
+"""The number of a piece of the route, then node and column as in `Added`: a route may go along one tree twice."""
 
 Chain = tuple[tuple[int, ...], ...]
 """The pieces that trends have gone through."""
@@ -23,7 +23,7 @@ Chain = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Target:
-    """What trends are counted for: those that have gone through a chain."""
+    """What is counted at the end of a chain: the trends that have gone through it, and the lanes needed of these."""
 
     chain: Chain
     sums: tuple[Lane, ...]
@@ -34,18 +34,18 @@ class Target:
         return self.chain[-1][-1]
 
     def up_to(self, pieces: int) -> Target:
-        """As far as so many pieces know of it."""
+        """Return the target of the first `pieces` pieces, with the lanes of these."""
         sums, minima = (tuple(lane for lane in own if lane[0] < pieces) for own in (self.sums, self.minima))
         return Target(self.chain[:pieces], sums, minima)
 
     def with_lanes(self, other: Target) -> Target:
-        """What both need."""
+        """Return the target with the lanes of both."""
         sums, minima = dict.fromkeys((*self.sums, *other.sums)), dict.fromkeys((*self.minima, *other.minima))
         return Target(self.chain, tuple(sums), tuple(minima))
 
 
 class NodeLanes:
-    """The columns of all nodes: so many `counts` each, and behind them their lanes."""
+    """The columns of all nodes: each has `counts` columns for counts, and then its lanes."""
 
     def __init__(self, forest: Forest, targets: Sequence[tuple[Chain, tuple[Lane, ...]]], counts: int) -> None:
         self.forest = forest
@@ -63,7 +63,7 @@ class NodeLanes:
         return self.at[node] + self.counts + self.added[node].index(one)
 
     def flow(self, node: int) -> Iterator[tuple[int, int]]:
-        """What comes from the node before: from and to, the count first."""
+        """Yield the columns that a node gets from its parent, as pairs (from, to), the count first."""
         parent = self.forest.nodes[node].parent
         if parent is not None:
             yield from ((self.at[parent] + k, self.at[node] + k) for k in range(self.counts))
@@ -72,12 +72,14 @@ class NodeLanes:
             )
 
     def own(self, node: int) -> Iterator[tuple[int, int]]:
-        """What its own events add to: columns, and what they add up or compare."""
+        """Return the columns to which the node's own events add, each with the column of values that is added."""
         return ((self.column(node, one), one[1]) for one in self.added[node] if one[0] == node)
 
     def told(self, target: Target, lanes: Sequence[Lane], before: Sequence[Lane]) -> Iterator[tuple[int, int]]:
-        """For each lane of a target, its place among those of the connection before, and its column in the last piece;
-        -1 for the one that it is not in. `before` are the lanes of that connection."""
+        """Yield, by lane of a target, the count first, its place in the connection before and its column in the piece.
+
+        One of them is -1: a lane is in only one of both. `before` are the lanes of that connection.
+        """
         yield from ((-1, self.at[target.leaf] + k) for k in range(self.counts))
         for lane in lanes:
             if lane[0] == len(target.chain) - 1:

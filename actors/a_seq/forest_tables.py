@@ -1,4 +1,4 @@
-"""A forest of prefix counters as the arrays that its kernels read, and the memory that this needs."""
+"""The arrays that kernels read for a forest of prefix counters, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Member:
-    """A sequence of the forest."""
+    """A sequence of the forest, with its lanes and the length of its windows in ticks."""
 
     counter: Counter
     columns: Columns
@@ -31,7 +31,7 @@ class Member:
 
 
 class ForestTables:
-    """`kinds`: by kind of events, the class that each member's machine puts it in."""
+    """The arrays of a forest; `kinds` has, by kind of events, the class in which each member's machine puts it."""
 
     def __init__(self, forest: Forest, members: Sequence[Member], kinds: Sequence[Sequence[int]]) -> None:
         self.forest = forest
@@ -46,7 +46,7 @@ class ForestTables:
         self.targets = self._targets()
 
     def _end(self, number: int) -> Target:
-        """What a member counts in the end."""
+        """Return the target of a member: its whole route, with all of its lanes."""
         route, member = self.forest.routes[number], self.members[number]
         places = {one.variable: p for p, one in enumerate(member.counter.automata[0].positions)}
 
@@ -57,7 +57,10 @@ class ForestTables:
         return Target(route.pieces, lanes(member.columns.sums), lanes(member.columns.minima))
 
     def _connections(self) -> dict[tuple[Chain, int], Target]:
-        """By the pieces before it and the root where it is made, tree by tree: one for all members that have both."""
+        """Return the connections by the pieces before and the root of the next piece, in order of the roots.
+
+        Members that agree in both have one connection.
+        """
         found: dict[tuple[Chain, int], Target] = {}
         for end in self.ends:
             for k in range(1, len(end.chain)):
@@ -92,7 +95,7 @@ class ForestTables:
         )
 
     def _by_kind(self, nodes: Callable[[int, int], Iterator[int]]) -> npt.NDArray[np.bool_]:
-        """`nodes` are those of a member for events of a class."""
+        """Return, by kind of events and node, whether any member has it; `nodes` yields those of a member and class."""
         found = np.zeros((len(self.kinds), len(self.forest.nodes)), np.bool_)
         for kind, classes in enumerate(self.kinds):
             for member, one in enumerate(classes):
@@ -105,7 +108,7 @@ class ForestTables:
         return (self.forest.routes[member].nodes[p] for p in taken)
 
     def _emptied(self, member: int, number: int) -> Iterator[int]:
-        """Those before a gap that such an event may not be in."""
+        """Yield the nodes of a member before a gap with a guard that events of a class match."""
         counter = self.members[member].counter
         guards = {guard for _, guard, _ in counter.machine.classes[number - 1].guarded}
         for p, following in counter.automata[0].follow.items():
@@ -136,15 +139,17 @@ class ForestTables:
         )
 
     def _bare(self, target: Target) -> bool:
-        """Is a start event all that is before a connection, and how many there are all that is asked for? Not if the
-        next piece is connected with another one: that takes snapshots."""
+        """Return whether only a start event is before a connection, and only the number of start events is needed.
+
+        That is not so where another connection is made behind the same piece and a second one: it takes snapshots.
+        """
         alone = len(target.chain) == 1 and len(target.chain[0]) == 1
         guarded = bool(self.forest.nodes[target.leaf].step.guards)
         again = any(len(other.chain) > 1 and other.chain[0] == target.chain[0] for other in self.connections.values())
         return alone and not (guarded or again or target.sums or target.minima)
 
     def rows(self, events: Events, runs: Ints, words: int, exact: bool) -> Rows:
-        """Room for the start events of the partition that has most of them."""
+        """Return room for the start events of the partition that has most of them."""
         starts = self.trees.takes[:, self.roots]
         size = int(most_starts(events.kind, runs, starts, np.zeros(len(starts), np.int64)))
         one = np.zeros(words, number_type(exact, words))
@@ -164,7 +169,7 @@ class ForestTables:
         )
 
     def snapshots(self, room: int, rows: Rows) -> Snapshots:
-        """Rings of so many places."""
+        """Return the memory for snapshots, in rings with `room` places each."""
         made = self.connections.values()
         rings = np.cumsum([0, *(0 if self._bare(one) else 1 + len(one.sums) for one in made)])
         low_rings = np.cumsum([0, *(len(one.minima) for one in made)])

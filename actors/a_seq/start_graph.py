@@ -1,8 +1,8 @@
-"""A sequence whose windows move with every event, counted by start event (A-Seq, Section 3.2: Start Event Marking).
+"""The A-Seq graph of one sequence whose windows move with every event (A-Seq, Section 3.2: Start Event Marking).
 
-The counters of the paper live from event to event. Here they are made anew for each batch from the events that are
-still in some window, as everywhere else where windows move: what is kept between batches is a buffer of events, which
-takes no more room than a row of counters for each of its start events.
+The counters of the paper are kept from event to event. Here they are made anew for each batch, from the events that are
+still in some window, as in all graphs whose windows move. Only a buffer of events is kept between batches. It takes no
+more room than a row of counters for each of its start events.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from elsinore.planner.a_seq.forest import Forest
 
 
 class StartGraph(MovingGraph):
-    """A forest of one route, which is not chopped."""
+    """A graph with a forest of one route, which is not chopped."""
 
     def __init__(self, forest: Forest, columns: Callable[[], Columns], *rest: Any) -> None:
         super().__init__(*rest)
@@ -38,7 +38,7 @@ class StartGraph(MovingGraph):
         due, start = len(moments.time), np.zeros(1, np.int64)
         questions = Questions(moments.at, moments.time, np.zeros(due, np.int64), np.arange(due))
         answers = Answers(out.numbers, out.least, start, start, found, start)
-        # As a share set has them: there is one kernel for both.
+        # Share sets have kinds of this dtype: with the same one here, the kernel is compiled once.
         events = events._replace(kind=events.kind.astype(np.int32))
         rows = tables.rows(events, runs, self.shape.words, self.exact)
         stopped = run_forest(

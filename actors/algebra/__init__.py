@@ -1,1 +1,1 @@
-"""Exact numbers, counters, and the kernels that add them up."""
+"""Numbers, counters, and the kernels that add them up."""

@@ -1,4 +1,4 @@
-"""The counters of many partitions side by side, in two flat buffers that grow."""
+"""Blocks: the counters of many partitions side by side, in two flat buffers that grow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elsinore.actors.rows.cells import Numbers, widened
 
 @dataclass
 class Blocks:
-    """A block per slot: `rows` x `states` x (`lanes` numbers and `keys` minima)."""
+    """The blocks of all slots; a block has `rows` x `states` x (`lanes` numbers and `keys` minima)."""
 
     shape: Shape
     exact: bool
@@ -29,7 +29,7 @@ class Blocks:
 
     @classmethod
     def uncleared(cls, shape: Shape, exact: bool, slots: int) -> Blocks:
-        """Blocks of whatever there is, for a kernel that clears what it writes to."""
+        """Return blocks of uninitialized memory, for a kernel that clears what it writes to."""
         blocks = cls(shape, exact, np.empty(0), np.empty(0, np.int64))
         blocks.numbers = np.empty(slots * blocks.width, number_type(exact, shape.words))
         blocks.least = np.empty(slots * blocks.keys, np.int64)
@@ -50,7 +50,7 @@ class Blocks:
         return len(self.numbers) // self.width
 
     def resize(self, slots: int) -> None:
-        """More blocks, of zeros."""
+        """Change the number of blocks; new ones count nothing."""
         self.numbers = _resized(self.numbers, slots * self.width, 0)
         self.least = _resized(self.least, slots * self.keys, NONE)
 
@@ -60,7 +60,7 @@ class Blocks:
         self.shape = self.shape._replace(words=words)
 
     def take(self, slots: npt.NDArray[np.integer]) -> Blocks:
-        """A copy of some blocks, in the order given."""
+        """Return a copy of some blocks, in the order given."""
         numbers = self.numbers.reshape(self.slots, self.width)[slots].reshape(-1)
         least = self.least.reshape(self.slots, self.keys)[slots].reshape(-1)
         return Blocks(self.shape, self.exact, numbers, least)
@@ -74,7 +74,7 @@ class Blocks:
         return cls(Shape(*shape), exact, numbers, least)
 
     def add_lanes(self, at: int, count: int) -> None:
-        """Lanes of zeros in front of lane `at`."""
+        """Insert lanes of zeros before lane `at`."""
         lanes = self.numbers.reshape(-1, self.shape.lanes, self.shape.words)
         zeros = np.zeros((len(lanes), count, self.shape.words), lanes.dtype)
         self.numbers = np.concatenate([lanes[:, :at], zeros, lanes[:, at:]], axis=1).reshape(-1)
@@ -82,14 +82,14 @@ class Blocks:
 
 
 def number_type(exact: bool, words: int) -> type[np.generic]:
-    """How kernels tell numbers of one word, of several, and approximate ones apart."""
+    """Return the dtype of numbers, by which kernels tell those of one word, of several, and approximate ones apart."""
     if not exact:
         return np.float64
     return np.int64 if words == 1 else np.uint64
 
 
 def scratch(shape: Shape, exact: bool) -> Scratch:
-    """Room for one block to be worked on."""
+    """Return the scratch memory for work on one block."""
     block = Blocks.empty(shape, exact, 1)
     saved = Blocks.empty(shape, exact, 1)
     states = shape.states

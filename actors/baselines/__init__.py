@@ -1,1 +1,1 @@
-"""Graphs of the strategies to compare with: two-step, SHARON."""
+"""Graphs of strategies that serve for comparison: two-step and SHARON."""

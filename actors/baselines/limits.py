@@ -1,4 +1,4 @@
-"""What a strategy cannot go through with once it sees the stream, said as it is said of a bad workload."""
+"""Errors for limits that a strategy reaches only while it runs, in the form of errors of a workload."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def beyond(query: Query, message: str) -> WorkloadError:
 
 
 def span(clock: Clock, start: int, end: int) -> str:
-    """A window as the user knows it."""
+    """Return a window as text, with times as the user knows them."""
     first, last = as_python(clock.show(np.array([start, end])))
     return f"from {first} to {last}"

@@ -1,4 +1,4 @@
-"""SHARON's counters of one query: one for every prefix of the sequences that Kleene is flattened into."""
+"""SHARON's graph of one query: a counter for every prefix of the sequences into which Kleene is flattened."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elsinore.planner.time.clock import Clock
 
 
 class PrefixGraph(WindowGraph):
-    """A type-grained graph whose sequences become longer with the stream."""
+    """A type-grained graph whose sequences become longer when the stream needs it."""
 
     def __init__(self, plan: QueryPlan, clock: Clock, tables_of: Callable[[Machine], Tables], *rest: Any) -> None:
         super().__init__(*rest)

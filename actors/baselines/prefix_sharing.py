@@ -1,4 +1,4 @@
-"""A share set of flattened sequences at work: from a batch's columns to the cells of all its queries."""
+"""The run of a share set of flattened sequences: from a batch's columns to the cells of all its queries."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class PrefixSharing(BufferedSharing[PrefixCounting, PrefixTreeGraph]):
         )
 
     def process(self, batch: Batch) -> None:
-        """Take in a batch; what is due by it waits with each counter."""
+        """Take in a batch, and leave the results that are due with each counter."""
         found = self.kinds.of(batch.types, batch.columns)
         columns, slots, times, kinds = taken(batch, found, self.shared.reads)
         self.learn(columns)

@@ -1,4 +1,4 @@
-"""SHARON's counters of a share set: one for every prefix, however many of its queries have sequences that begin so."""
+"""SHARON's graph of a share set: one counter for every prefix, for all queries with sequences that begin with it."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from elsinore.planner.plans.model import Counter
 from elsinore.planner.time.windows import Windows
 
 Lane = tuple[str, int]
-"""A variable of the tree, and the column that is added up or compared where it binds an event."""
+"""A variable of the tree, and the column that is added up or compared for events that it binds."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A tree as the kernel reads it."""
+    """A tree as the arrays that the kernel reads."""
 
     kinds: int
-    """How many kinds of events there were."""
+    """The number of kinds of events for which this layout was made."""
     counter: Counter
     single: EventTables
     tables: Tables
     accept_at: Any
-    """By member, where its counters begin whose trends are whole."""
+    """By member, where its counters of complete trends begin in `accept`."""
     accept: Any
     lanes: list[list[int]]
-    """By member: which lanes of the tree it reads."""
+    """By member, the lanes of the tree that it reads."""
     keys: list[list[int]]
     shape: Shape
 
 
 class PrefixTreeGraph(SharedWindows[WindowMember]):
-    """`columns` tells what the lanes of each member add up."""
+    """The graph of a share set of flattened sequences; `columns` returns the lanes of each member."""
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
 
     @property
     def tree(self) -> PrefixTree:
-        """Of the sequences as long as they are now."""
+        """The prefix tree of the sequences at their present lengths."""
         if self._tree is None:
             self._tree = prefix_tree([(one.plan, one.counter) for one in self.sequences])
         return self._tree
 
     @property
     def layout(self) -> Layout:
-        """Anew where sequences are longer, members have other lanes, or there are other kinds of events."""
+        """The layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.kinds != len(self.kinds):
             self._layout = self._lay_out()
         return self._layout
@@ -114,7 +114,7 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
     def _run(
         self, events: Events, links: Links, runs: npt.NDArray[np.int64]
     ) -> tuple[Blocks, npt.NDArray[np.bool_], int]:
-        """One window. (results by member and group, which there are, flag)"""
+        """Evaluate one window. (results by member and group, which of them there are, flag)"""
         made = self.layout
         shape = made.shape._replace(words=self.words)
         found = np.zeros((len(self.graphs), self.groups), np.bool_)
@@ -153,7 +153,7 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
 
 
 def _named(branch: Branch, own: list[Lane]) -> list[Lane]:
-    """Lanes of a member, with what their variables are called in the tree."""
+    """Return lanes of a member, with the names that their variables have in the tree."""
     return [(branch.names[variable], number) for variable, number in own]
 
 

@@ -1,4 +1,4 @@
-"""Sequences as long as the stream asks: what Kleene is flattened into, for one query."""
+"""The sequences into which Kleene is flattened for one query, as long as the stream needs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from elsinore.planner.time.clock import Clock
 
 
 class Sequences:
-    """As long as the longest match of Kleene that any window has had.
+    """The flattened sequences of a query: long enough for the longest possible match of Kleene in any window so far.
 
-    Nothing is known of that before a window is over; its events are kept until then.
+    That length is known only when a window is over; its events are kept until then.
     """
 
     def __init__(self, plan: QueryPlan, clock: Clock) -> None:
@@ -32,10 +32,10 @@ class Sequences:
             any(positions[p].variable in names for p in one.positions[0]) for one in self.counter.machine.classes
         ]
         self.repeated = np.array([False, *classes], np.bool_)
-        """By class: may Kleene match such an event?"""
+        """By class, whether Kleene may match such an event."""
 
     def stretch(self, classes: npt.NDArray[np.integer], runs: npt.NDArray[np.int64], start: int, end: int) -> bool:
-        """Look at the events of a window, by partition. Did sequences have to become longer for them?"""
+        """Make sequences long enough for the events of a window, by partition. Return whether they became longer."""
         seen = np.concatenate([[0], np.cumsum(self.repeated[classes])])
         longest = int(np.diff(seen[runs]).max())
         if longest <= self.length:

@@ -1,4 +1,4 @@
-"""Two steps, as before online aggregation: all trends of a window are constructed, and then aggregated."""
+"""Graphs of the two-step strategy: all trends of a window are constructed, and then aggregated."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from elsinore.planner.language.syntax import Query
 from elsinore.planner.time.clock import Clock
 
 LIMIT = 10_000_000
-"""Trends, whole or begun, that a query may construct in a run (with AND, a counter of it)."""
+"""Most trends, complete or partial, that a query may construct in a run (with AND: that each counter may)."""
 
 
 class Budget:
-    """What a counter has constructed so far."""
+    """The number of trends that a counter has constructed so far, and may still construct."""
 
     def __init__(self, query: Query, clock: Clock) -> None:
         self.query = query
@@ -34,7 +34,7 @@ class Budget:
         return LIMIT - self.made
 
     def spend(self, made: int, start: int, end: int) -> None:
-        """So many trends more, the last of them in the window from `start` to `end`."""
+        """Count `made` more trends, the last of them in the window from `start` to `end`; raise if over the limit."""
         self.made += made
         if self.left < 0:
             message = f"strategy two-step constructs more than {LIMIT:,} trends, whole or begun; it came as far as"
@@ -42,7 +42,7 @@ class Budget:
 
 
 class TrendWindowGraph(WindowGraph):
-    """With windows of panes: each window by itself, partition by partition."""
+    """A two-step graph with windows of panes: each window is evaluated by itself, partition by partition."""
 
     def __init__(self, budget: Budget, *rest: Any) -> None:
         super().__init__(*rest)
@@ -67,7 +67,7 @@ class TrendWindowGraph(WindowGraph):
 
 
 class TrendMovingGraph(MovingGraph):
-    """With windows that move with every event."""
+    """A two-step graph with windows that move with every event."""
 
     def __init__(self, budget: Budget, *rest: Any) -> None:
         super().__init__(*rest)
@@ -93,7 +93,7 @@ class TrendMovingGraph(MovingGraph):
 
 
 def path(graph: BufferedGraph, runs: npt.NDArray[np.int64]) -> Path:
-    """Room for a trend of all events of the longest run."""
+    """Return room for a trend of all events of the longest run."""
     longest = int(np.diff(runs).max()) + 1
     machine = graph.counter.machine
     accepts = np.zeros(len(machine.states), np.bool_)
@@ -104,7 +104,7 @@ def path(graph: BufferedGraph, runs: npt.NDArray[np.int64]) -> Path:
 
 
 def one(graph: BufferedGraph) -> Numbers:
-    """The number 1."""
+    """Return the number 1 as an array of words."""
     number = np.zeros(graph.shape.words, number_type(graph.exact, graph.shape.words))
     number[0] = 1
     return number

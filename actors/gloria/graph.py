@@ -1,8 +1,8 @@
 """The graph of a planned set: many queries, one pass over their events, shared as a sharing plan says.
 
-A slice of the stream is cut into panes and these by partition, as for HAMLET. There, bursts go through
-shared states; at the end all that these stand for is in the counters of the queries. So windows, and whatever is saved,
-see the counters of each query as if it had run apart.
+A slice of the stream is cut into panes, and each pane by partition, as in a HAMLET graph. The bursts of a partition go
+through shared states. At the end of a pane these are evaluated into the counters of the queries. So windows and saved
+states see the counters of each query as if it had run apart.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from elsinore.planner.gloria.sets import PlannedSet, places_by_number, steps_of_
 from elsinore.planner.plans.model import QueryPlan
 
 SNAPSHOTS = 16
-"""Of a chain at once: with more, expressions are long; with fewer, chains are settled often."""
+"""Capacity of a chain, in snapshots: with more, expressions are long; with fewer, chains are settled often."""
 
 
 class PlanGraph(SharedGraph):
@@ -43,9 +43,10 @@ class PlanGraph(SharedGraph):
         self.places = places_by_number(planned, queries)
         self.steps = steps_of_set(planned, queries)
         self.totals = np.zeros(3, np.int64)
-        """Bursts, those that queries shared, and snapshots."""
+        """Numbers of bursts, of those that queries shared, and of snapshots."""
         self.insertions = 1
-        """Of the values of each snapshot. Kernels have no clock: how much longer more take says what one costs."""
+        """How often the values of each snapshot are inserted: more than once only to measure the cost of one insertion,
+        because kernels have no clock."""
         self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
 
     def process(self, events: Events, later: int) -> list[list[Cells]]:
@@ -75,14 +76,14 @@ class PlanGraph(SharedGraph):
 
     def _make_room(self, stopped: int) -> None:
         if stopped == NUMBERS or self.words >= self.graphs[0].shape.words:
-            # What does not fit a coefficient fits no number that it is multiplied with.
+            # A coefficient that does not fit the words of the numbers has products that do not fit either.
             self.widen()
         else:
             self.words *= 2
         self._laid_out = None
 
     def _lay_out(self) -> tuple[Members, PlanTables, PlanRoom, Scratch]:
-        """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
+        """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""
         self.gather()
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
             told = [

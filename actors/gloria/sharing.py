@@ -1,4 +1,4 @@
-"""A planned set at work: the counters of its queries, and the graph that they share."""
+"""The run of a planned set: the counters of its queries, and the graph that they share."""
 
 from __future__ import annotations
 

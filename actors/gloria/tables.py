@@ -1,4 +1,4 @@
-"""A sharing plan's steps as the arrays that kernels read."""
+"""The arrays that kernels read for the steps of a sharing plan."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Added = tuple[int, int]
 
 @dataclass(frozen=True)
 class Member:
-    """What there is to know of a query's lanes."""
+    """A query of a planned set, with the lanes and the shape of its counters."""
 
     places: dict[int, Place]
-    """By node."""
+    """By node, its place in the query."""
     columns: Columns
     shape: Shape
 
@@ -72,7 +72,7 @@ class PlanTables:
         self.arrivals = self._arrivals()
 
     def _needed(self, chain: int, nodes: set[int], added: Sequence[Sequence[Added]]) -> list[Added]:
-        """What events of the chain's nodes add to lanes of its queries."""
+        """Return what events of a chain's nodes add to lanes of its queries, each once."""
         queries = self.steps.chains[chain]
         return list(dict.fromkeys(one for query in queries for one in added[query] if one[0] in nodes))
 
@@ -102,7 +102,7 @@ class PlanTables:
         )
 
     def _room(self, size: Sequence[int]) -> tuple[Ints, Ints, Ints]:
-        """Where each chain's snapshots lie, how wide they are, and where in one each query's value is."""
+        """Return where each chain's snapshots begin, how wide one is, and where each query's value is in it."""
         widths = [sum(size[query] for query in queries) for queries in self.steps.chains]
         own = [place for queries in self.steps.chains for place in _starts(size[query] for query in queries)]
         return _long(_starts(width * self.capacity for width in widths)), _long(widths), _long(own)
@@ -140,7 +140,7 @@ class PlanTables:
         )
 
     def _before(self, lanes: Sequence[int]) -> int:
-        """Expressions that belong to no state: the number 1 alone, and two of the widest."""
+        """Return the room for what belongs to no state: the number 1, and two expressions of the greatest width."""
         return max(lanes, default=1) * (1 + 2 * self.capacity)
 
     def _inlets(self) -> Inlets:
@@ -192,7 +192,7 @@ class PlanTables:
         )
 
     def _costs(self, states: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:
-        """What the ways cost in which a burst may arrive at each of these states."""
+        """Return, by state, the costs of the ways in which a burst may arrive there; 0 if there is no decision."""
         names = ("event", "value", "settled", "alone", "alone_event")
         found = np.zeros((len(names), len(states)))
         costs = self.planned.bursts
@@ -205,18 +205,18 @@ class PlanTables:
         return dict(zip(names, found, strict=True))
 
     def _numbers(self, state: int) -> int:
-        """Of a state's users."""
+        """Return how many numbers the counters of a state's users have."""
         shapes = [self.members[query].shape for query in self.steps.states[state].users]
         return sum(shape.rows * shape.lanes for shape in shapes)
 
     def _takes(self, node: int) -> Iterator[bool]:
-        """By kind of events; all queries with a node take the same."""
+        """Yield, by kind of events, whether a node takes them; all queries with the node take the same events."""
         member, place = next((n, one.places[node]) for n, one in enumerate(self.members) if node in one.places)
         for classes in self.kinds.classes:
             yield classes[member] in place.accepts
 
     def room(self, exact: bool, words: int, insertions: int) -> PlanRoom:
-        """For coefficients of so many words."""
+        """Return the memory for one partition, with coefficients of `words` words."""
         most_lanes = int(self.chains.lanes.max(initial=1))
         most_keys = int(self.chains.keys.max(initial=0))
         coefficients = np.zeros(self.coefficients * words, number_type(exact, words))
@@ -250,7 +250,7 @@ class PlanTables:
 
 
 def _sizes(steps: Steps) -> Iterator[int]:
-    """How many snapshots an arrival can ask for at once."""
+    """Yield, by arrival, the most snapshots that it can need at once."""
     for arrivals in steps.arrivals.values():
         for one in arrivals:
             asked = {ask for inlet in one.inlets for ask in steps.inlets[inlet].asks}
@@ -260,7 +260,7 @@ def _sizes(steps: Steps) -> Iterator[int]:
 def _spread(
     flow: Sequence[bool], due: Sequence[bool], size: Sequence[int], before: int
 ) -> tuple[tuple[Ints, Ints], int]:
-    """Where the expressions of each state lie, -1 for those that it has not; and where the last one ends."""
+    """Return where the `flow` and the `due` expression of each state begin (-1: it has none), and where all end."""
     wanted = [here for both in zip(flow, due, strict=True) for here in both]
     ends = list(accumulate((width * here for width, here in zip(np.repeat(size, 2), wanted, strict=True)), initial=0))
     places = [before + int(end) if here else -1 for end, here in zip(ends, wanted, strict=False)]
@@ -268,7 +268,7 @@ def _spread(
 
 
 def _of_node(node: int, added: Sequence[Added]) -> list[Added]:
-    """What its events add to: (place, column)."""
+    """Return what events of a node add to, as pairs of place and column."""
     return [(place, number) for place, (own, number) in enumerate(added) if own == node]
 
 

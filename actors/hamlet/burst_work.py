@@ -1,4 +1,4 @@
-"""A slice of a share set's stream as work to be done: events by pane and partition, bursts, and what was decided."""
+"""The work on a slice of a share set's stream: events by pane and partition, their bursts, and the decisions."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from elsinore.planner.hamlet.bursts import Choices
 
 @dataclass(frozen=True)
 class Segment:
-    """Events of one pane of the share set, by partition, and their bursts."""
+    """The events of one pane of the share set, by partition, and their bursts."""
 
     first: int
     touched: npt.NDArray[np.int64]
     """The partitions that have events."""
     starts: npt.NDArray[np.int64]
-    """The first event of each."""
+    """The first event of each of these partitions."""
     burst_at: npt.NDArray[np.int64]
-    """The first burst of each, and the end of the last one's."""
+    """The first burst of each of these partitions, and the end of the bursts of the last one."""
 
 
 class Cut:
-    """Bursts of events, while these are cut pane by pane."""
+    """The bursts cut so far from the events of a slice, which are cut pane by pane."""
 
     def __init__(self, events: int, kinds: int) -> None:
         self.bursts = Bursts(*(np.empty(events + 1, np.int64) for _ in Bursts._fields))
@@ -37,14 +37,14 @@ class Cut:
         )
         self.bursts.row_at[0] = self.asked.at[0] = 0
         self.counts = 0, 0, 0
-        """Of bursts, of their rows, and of those that the optimizer is asked about."""
+        """Numbers of bursts, of their rows, and of bursts that the optimizer is asked about."""
 
     def make_room(self) -> None:
-        """For rows."""
+        """Double the room for rows."""
         self.rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in self.rows))
 
     def known(self) -> tuple[Bursts, Rows, Asked]:
-        """As far as they are cut."""
+        """Return the bursts cut so far, their rows, and the bursts that the optimizer is asked about."""
         b, r, a = self.counts
         bursts = Bursts(*(column[:b] for column in self.bursts))._replace(row_at=self.bursts.row_at[: b + 1])
         asked = Asked(*(column[:a] for column in self.asked))._replace(at=self.asked.at[: a + 1])
@@ -61,6 +61,6 @@ class Work:
     asked: Asked
     choices: Choices
     created: npt.NDArray[np.int64]
-    """Snapshots, by burst."""
+    """By burst, the number of snapshots created."""
     most: npt.NDArray[np.int64]
-    """Snapshots of its graphlet with most, by burst."""
+    """By burst, the largest number of snapshots that one of its graphlets propagates."""

@@ -1,4 +1,4 @@
-"""What was decided about bursts, and what came of it: a row per burst of a sharable Kleene sub-pattern."""
+"""The record of decisions and their outcomes: a row per burst of a sharable Kleene sub-pattern."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ COLUMNS: dict[str, pa.DataType | None] = {
     "shared": pa.list_(pa.string()),
     "apart": pa.list_(pa.string()),
 }
-"""Of the table of decisions; times are those of the stream."""
+"""The columns of the table of decisions; None stands for the type of the stream's times."""
 
 
 @dataclass
 class Decisions:
-    """Counts of all bursts; with `recorded`, each of them as columns too."""
+    """Totals over all bursts of a share set; with `recorded`, each burst as a row of columns, too."""
 
     share_set: ShareSet
     recorded: bool = False
     totals: Ints = field(default_factory=lambda: np.zeros(3, np.int64))
-    """Bursts decided about, those of which several queries shared a graphlet, and snapshots."""
+    """Numbers of bursts decided about, of those decided to be shared by several queries, and of snapshots."""
     seconds: float = 0.0
-    """That the optimizer took."""
+    """Processor time in seconds that the optimizer took."""
     parts: list[dict[str, npt.NDArray[Any]]] = field(default_factory=list)
     last: npt.NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
-    """By Kleene and partition, how its last burst was run."""
+    """By Kleene and partition, the decision about the last burst: UNKNOWN, NOT_SHARED or WAS_SHARED."""
 
     @property
     def bursts(self) -> int:
@@ -69,7 +69,7 @@ class Decisions:
         return int(self.totals[2])
 
     def note(self, work: Work) -> None:
-        """Record bursts that are taken in."""
+        """Record the bursts of a slice that have been taken in."""
         bursts, rows, asked, choices = work.bursts, work.rows, work.asked, work.choices
         kept = np.flatnonzero(bursts.kleene[asked.burst] != HELD)
         if not len(kept):
@@ -97,12 +97,12 @@ class Decisions:
         )
 
     def forget(self, but: int) -> None:
-        """What is recorded of bursts before the last so many."""
+        """Drop records of the oldest bursts; at least the last `but` bursts stay."""
         while len(self.parts) > 1 and sum(len(part["kleene"]) for part in self.parts[1:]) >= but:
             del self.parts[0]
 
     def _changes(self, kleene: Ints, partition: Ints, shared: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
-        """Against the burst before it of the same partition: 0 none, 1 a merge, 2 a split."""
+        """Return the change from the last burst of the same Kleene and partition: 0 none, 1 a merge, 2 a split."""
         self._make_room(int(partition.max()) + 1)
         order = np.lexsort((np.arange(len(kleene)), partition, kleene))
         kleene, partition, now = kleene[order], partition[order], shared[order].astype(np.int8)
@@ -130,7 +130,7 @@ class Decisions:
             self.last = self.last[:, slots]
 
     def table(self, number: int, names: Sequence[str], clock: Clock) -> pa.Table:
-        """The recorded bursts; `names` are those of the members' queries."""
+        """Return the recorded bursts as a table; `names` are those of the members' queries."""
         columns = {name: np.concatenate([part[name] for part in self.parts]) for name in self.parts[0]}
         kleenes = self.share_set.kleenes
         types = pa.array([f"{kleene.type}+" for kleene in kleenes])
@@ -151,7 +151,7 @@ class Decisions:
 
 
 def _any_lanes(lanes: Lanes, at: Ints) -> Lanes:
-    """Per burst, the lanes of all its rows."""
+    """Return, per burst, the union of the lanes of its rows."""
     found = np.zeros(len(at) - 1, np.uint64)
     some = np.flatnonzero(np.diff(at))
     if len(some):
@@ -160,7 +160,7 @@ def _any_lanes(lanes: Lanes, at: Ints) -> Lanes:
 
 
 def _queries(kleene: Ints, lanes: Lanes, kleenes: Sequence[Kleene], names: Sequence[str]) -> pa.Array:
-    """The names of the queries behind lanes, burst by burst."""
+    """Return, per burst, the names of the queries of its lanes."""
     pairs, which = np.unique(np.stack([kleene.astype(np.uint64), lanes]), axis=1, return_inverse=True)
     lists = [_names(kleenes[int(k)], int(mask), names) for k, mask in pairs.T]
     return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
@@ -172,7 +172,7 @@ def _names(kleene: Kleene, mask: int, names: Sequence[str]) -> list[str]:
 
 
 def decisions_table(decisions: Sequence[Decisions], names: Sequence[Sequence[str]], clock: Clock) -> pa.Table:
-    """The bursts of all share sets, as they were recorded."""
+    """Return the recorded bursts of all share sets as one table."""
     found = [
         one.table(number, members, clock)
         for number, (one, members) in enumerate(zip(decisions, names, strict=True), start=1)

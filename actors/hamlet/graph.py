@@ -1,9 +1,9 @@
 """The HAMLET graph of a share set (HAMLET, Sections 3 and 4): many queries, one pass over their events.
 
-A slice of the stream is cut into the panes of the share set, and these, by partition, into bursts. The optimizer is
-asked about all bursts at once. Then they are taken in one after another, each by shared graphlets or query by query, as
-it was decided. Where a pane of a query ends, that query's windows are closed as those of any other: what is shared is
-the work on events.
+A slice of the stream is cut into the panes of the share set, and each pane, by partition, into bursts. The optimizer is
+asked about many bursts at once. The bursts are then taken in one after another, each by shared graphlets or query by
+query, as decided. Where a pane of a query ends, that query closes its windows as it would alone: only the work on
+events is shared.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer, ask
 from elsinore.planner.plans.sharing import ShareSet
 
 HOLD, HOLD_ALL = 1 << 12, 1 << 18
-"""No burst waits that is longer, nor any where all together are."""
+"""Limits of the events held back: none of a burst of HOLD or more, and none at all where there are over HOLD_ALL."""
 
 AT_ONCE = 1 << 11
-"""Bursts that an optimizer is told of, at least, in one question."""
+"""Fewest bursts in one question to an optimizer, but for the last question of a slice."""
 
 SNAPSHOTS = 16
-"""Room for so many snapshots of a graphlet at first."""
+"""Initial capacity of a graphlet, in snapshots."""
 
 
 class HamletGraph(SharedGraph):
@@ -72,15 +72,15 @@ class HamletGraph(SharedGraph):
         self.longest = max(graph.windows.within for graph in graphs)
         self.decisions = Decisions(share_set, recorded)
         self.held: Events | None = None
-        """Bursts that may not be complete."""
+        """The events of bursts that may not be complete."""
         self.snapshots = SNAPSHOTS
         self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
         self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
 
     def process(self, events: Events, later: int) -> list[list[Cells]]:
-        """Take in events, sorted by time, none older than those before; per member, the results due by them.
+        """Take in events, sorted by time and none older than those before, and return per member the results due.
 
-        Bursts to which more events could come wait for them: those of the last pane, unless it is over by `later`.
+        Bursts that later events may continue are held back: those of the last pane, unless it is over at `later`.
         """
         ready: list[list[Cells]] = [[] for _ in self.graphs]
         if not len(events.time):
@@ -97,7 +97,7 @@ class HamletGraph(SharedGraph):
             if segment is segments[-1] and not complete:
                 self._hold(segment, cut.bursts, events)
             if pending is None and (cut.counts[2] >= AT_ONCE or segment is segments[-1]):
-                # Whoever decides may be elsewhere: the first round is thought about while the others are cut.
+                # The optimizer may be in another process: it decides the first round while the others are cut.
                 pending = self._ask(*cut.known(), slice(0, cut.counts[2]))
         bursts, rows, asked = cut.known()
         created, most = np.empty((2, len(bursts.size)), np.int64)
@@ -105,7 +105,7 @@ class HamletGraph(SharedGraph):
         found: list[Choices] = []
         work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), found), created, most)
         for (some, part), after_it in zip_longest(rounds, rounds[1:]):
-            # And the next one while this one runs.
+            # It decides the next round while this one runs.
             answer, pending = pending, self._ask(bursts, rows, asked, after_it[1]) if after_it else None
             assert answer
             found.append(self._answered(answer))
@@ -118,7 +118,7 @@ class HamletGraph(SharedGraph):
         return self.hand_out(ready)
 
     def _cut(self, events: Events, after: npt.NDArray[np.int32], segment: Segment, cut: Cut) -> None:
-        """The bursts of a pane, behind those of the panes before it."""
+        """Cut a pane into bursts, and append them to those of the panes before it."""
         assert self._laid_out
         _, sharers, types, _, _ = self._laid_out
         self._make_seen(self.graphs[0].slots)
@@ -135,7 +135,7 @@ class HamletGraph(SharedGraph):
         cut.counts = counts
 
     def _hold(self, segment: Segment, bursts: Bursts, events: Events) -> None:
-        """Let the last burst of each partition wait, where events that come next may belong to it."""
+        """Hold back the last burst of each partition, if the next events may belong to it."""
         last = segment.burst_at[1:] - 1
         held = (bursts.kleene[last] >= 0) & (bursts.size[last] < HOLD)
         last, partitions = last[held], segment.touched[held]
@@ -148,16 +148,16 @@ class HamletGraph(SharedGraph):
         self.seen.count[partitions] -= sizes
 
     def settle(self, time: int) -> None:
-        """No event older than this will come: bursts of panes that are over are complete."""
+        """Take in the held bursts if their pane is over: no event older than `time` will come."""
         if self.held is not None and self._over(int(self.held.time[0]), time):
             self.flush()
 
     def _over(self, time: int, later: int) -> bool:
-        """Is the pane of a time over, when none before the later one comes?"""
+        """Return whether the pane of `time` is over, given that no event older than `later` comes."""
         return later // self.pane > time // self.pane
 
     def flush(self) -> None:
-        """All bursts are complete."""
+        """Take in the held bursts as they are."""
         if self.held is not None:
             held, self.held = self.held, None
             self.process(held, END)
@@ -172,7 +172,7 @@ class HamletGraph(SharedGraph):
             )
 
     def _ask(self, bursts: Bursts, rows: Rows, asked: Asked, part: slice) -> Pending:
-        """How is each row of some bursts to be run? One question for each Kleene."""
+        """Ask the optimizer how to run each row of some bursts, with one question per Kleene sub-pattern."""
         begin = process_time()
         at = asked.at[part.start : part.stop + 1]
         told = statistics.Bursts(
@@ -194,7 +194,7 @@ class HamletGraph(SharedGraph):
 
     def _ask_of_each(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Pending:
         parts = []
-        # Those that wait are asked about when they are complete.
+        # Held bursts are asked about when they are complete.
         for number in np.unique(kleene[kleene >= 0]).tolist():
             which = np.flatnonzero(kleene == number)
             some, own = told.some(which)
@@ -221,7 +221,7 @@ class HamletGraph(SharedGraph):
 
     def _make_room(self, stopped: int) -> None:
         if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= self.graphs[0].shape.words):
-            # What does not fit a coefficient fits no number that it is multiplied with.
+            # A coefficient that does not fit the words of the numbers has products that do not fit either.
             self.widen()
         elif stopped == COEFFICIENTS:
             self.words *= 2
@@ -230,7 +230,7 @@ class HamletGraph(SharedGraph):
         self._laid_out = None
 
     def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
-        """What kernels need; anew where members have got other buffers, lanes or partitions, or events other kinds."""
+        """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""
         self.gather()
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
             sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
@@ -271,14 +271,14 @@ class HamletGraph(SharedGraph):
         )
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep only these partitions, in this order."""
         self._make_seen(int(slots.max(initial=-1)) + 1)
         self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
         self.decisions.keep(slots)
 
 
 def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segment], slice]]:
-    """Panes, few enough at a time that their bursts are one question; and which bursts these are."""
+    """Group panes into rounds with one question each. (panes, the part of `asked` that is theirs)"""
     found: list[tuple[list[Segment], slice]] = []
     some: list[Segment] = []
     begin = 0
@@ -292,7 +292,7 @@ def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segmen
 
 
 def _together(parts: list[tuple[Ints, Ints, Choices]], told: statistics.Bursts) -> Choices:
-    """The answers about bursts and rows of several Kleene."""
+    """Merge the answers about several Kleene sub-patterns; each comes with the bursts and rows that it is about."""
     choice = np.zeros(len(told.queries), np.uint8)
     together, alone = np.zeros((2, len(told.queries)), np.int64)
     for _, own, found in parts:

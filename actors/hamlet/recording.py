@@ -1,6 +1,6 @@
-"""A HAMLET graph that is looked at while it runs: graphlets, the expressions of their events, and snapshots.
+"""A HAMLET graph that records its graphlets, the expressions of their events, and its snapshots, for drawings.
 
-For streams of a few events, which people look at. Each burst is run as ever, after it was traced event by event.
+It is for streams of a few events. Each burst is traced event by event, and then run as in any HAMLET graph.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NAMES = "xyzuvw"
 
 @dataclass(frozen=True)
 class Watched:
-    """A graphlet that is traced."""
+    """A graphlet while it is traced."""
 
     slot: int
     kleene: int
@@ -35,8 +35,9 @@ class Watched:
     sharers: list[int]
     name: str
     found: list[int]
-    """Its events, and what they are called."""
+    """Its events."""
     names: list[str]
+    """The names of its events."""
     events: Events
     after: npt.NDArray[np.int32]
 
@@ -48,7 +49,7 @@ class RecordingGraph(HamletGraph):
         self.snapshots_made: list[DrawnSnapshot] = []
         self._counted: dict[str, int] = {}
         self._last: dict[tuple[int, int], tuple[str, int]] = {}
-        """By Kleene and partition: the last snapshot at graphlet level, and how many graphlets there were then."""
+        """By Kleene and partition: the last snapshot at graphlet level, and the number of graphlets before it."""
 
     @property
     def record(self) -> GraphRecord:
@@ -86,7 +87,10 @@ class RecordingGraph(HamletGraph):
         self._others(slot, kleene, found, names, pane, events)
 
     def _named(self, event_type: str) -> str:
-        """b3 is the third B; types that begin alike keep their names."""
+        """Return a name for the next event of a type.
+
+        b3 is the third B; where several types have the same initial, the whole name of the type is used.
+        """
         initial = event_type[0].lower()
         if sum(name[0].lower() == initial for name in self.kinds.types) > 1:
             initial = event_type.lower()
@@ -116,7 +120,7 @@ class RecordingGraph(HamletGraph):
         self.graphlets.append(shown)
 
     def _forking(self, seen: Watched) -> tuple[list[str], list[DrawnEvent]]:
-        """Snapshots and events where trends go on beside longer ones: what an event adds to the graphlet."""
+        """Return the snapshots and events under skip-till-any-match: an event shows what it adds to the graphlet."""
         own: list[str] = []
         drawn: list[DrawnEvent] = []
         before: list[int] = []
@@ -134,7 +138,7 @@ class RecordingGraph(HamletGraph):
         return own, drawn
 
     def _consuming(self, seen: Watched) -> tuple[list[str], list[DrawnEvent]]:
-        """Snapshots and events where each takes along what was before it: all that the graphlet holds then."""
+        """Return the snapshots and events where events consume trends: an event shows all trends of the graphlet."""
         self._trace(seen, seen.found[0])
         own: list[str] = []
         drawn: list[DrawnEvent] = []
@@ -144,7 +148,7 @@ class RecordingGraph(HamletGraph):
         shown = own if len(own) > 1 else ["", *own]
         made = 1
         for i, event in zip(seen.found, seen.names, strict=True):
-            # Events of one time take trends along together.
+            # Events of one time consume trends together.
             last = max(j for j in seen.found if seen.events.time[j] == seen.events.time[i])
             count = self._trace(seen, int(seen.after[last]))
             if count > made:
@@ -194,7 +198,7 @@ class RecordingGraph(HamletGraph):
         )
 
     def _value(self, kleene: int, sharer: int, place: int) -> str:
-        """Of a snapshot and a sharer: a number for each row of its counters."""
+        """Return the value of a snapshot for a sharer, as text: a number for each row of its counters."""
         _, sharers, _, room, _ = self._lay_out()
         number = sum(len(one.sharers) for one in self.kleenes[:kleene]) + sharer
         shape = self.graphs[self.kleenes[kleene].sharers[sharer].member].shape
@@ -204,7 +208,7 @@ class RecordingGraph(HamletGraph):
         return " | ".join(str(int(count)) for count in counts)
 
     def _sources(self, kleene: int, slot: int) -> Iterator[str]:
-        """What a new snapshot sums up: the one before it, and graphlets since."""
+        """Yield what a new snapshot sums up: the last snapshot, and the graphlets since then."""
         last, since = self._last.get((kleene, slot), ("", 0))
         if last:
             yield last
@@ -230,7 +234,7 @@ class RecordingGraph(HamletGraph):
         )
 
     def _others(self, slot: int, kleene: int, found: list[int], names: list[str], pane: int, events: Events) -> None:
-        """Graphlets of the queries whose events of this type are never shared."""
+        """Record graphlets of the queries that never share events of these types."""
         sharing = {sharer.member for sharer in self.kleenes[kleene].sharers} if kleene >= 0 else set[int]()
         for event_type in dict.fromkeys(self.kinds.type_of[events.kind[i]] for i in found):
             own = [n for n, i in enumerate(found) if self.kinds.type_of[events.kind[i]] == event_type]
@@ -254,6 +258,6 @@ class RecordingGraph(HamletGraph):
 
 
 def _expression(terms: list[int], names: list[str]) -> str:
-    """4x + z; a coefficient of 1 is left out."""
+    """Return an expression as text, as in "4x + z": coefficients of 1 are left out."""
     shown = [name if term == 1 else f"{term}{name}" for term, name in zip(terms, names, strict=False) if term]
     return " + ".join(shown) or "0"

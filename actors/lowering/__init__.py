@@ -1,1 +1,1 @@
-"""Lowering: plans as the arrays that kernels read."""
+"""Lowering: conversion of plans to the arrays that kernels read."""

@@ -1,4 +1,4 @@
-"""What an event-grained graph has to know beside a machine's tables."""
+"""The tables that an event-grained graph needs in addition to those of its machine."""
 
 from __future__ import annotations
 
@@ -22,11 +22,14 @@ KINDS = {
     ">": (BACKWARD,),
     ">=": (BACKWARD,),
 }
-"""Which trees a comparison looks into, one behind the other."""
+"""The trees that each comparison searches, in this order."""
 
 
 def event_tables(counter: Counter, predicates: Predicates, every_event: bool = False) -> EventTables:
-    """With `every_event`, the trends of all states are kept by their last events (GRETA's graph)."""
+    """Return the event tables of a counter.
+
+    With `every_event`, the trends of all states are kept by their last events (GRETA's graph).
+    """
     machine = counter.machine
     modes = [EVENT if state.started else TYPE for state in machine.states] if every_event else _modes(machine)
     appends = [append for one in machine.appends for append in one]
@@ -60,7 +63,7 @@ def event_tables(counter: Counter, predicates: Predicates, every_event: bool = F
 
 
 def _modes(machine: Machine) -> list[int]:
-    """The coarsest way in which each state's trends can be kept."""
+    """Return, by state, the coarsest mode in which its trends can be kept."""
     appends = [append for one in machine.appends for append in one]
     linked = {append.source for append in appends if append.links}
     closed = {source for _, moves in machine.closes for source, _ in moves if machine.states[source].started}
@@ -79,7 +82,7 @@ def _modes(machine: Machine) -> list[int]:
 
 
 def _guards(counter: Counter, predicates: Predicates) -> dict[str, np.ndarray]:
-    """The positions of guards with predicates on neighbours, numbered through."""
+    """Return the guard columns: positions of all guards with predicates on neighbours, numbered consecutively."""
     guards = [guard for guard, _ in counter.machine.closes]
     positions = [(i, g, p) for i, g in guards for p in range(len(counter.automata[i].guards[g].positions))]
     number = {position: k for k, position in enumerate(positions)}
@@ -107,7 +110,7 @@ def _guards(counter: Counter, predicates: Predicates) -> dict[str, np.ndarray]:
 
 
 def entries_per_event(counter: Counter, tables: EventTables) -> int:
-    """In how many states, not kept by type, an event's trends can be."""
+    """Return an upper bound of the entries of one event: it has one per state that is not kept by type."""
     found = 1
     for appends in counter.machine.appends:
         found = max(found, len({append.target for append in appends if tables.mode[append.target] != TYPE}))

@@ -1,4 +1,4 @@
-"""A machine and the lanes of its query as the arrays that kernels read."""
+"""The arrays that kernels read for a machine and the lanes of its query."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ Ints = npt.NDArray[np.int32]
 
 
 def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[str]) -> Tables:
-    """`lanes`: per lane behind the count, the variable it belongs to and its column (-1: each event counts 1);
-    `keys`: per minimum its variable."""
+    """Return the tables of a machine.
+
+    `lanes` has the variable and the column of each lane after the count (column -1: each event counts 1). `keys` has
+    the variable of each minimum.
+    """
     bounds = list(dict.fromkeys(append.bound for appends in machine.appends for append in appends))
     appends = machine.appends
     programs = [program(machine, c) for c in range(len(appends))]

@@ -1,9 +1,9 @@
-"""What an event that is alone in its time does to the counters, as steps that are done in place.
+"""Programs: how an event that is alone in its time changes the counters, as a list of steps done in place.
 
-All that an event appends reads what was before it. Done one by one that holds only in the right
-order: whoever reads a state comes before whoever empties it, and they before whoever adds to it.
-Where there is no such order (two states that feed each other), there is no program, and the
-event goes through the scratch block as events of one time do.
+All appends of an event read the counters as they were before it. Steps done one by one keep to
+that only in the right order: first those that read a state, then those that empty it, then
+those that add to it. Where there is no such order (two states that feed each other), there is
+no program, and the event goes through the scratch block, as several events of one time do.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from elsinore.planner.machines.machine import Append, Machine
 
 @dataclass(frozen=True)
 class Step:
-    """ADD the trends of `source`, lengthened, to `target`; MOVE them there; CLEAR them; or RENEW: lengthen them where
-    they are."""
+    """One step: ADD the trends of `source`, lengthened, to `target`; MOVE them there unchanged; CLEAR them; or RENEW
+    them, that is replace them by the lengthened ones."""
 
     kind: int
     source: int
@@ -39,7 +39,7 @@ class Step:
 
 
 def program(machine: Machine, event_class: int) -> list[Step] | None:
-    """The steps of a class, in order; none where it also speaks to guards, or where no order will do."""
+    """Return the steps of a class in order; None if its events also advance guards, or if no order is valid."""
     if machine.symbols[event_class]:
         return None
     steps = _steps(machine.appends[event_class], _consumed(machine, event_class))
@@ -47,7 +47,7 @@ def program(machine: Machine, event_class: int) -> list[Step] | None:
 
 
 def _consumed(machine: Machine, event_class: int) -> dict[int, int]:
-    """Where the trends of each state end up when all moves are done one after another."""
+    """Return, by state whose trends are consumed, the state they end up in after all moves, or -1."""
     place = {state: state for state in range(len(machine.states))}
     for consume in machine.consumes[event_class]:
         for state, now in place.items():
@@ -80,7 +80,7 @@ def _ordered(steps: list[Step]) -> list[Step] | None:
         ready = [k for k in left if waits[k] <= done]
         if not ready:
             return None
-        # A step that adds a state to itself comes before others add to it.
+        # A step that adds a state to itself must precede other steps that add to that state.
         k = min(ready, key=lambda k: steps[k].source != steps[k].target)
         order.append(steps[k])
         done.add(k)
@@ -89,7 +89,7 @@ def _ordered(steps: list[Step]) -> list[Step] | None:
 
 
 def _waits(steps: list[Step]) -> list[set[int]]:
-    """By step, those that have to come before it. They all begin where it begins or ends."""
+    """Return, by step, the steps that must precede it. Their source is its source or its target."""
     by_source: dict[int, list[int]] = {}
     for k, step in enumerate(steps):
         by_source.setdefault(step.source, []).append(k)
@@ -105,7 +105,7 @@ def _waits(steps: list[Step]) -> list[set[int]]:
 
 
 def _before(one: Step, other: Step) -> bool:
-    """Does one step have to come before another?"""
+    """Return whether the first step must precede the other."""
     return any(_conflicts(one, other))
 
 

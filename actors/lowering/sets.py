@@ -1,4 +1,4 @@
-"""A share set as the arrays that kernels read: the merged template of its queries (HAMLET, Section 3.1)."""
+"""The arrays that kernels read for a share set: the merged template of its queries (HAMLET, Section 3.1)."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ POINTERS = {
     "consume_at": "consume_from",
     "advance_at": "advance_from",
 }
-"""Columns of pointers, and one of the columns that each points into."""
+"""Each column of pointers, and one of the columns that it points into."""
 
 
 class Counted(Protocol):
-    """A member of a share set, as far as it matters where its counters lie."""
+    """A member of a share set that has a block of counters."""
 
     @property
     def own(self) -> Blocks: ...
@@ -41,10 +41,10 @@ class Counted(Protocol):
 
 
 class Merged:
-    """Tables of several machines, one behind the other, and where each one's classes and symbols begin."""
+    """The concatenated tables of several machines, with the offsets of each machine's classes and symbols."""
 
     def __init__(self, tables: Sequence[Tables]) -> None:
-        # A machine's pointers end with one more than it has classes, bounds or symbols: each gets that much room.
+        # A column of pointers has one entry more than its machine has classes, bounds or symbols; offsets include it.
         self.classes = _starts(len(one.append_at) for one in tables)
         self.symbols = _starts(len(one.advance_at) for one in tables)
         bounds = _starts(len(one.bound_at) for one in tables)
@@ -63,7 +63,7 @@ class Merged:
         self.tables = Tables(**merged)
 
     def _unions(self, tables: Sequence[Tables]) -> npt.NDArray[np.int32]:
-        """Symbols of one machine meet each other only."""
+        """Return the merged table of unions, in which only symbols of the same machine are combined."""
         size = sum(len(one.advance_at) for one in tables)
         unions = np.zeros((size, size), np.int32)
         for one, start in zip(tables, self.symbols, strict=True):
@@ -92,7 +92,7 @@ def _starts(sizes: Iterable[int]) -> list[int]:
 
 
 def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> Members:
-    """Where the members' counters lie, and what kinds of events are to them."""
+    """Return the places of the members' counters, and the class in which each member puts each kind of events."""
     shapes = [graph.shape for graph in graphs]
     classes = np.array(kinds.classes, np.int32).T + np.array(merged.classes, np.int32)[:, None]
     return Members(
@@ -111,7 +111,7 @@ def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> 
 
 
 class Columns:
-    """What the lanes of one member add up and compare, as columns that are shared; and the variable of each."""
+    """The lanes of one member: the variable of each, and the shared column that it adds up or compares."""
 
     def __init__(self, sums: list[tuple[str, int]], minima: list[tuple[str, int]]) -> None:
         self.sums = sums
@@ -121,7 +121,7 @@ class Columns:
 def sharers_of(
     kleenes: Sequence[Kleene], columns: Sequence[Columns], graphs: Sequence[Counted], kinds: EventKinds
 ) -> Sharers:
-    """Who shares what, and what each of a graphlet's lanes is to each sharer."""
+    """Return the sharers of all Kleene sub-patterns, with the lane of a graphlet that each lane of a sharer reads."""
     sharers = [sharer for kleene in kleenes for sharer in kleene.sharers]
     lane = {id(kleene.sharers[s]): n for kleene in kleenes for n, one in enumerate(kleene.lanes) for s in one}
     sums = [_needed(kleene, [one.sums for one in columns]) for kleene in kleenes]
@@ -159,7 +159,7 @@ def sharers_of(
 
 
 def _needed(kleene: Kleene, columns: list[list[tuple[str, int]]]) -> list[int]:
-    """The columns that events of a Kleene matter in, to any sharer."""
+    """Return the columns in which events of a Kleene sub-pattern matter to at least one of its sharers."""
     return list(
         dict.fromkeys(
             number for sharer in kleene.sharers for name, number in columns[sharer.member] if name in sharer.bound
@@ -172,7 +172,7 @@ def _places(sharer: Sharer, own: list[tuple[str, int]], needed: list[int], first
 
 
 def _room(kleenes: Sequence[Kleene], graphs: Sequence[Counted], size: Callable[[Any], int]) -> list[int]:
-    """Where each sharer's values lie in a snapshot of its Kleene."""
+    """Return, by sharer, where its values begin in a snapshot of its Kleene sub-pattern."""
     return [
         start
         for kleene in kleenes
@@ -183,7 +183,7 @@ def _room(kleenes: Sequence[Kleene], graphs: Sequence[Counted], size: Callable[[
 
 
 def widths(kleenes: Sequence[Kleene], graphs: Sequence[Counted]) -> tuple[int, int]:
-    """Room for a snapshot of any Kleene: numbers, minima."""
+    """Return the room that the largest snapshot of any Kleene sub-pattern needs. (words of numbers, minima)"""
 
     def most(size: Callable[[Any], int]) -> int:
         shapes = [[graphs[sharer.member].shape for sharer in kleene.sharers] for kleene in kleenes]
@@ -193,7 +193,7 @@ def widths(kleenes: Sequence[Kleene], graphs: Sequence[Counted]) -> tuple[int, i
 
 
 def types_of(kleenes: Sequence[Kleene], kinds: EventKinds) -> Types:
-    """By type: its Kleene, and who else takes its events."""
+    """Return, by type, its Kleene sub-pattern, and the members that its events affect outside of graphlets."""
     number = {kleene.type: n for n, kleene in enumerate(kleenes)}
     sharing = {kleene.type: {sharer.member for sharer in kleene.sharers} for kleene in kleenes}
     naming = [{one.type for one in counter.machine.classes} for _, counter in kinds.members]

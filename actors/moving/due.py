@@ -1,7 +1,7 @@
-"""Windows that move with every event, of all queries of a share set: what is due, and when.
+"""The base of graphs of share sets whose windows move with every event: which windows are due, and when.
 
-All queries have one buffer of events. When a window of some query is due, it is evaluated over the events of the
-buffer, as that of a query by itself (`buffered_graph.MovingGraph`).
+All queries have one buffer of events. A window that is due is evaluated over the events of the buffer, as that of a
+single query (`MovingGraph` in `neighbours/graph.py`).
 """
 
 from __future__ import annotations
@@ -29,16 +29,19 @@ from elsinore.actors.windows.buffer import Buffer
 
 
 class MovingMember(MovingGraph):
-    """What there is to know of one query; its windows are evaluated by its share set."""
+    """One query of a share set, which evaluates its windows."""
 
     @property
     def own(self) -> Blocks:
-        """A map of its counters."""
+        """An empty block with a map of its counters."""
         return Blocks.empty(self.shape, self.exact, 1)
 
 
 class DueGraph(ABC):
-    """`columns` tells what the lanes of each member add up, `ends` which classes of events may end its trends."""
+    """The graph of a share set whose windows move with every event.
+
+    `columns` returns the lanes of each member. `ends` has, by member, whether events of each class may end its trends.
+    """
 
     def __init__(
         self,
@@ -56,7 +59,7 @@ class DueGraph(ABC):
         self.longest = max(graph.within for graph in graphs)
 
     def process(self, events: Events) -> list[Cells | None]:
-        """Take in events, sorted by time, none older than those before; per member, the results due by them."""
+        """Take in events, sorted by time and none older than those before, and return per member the results due."""
         if not len(events.time):
             return [None] * len(self.graphs)
         self.buffer.extend(events, no_links(len(events.time)))
@@ -66,15 +69,15 @@ class DueGraph(ABC):
 
     @abstractmethod
     def renew(self) -> None:
-        """Members have other lanes, or columns stand elsewhere."""
+        """Discard the layout: members have other lanes, or columns have moved."""
 
     @abstractmethod
     def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
-        """All windows that are due. (results, why it stopped)"""
+        """Evaluate all windows that are due. (results, why it stopped)"""
 
     @abstractmethod
     def _make_room(self, stopped: int) -> None:
-        """For what a run stopped at."""
+        """Make room for what a run stopped at."""
 
     def save(self) -> dict[str, Any]:
         return {"buffer": self.buffer.save()}

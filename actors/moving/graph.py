@@ -1,6 +1,6 @@
-"""Windows that move with every event, of all queries of a share set: their events are cut into bursts once.
+"""The graph of a share set whose windows move with every event: events are cut into bursts once for all queries.
 
-What an evaluation does is in `moving_share_numba_fns`.
+The evaluation of windows is in `stacks_numba_fns`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from elsinore.actors.neighbours.set_tables import scratch_of
 from elsinore.planner.plans.sharing import ShareSet
 
 STACK = 256
-"""Room for so many maps at first."""
+"""Initial room of the stack, in maps."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A share set as kernels read it."""
+    """A share set as the arrays that kernels read."""
 
     blocks: list[Blocks]
     members: Members
@@ -46,13 +46,13 @@ class Layout:
 
 
 class MovingShareGraph(DueGraph):
-    """What a burst does to trends is found once for all queries."""
+    """A graph in which the effect of a burst on trends is computed once for all queries."""
 
     def __init__(self, share_set: ShareSet, *common: Any) -> None:
         super().__init__(*common)
         self.kleenes = share_set.kleenes
         self.words = 1 if self.graphs[0].exact else 2
-        """Of coefficients."""
+        """Words of a coefficient."""
         self.stack = STACK
         self._layout: Layout | None = None
 
@@ -62,7 +62,7 @@ class MovingShareGraph(DueGraph):
     def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
         made = self._lay_out()
         blocks, words = made.blocks, made.blocks[0].shape.words
-        # Numbers of one word are of another kind than longer ones.
+        # One-word numbers have another dtype than longer ones, and coefficients have the dtype of numbers.
         self.words = max(self.words, min(words, 2))
         after = np.arange(1, len(events.time) + 1)
         after[runs[1:][np.diff(runs) > 0] - 1] = -1
@@ -84,7 +84,7 @@ class MovingShareGraph(DueGraph):
     def _make_room(self, stopped: int) -> None:
         words = self.graphs[0].shape.words
         if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= words):
-            # What does not fit a coefficient fits no number that it is multiplied with.
+            # A coefficient that does not fit the words of the numbers has products that do not fit either.
             self._widen()
             self.renew()
         elif stopped == COEFFICIENTS:
@@ -93,7 +93,7 @@ class MovingShareGraph(DueGraph):
             self.stack *= 2
 
     def _lay_out(self) -> Layout:
-        """Anew where members have other lanes, numbers are wider, or there are other kinds of events."""
+        """Return the layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.members.kinds != len(self.kinds):
             merged = Merged([graph.tables for graph in self.graphs])
             self._layout = Layout(

@@ -1,4 +1,4 @@
-"""A share set of windows that move with every event at work: from a batch's columns to the cells of all its queries."""
+"""The run of a share set whose windows move with every event: from a batch's columns to the cells of all queries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class MovingSharing(BufferedSharing[MovingCounting, DueGraph]):
         return MovingShareGraph(share_set, *common)
 
     def process(self, batch: Batch) -> None:
-        """Take in a batch; what is due by it waits with each counter."""
+        """Take in a batch, and leave the results that are due with each counter."""
         found = self.kinds.of(batch.types, batch.columns)
         columns, slots, times, kinds = taken(batch, found, self.shared.reads)
         self.learn(columns)

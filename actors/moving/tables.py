@@ -1,4 +1,4 @@
-"""A share set of windows that move as the arrays that its kernels read, and the memory that this needs."""
+"""The arrays that kernels read for a share set whose windows move, and the memory that they need."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ints = npt.NDArray[np.int64]
 def machines_of(
     kleenes: Sequence[Kleene], tables: Sequence[Tables], within: Sequence[int], kinds: EventKinds
 ) -> Machines:
-    """`tables` and `within` are by member."""
+    """Return what maps need of the members' machines; `tables` and `within` are by member."""
     naming = [{one.type for one in counter.machine.classes} for _, counter in kinds.members]
     sharers = [sharer for kleene in kleenes for sharer in kleene.sharers]
     pairs = [(n, member) for n in range(len(kleenes)) for member in range(len(tables))]
@@ -51,14 +51,16 @@ def machines_of(
 
 
 def enders(ends: Sequence[npt.NDArray[np.bool_]], classes: Sequence[Sequence[int]]) -> tuple[Any, Any]:
-    """By kind of events, the members whose trends it can end; `ends` are by member and class, `classes` by kind and
-    member."""
+    """Return, by kind of events, the members whose trends it may end. (pointers, members)
+
+    `ends` is by member and class, `classes` by kind and member.
+    """
     found = [[m for m, one in enumerate(own) if ends[m][one]] for own in classes]
     return pointers(found), column(member for one in found for member in one)
 
 
 def coefficients(sharers: Sharers, places: int, words: int, exact: bool) -> Coefficients:
-    """Room for so many."""
+    """Return the memory for the coefficients of `places` places."""
     kind = number_type(exact, words)
     width = (1 + int(np.diff(sharers.lane_at).max())) * words
     keys = int(np.diff(sharers.column_key_at).max())
@@ -68,7 +70,7 @@ def coefficients(sharers: Sharers, places: int, words: int, exact: bool) -> Coef
 
 
 def most_places(events: Events, runs: Ints, types: Types, machines: Machines) -> int:
-    """Coefficients of the partition with most of them."""
+    """Return the largest number of places that the coefficients of one partition take."""
     kleene = types.kleene[types.of_kind]
     lanes = np.where(kleene >= 0, machines.lanes_of[kleene], 0)
     total = np.concatenate([[0], np.cumsum(lanes[events.kind])])
@@ -76,12 +78,12 @@ def most_places(events: Events, runs: Ints, types: Types, machines: Machines) ->
 
 
 def pieces_and_entries(longest: int) -> tuple[Pieces, Entries]:
-    """For a partition of so many events."""
+    """Return the memory for the pieces and entries of a partition with `longest` events."""
     return Pieces(*np.zeros((4, longest), np.int64)), Entries(*np.zeros((3, longest), np.int64))
 
 
 def room(blocks: Sequence[Blocks], stack: int) -> Room:
-    """For the maps of any member, and a stack of so many of the largest."""
+    """Return the memory for the maps of any member, and for a stack of `stack` maps of the largest."""
     kind = blocks[0].numbers.dtype
     width, keys = max(one.width for one in blocks), max(one.keys for one in blocks)
     sizes = [(stack * width, stack * keys), *4 * [(width, keys)]]
@@ -91,7 +93,7 @@ def room(blocks: Sequence[Blocks], stack: int) -> Room:
 
 
 def results(due: Due, blocks: Sequence[Blocks]) -> Results:
-    """A row for each that is due, member by member."""
+    """Return the memory for results: a row per window that is due, member by member."""
     shapes = [one.shape for one in blocks]
     rows = np.diff(due.row_at).tolist()
     numbers = [count * shape.lanes * shape.words for count, shape in zip(rows, shapes, strict=True)]
@@ -106,7 +108,7 @@ def results(due: Due, blocks: Sequence[Blocks]) -> Results:
 
 
 def result_of(member: int, found: Results, own: Blocks) -> Blocks:
-    """The rows of one member."""
+    """Return the results of one member."""
     (at, end), (least_at, least_end) = (one[member : member + 2] for one in (found.at, found.least_at))
     shape = own.shape._replace(rows=1, states=1)
     return Blocks(shape, own.exact, found.numbers[at:end], found.least[least_at:least_end])

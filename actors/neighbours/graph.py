@@ -1,8 +1,8 @@
 """Graphs that keep the events of their open windows, and evaluate a window when it is over.
 
-Event-grained graphs have to keep events anyhow, to compare later ones with them; a window that
-is complete can also be sorted by what is compared. Windows that move with every event have no
-panes to sum up; their events are what has to leave again.
+Event-grained graphs have to keep events in any case, to compare later ones with them. The events
+of a complete window can also be sorted by the values that are compared. Windows that move with
+every event have no panes to sum up: single events leave them.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ START = -(2**63)
 
 @dataclass(frozen=True)
 class Moments:
-    """When windows that move with every event have to be answered: times, in order, by group."""
+    """The times, by group and in order, at which windows that move with every event have a result."""
 
     at: npt.NDArray[np.int64]
-    """Where each group's moments begin, and the end of the last."""
+    """Where each group's moments begin, and the end of the last group's."""
     time: npt.NDArray[np.int64]
     group_of: npt.NDArray[np.int32]
-    """By partition, the group whose moments it takes part in."""
+    """By partition, the group to whose moments it contributes."""
 
 
 class BufferedGraph:
-    """What graphs with buffered events have in common."""
+    """The base of graphs that keep their events in a buffer."""
 
     def __init__(
         self, counter: Counter, tables: Tables, lanes: int, keys: int, links: int, values: int, exact: bool
@@ -53,17 +53,17 @@ class BufferedGraph:
         self.groups = 0
 
     def admit(self, group_of: npt.NDArray[np.int32], groups: int) -> None:
-        """New partitions; `group_of` is of all."""
+        """Add new partitions; `group_of` is of all partitions."""
         self.group_of = group_of
         self.groups = groups
 
     def keep(self, slots: npt.NDArray[np.int64], group_of: npt.NDArray[np.int32]) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep only these partitions, in this order."""
         self.buffer.keep(slots, len(self.group_of))
         self.group_of = group_of
 
     def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
-        """New lanes in front of lane `at`, with columns of their own in front of `column`."""
+        """Insert lanes before lane `at`, and a column of values for each before `column`."""
         self.buffer.add_values(column, count)
         self.shape = self.shape._replace(lanes=self.shape.lanes + count)
         self.tables = tables
@@ -88,7 +88,7 @@ class BufferedGraph:
 
 
 class OpenWindows:
-    """Windows of panes over the events of a buffer, which is rid of those that no later window needs."""
+    """The open windows of panes over a buffer, from which events that no later window needs are dropped."""
 
     def __init__(self, windows: Windows, buffer: Buffer) -> None:
         self.windows = windows
@@ -96,7 +96,7 @@ class OpenWindows:
         self.next: int | None = None
 
     def until(self, time: int) -> Iterator[int]:
-        """Where windows start that end no later than this, each once, while all of its events are there."""
+        """Yield the start of each window that ends no later than `time`, once, while the buffer has all its events."""
         while len(self.buffer):
             first = self._first(self.buffer.first_time)
             self.next = first if self.next is None else max(self.next, first)
@@ -108,16 +108,16 @@ class OpenWindows:
             self.buffer.drop_before(start + self.windows.slide)
 
     def rest(self) -> Iterator[int]:
-        """Where all windows start that have events and were not over."""
+        """Yield the start of each window that has events and was not over yet."""
         if len(self.buffer):
             yield from self.until(int(self.buffer.events.time[-1]) + self.windows.within + self.windows.slide)
 
     def _first(self, time: int) -> int:
-        """The first window that an event of this time is in."""
+        """Return the number of the first window that contains a time."""
         return -((self.windows.within - 1 - time) // self.windows.slide)
 
     def events(self, start: int, slots: int) -> tuple[Events, Links, npt.NDArray[np.int64]] | None:
-        """Those of a window by partition, and where each partition begins; nothing where there are none."""
+        """Return the events of a window by partition, and where each partition begins; None if there are none."""
         times = self.buffer.events.time
         lo, hi = (int(np.searchsorted(times, bound)) for bound in (start, start + self.windows.within))
         return self.buffer.by_slot(lo, hi, slots) if lo < hi else None
@@ -140,7 +140,7 @@ class WindowGraph(BufferedGraph):
         yield from self.settle(int(events.time[-1]))
 
     def settle(self, time: int) -> Iterator[Cells]:
-        """Windows that end no later than this."""
+        """Evaluate the windows that end no later than `time`."""
         for start in self.open.until(time):
             yield from self._evaluate(start)
 
@@ -169,7 +169,7 @@ class WindowGraph(BufferedGraph):
             )
 
     def _run(self, start: int, events: Events, links: Links, runs: Any, out: Blocks, group: Any) -> tuple[int, int]:
-        """The results of the window from `start` on, with the group of each. (rows, flag)"""
+        """Evaluate the window that starts at `start`; write results to `out`, their groups to `group`. (rows, flag)"""
         used = np.isin(np.arange(len(links.left)), self.single.index_link)
         order, counts = sort_runs(links, used, runs)
         span, room = event_room(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
@@ -189,7 +189,7 @@ class WindowGraph(BufferedGraph):
 
 
 class MovingGraph(BufferedGraph):
-    """Windows that move with every event; without predicates on neighbours by two stacks."""
+    """A graph with windows that move with every event; it uses two stacks if there are no predicates on neighbours."""
 
     def __init__(
         self, single: EventTables | None, within: int, comparable: Callable[[Links], Links], *common: Any
@@ -235,10 +235,10 @@ class MovingGraph(BufferedGraph):
             yield cells(out, rows, end - self.within, end, group[rows])
 
     def _rows(self, moments: Moments) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-        """By partition, its group's first row; by row, its group and its moment.
+        """Return, by partition, the first row of its group, and by row, its group and its moment.
 
-        Results are merged by `group_of`: partitions of one group share rows, or, where members of an
-        AND have yet to be paired up, each partition has rows of its own.
+        Results are merged by `group_of`: partitions of one group share rows. Where members of an AND
+        are paired up later, each partition has rows of its own.
         """
         counts = np.diff(moments.at)[moments.group_of]
         first = np.zeros(self.groups + 1, np.int64)
@@ -280,7 +280,7 @@ class MovingGraph(BufferedGraph):
 
 
 def event_room(counter: Counter, shape: Shape, exact: bool, single: EventTables, longest: int) -> tuple[int, Room]:
-    """Memory for the longest run of events; and how far apart its trees lie."""
+    """Return the memory for the longest run of events. (ranks from one tree to the next, memory)"""
     block = Blocks.empty(shape, exact, 1)
     one = Blocks.empty(shape._replace(states=1), exact, 1)
     entries = Blocks.empty(one.shape, exact, longest * entries_per_event(counter, single) + 1)
@@ -309,7 +309,7 @@ def event_room(counter: Counter, shape: Shape, exact: bool, single: EventTables,
 
 
 def cells(out: Blocks, rows: Any, start: Any, end: Any, group: Any) -> Cells:
-    """Some rows of results as cells."""
+    """Return some rows of results as cells."""
     shape = out.shape
     return Cells(
         np.asarray(start, np.int64),

@@ -1,6 +1,6 @@
 """The event-grained graph of a share set: one buffer of events, one search for predecessors, many queries.
 
-What a window's evaluation does is in `linked_numba_fns`.
+The evaluation of a window is in `set_numba_fns`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class LinkedMember(WindowMember):
 
     @property
     def own(self) -> Blocks:
-        """Its counters, as for one partition."""
+        """An empty block of its counters, for one partition."""
         return Blocks.empty(self.shape, self.exact, 1)
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A share set as the kernel reads it."""
+    """A share set as the arrays that the kernel reads."""
 
     kinds: int
-    """How many kinds of events there were."""
+    """The number of kinds of events for which this layout was made."""
     blocks: list[Blocks]
     members: Members
     sharers: Sharers
@@ -53,7 +53,10 @@ class Layout:
 
 
 class LinkedGraph(SharedWindows[LinkedMember]):
-    """`columns` tells what the lanes of each member add up; `operators` and `comparable` are about links."""
+    """The graph of a share set with predicates on neighbours.
+
+    `columns` returns the lanes of each member. `operators` are by link. `comparable` replaces texts by their ranks.
+    """
 
     def __init__(
         self,
@@ -91,7 +94,7 @@ class LinkedGraph(SharedWindows[LinkedMember]):
                 graph.ready.append(cells(out, rows, np.full(len(rows), start), np.full(len(rows), end), rows))
 
     def _run(self, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> tuple[Results, int]:
-        """One window. (results, flag)"""
+        """Evaluate one window. (results, flag)"""
         made = self._lay_out()
         blocks, lanes, shape = made.blocks, made.lanes, made.blocks[0].shape
         window = _window(links, runs, lanes)
@@ -108,7 +111,7 @@ class LinkedGraph(SharedWindows[LinkedMember]):
         return found, int(flag)
 
     def _lay_out(self) -> Layout:
-        """Anew where members have other lanes, numbers are wider, or there are other kinds of events."""
+        """Return the layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.kinds != len(self.kinds):
             merged = Merged([graph.tables for graph in self.graphs])
             blocks = [graph.own for graph in self.graphs]
@@ -125,14 +128,14 @@ class LinkedGraph(SharedWindows[LinkedMember]):
         return self._layout
 
     def _widen(self) -> None:
-        """Numbers of all members have the same words."""
+        """Double the words of all members' numbers: these have the same words for all members."""
         for graph in self.graphs:
             graph.shape = graph.shape._replace(words=2 * graph.shape.words)
         self.renew()
 
 
 def _window(links: Links, runs: npt.NDArray[np.int64], lanes: Lanes) -> Window:
-    """The next event of each event's partition, and in order what trees stand over."""
+    """Return the window's events: the next event of each in its partition, and the order of values for trees."""
     after = np.arange(1, runs[-1] + 1)
     after[runs[1:][np.diff(runs) > 0] - 1] = -1
     indexed = lanes.link[lanes.link_at[:-1][lanes.mode == INDEX]]

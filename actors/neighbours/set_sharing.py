@@ -1,4 +1,4 @@
-"""A share set with predicates on neighbours at work: from a batch's columns to the cells of all its queries."""
+"""The run of a share set with predicates on neighbours: from a batch's columns to the cells of all its queries."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from elsinore.planner.time.windows import Windows
 
 
 class LinkedCounting(BufferedCounting):
-    """An event-grained counter; events of the types that it shares go to the share set's entries only."""
+    """An event-grained counter; events of the types that it shares only become entries of the share set."""
 
     graph: LinkedMember
 
     def __init__(self, types: frozenset[str], *rest: Any) -> None:
         self.types = types
         super().__init__(*rest)
-        # They are the share set's.
+        # The share set encodes all links.
         self.links = None
 
     def _buffered(self, plan: QueryPlan, clock: Clock) -> tuple[type[LinkedMember], type[MovingGraph]]:
@@ -63,7 +63,7 @@ class LinkedSharing(BufferedSharing[LinkedCounting, LinkedGraph]):
         )
 
     def process(self, batch: Batch) -> None:
-        """Take in a batch; what is due by it waits with each counter."""
+        """Take in a batch, and leave the results that are due with each counter."""
         found = self.kinds.of(batch.types, batch.columns)
         columns, slots, times, kinds = taken(batch, found, self.shared.reads | self.links.reads)
         self.learn(columns)
@@ -77,7 +77,7 @@ class LinkedSharing(BufferedSharing[LinkedCounting, LinkedGraph]):
             counting.ready += counting.graph.hand_out()
 
     def _readers(self) -> list[Mask]:
-        """By link and kind of events: does anybody who asks for the link take them?"""
+        """Return, by link and kind of events, whether a sharer with this link takes such events."""
         found = [np.zeros(len(self.kinds), np.bool_) for _ in self.links.links]
         for kleene, lanes in zip(self.share_set.kleenes, self.share_set.lanes, strict=True):
             bit = {sharer: 1 << n for n, same in enumerate(kleene.lanes) for sharer in same}

@@ -1,4 +1,4 @@
-"""A share set with predicates on neighbours as the arrays that its kernel reads, and the memory that this needs."""
+"""The arrays that the kernel reads for a share set with predicates on neighbours, and the memory that it needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elsinore.planner.plans.sharing import LinkedSet
 
 
 def lanes_of(share_set: LinkedSet, blocks: Sequence[Blocks], operators: Sequence[ComparisonOperator]) -> Lanes:
-    """`blocks` are those of the members; `operators` are by link."""
+    """Return the link lanes of a share set; `blocks` are by member, `operators` by link."""
     lanes = [lane for one in share_set.lanes for lane in one]
     sizes = [_sizes(share_set, number, blocks) for number in range(len(share_set.kleenes))]
     sized = [size for one in sizes for size in one]
@@ -49,13 +49,13 @@ def lanes_of(share_set: LinkedSet, blocks: Sequence[Blocks], operators: Sequence
 
 
 def _each(share_set: LinkedSet, number: int, blocks: Sequence[Blocks]) -> list[tuple[int, int]]:
-    """Numbers and minima of each sharer of a Kleene."""
+    """Return how many numbers and minima each sharer of a Kleene sub-pattern has."""
     shapes = [blocks[sharer.member].shape for sharer in share_set.kleenes[number].sharers]
     return [(shape.lanes, shape.keys) for shape in shapes]
 
 
 def _sizes(share_set: LinkedSet, number: int, blocks: Sequence[Blocks]) -> list[tuple[int, int]]:
-    """The same of each of its link lanes, whose sharers stand side by side."""
+    """Return how many numbers and minima each link lane of a Kleene sub-pattern has: the sums over its sharers."""
     each, found = iter(_each(share_set, number, blocks)), []
     for lane in share_set.lanes[number]:
         own = [next(each) for _ in range(lane.sharers)]
@@ -64,14 +64,14 @@ def _sizes(share_set: LinkedSet, number: int, blocks: Sequence[Blocks]) -> list[
 
 
 def trees_of(lanes: Lanes, operators: Sequence[ComparisonOperator]) -> tuple[int, int]:
-    """Numbers and minima of one rank of all trees."""
+    """Return how many numbers and minima one rank of all trees takes."""
     indexed = np.flatnonzero(lanes.mode == INDEX)
     count = [len(KINDS[operators[lanes.link[lanes.link_at[lane]]]]) for lane in indexed]
     return int((lanes.numbers[indexed] * count).sum()), int((lanes.keys[indexed] * count).sum())
 
 
 def room(lanes: Lanes, trees: tuple[int, int], entries: int, span: int, words: int, exact: bool) -> Room:
-    """For so many entries at once, and so many ranks."""
+    """Return the memory for `entries` entries at once, and `span` ranks of each tree."""
     kind = number_type(exact, words)
     kleenes = len(lanes.numbers_of)
     width, keys = int(lanes.numbers_of.max()) * words, int(lanes.keys_of.max())
@@ -93,7 +93,7 @@ def room(lanes: Lanes, trees: tuple[int, int], entries: int, span: int, words: i
 
 
 def most_at_once(events: Events, runs: npt.NDArray[np.int64], scanned: bool) -> int:
-    """Entries that are there together: all of a partition where single ones are looked at, else those of one time."""
+    """Return the most entries held at once: all of a partition if single ones are scanned, else those of one time."""
     if scanned:
         return int(np.diff(runs).max())
     new = (events.time[1:] != events.time[:-1]) | (events.slot[1:] != events.slot[:-1])
@@ -101,7 +101,7 @@ def most_at_once(events: Events, runs: npt.NDArray[np.int64], scanned: bool) -> 
 
 
 def scratch_of(blocks: Sequence[Blocks]) -> Scratch:
-    """For the block of any member."""
+    """Return scratch memory that fits a block of any member."""
     states = max(one.shape.states for one in blocks)
     return Scratch(
         np.zeros(max(one.width for one in blocks), blocks[0].numbers.dtype),
@@ -132,7 +132,7 @@ def results(
 
 
 def result_of(member: int, found: Results, own: Blocks) -> Blocks:
-    """The rows of one member, by group."""
+    """Return the results of one member, by group."""
     shape = own.shape._replace(rows=1, states=1)
     groups = found.found.shape[1]
     at, least_at = int(found.at[member]) * shape.words, int(found.least_at[member])

@@ -1,6 +1,6 @@
-"""One buffer of events for a whole share set, whose windows are evaluated when they are over, for all queries at once.
+"""One buffer of events for a whole share set: a window is evaluated when it is over, for all queries at once.
 
-They are evaluated one after another, as those of a query by itself (`buffered_graph`).
+Windows are evaluated one after another, as those of a single query (`neighbours/graph.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from elsinore.planner.time.windows import Windows
 
 
 class WindowMember(WindowGraph):
-    """One query, whose windows are evaluated by its share set."""
+    """One query of a share set, which evaluates its windows."""
 
     share: SharedWindows[Any]
 
@@ -36,7 +36,7 @@ class WindowMember(WindowGraph):
         yield from self.hand_out()
 
     def hand_out(self) -> list[Cells]:
-        """What the share set has found."""
+        """Return the results that the share set has found, and forget them."""
         ready, self.ready = self.ready, []
         return ready
 
@@ -54,7 +54,7 @@ class SharedWindows(Generic[M]):
 
     @property
     def group_of(self) -> npt.NDArray[Any]:
-        """By partition; the same for all queries."""
+        """By partition, its group; the same for all queries."""
         return self.graphs[0].group_of
 
     @property
@@ -62,13 +62,13 @@ class SharedWindows(Generic[M]):
         return self.graphs[0].groups
 
     def process(self, events: Events, links: Links) -> None:
-        """Take in events, sorted by time, none older than those before; what is due by them waits with each member."""
+        """Take in events, sorted by time and none older than those before, and leave the results with each member."""
         if len(events.time):
             self.buffer.extend(events, links)
             self.settle(int(events.time[-1]))
 
     def settle(self, time: int) -> None:
-        """Windows that end no later than this."""
+        """Evaluate the windows that end no later than `time`."""
         for start in self.open.until(time):
             self._evaluate(start)
 
@@ -82,11 +82,11 @@ class SharedWindows(Generic[M]):
             self._answer(start, start + self.open.windows.within, *window)
 
     def _answer(self, start: int, end: int, events: Events, links: Links, runs: npt.NDArray[Any]) -> None:
-        """Hand the cells of a window to each member that has any."""
+        """Evaluate a window, and append its cells to those that are ready for each member."""
         raise NotImplementedError
 
     def renew(self) -> None:
-        """Members have other lanes, or columns stand elsewhere."""
+        """Discard the layout: members have other lanes, or columns have moved."""
         raise NotImplementedError
 
     def save(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Events that are still in some window, as columns in order of time."""
+"""A buffer of the events that are still in some window, as columns in order of time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Buffer:
             np.zeros((links, 0), np.bool_),
         )
         self._new: list[tuple[Events, Links]] = []
-        """Put behind the others only when somebody looks."""
+        """Events that are not in the columns yet; they are appended when the columns are next read."""
 
     @property
     def events(self) -> Events:
@@ -47,7 +47,7 @@ class Buffer:
 
     @property
     def first_time(self) -> int:
-        """The time of the first event; there is one."""
+        """The time of the first event; the buffer must not be empty."""
         times = [self._events.time, *(events.time for events, _ in self._new)]
         return int(next(column[0] for column in times if len(column)))
 
@@ -63,34 +63,34 @@ class Buffer:
             self._links = Links(*(np.concatenate(columns, axis=-1) for columns in zip(*links, strict=True)))
 
     def drop_before(self, time: int) -> None:
-        """Events older than this are in no window any more."""
+        """Drop the events older than `time`: they are in no window any more."""
         first = int(np.searchsorted(self.events.time, time))
         if first:
             self._events = Events(*(column[..., first:].copy() for column in self.events))
             self._links = Links(*(column[..., first:].copy() for column in self.links))
 
     def by_slot(self, lo: int, hi: int, slots: int) -> tuple[Events, Links, npt.NDArray[np.int64]]:
-        """Some events by partition and then by time, and where each partition begins."""
+        """Return events `lo` to `hi` sorted by partition and then by time, and where each partition begins."""
         order, runs = order_by_slot(self.events.slot[lo:hi], slots)
-        # Events of one partition are in order.
+        # Where all events are of one partition, they are in order already.
         which = slice(None) if int(np.diff(runs).max(initial=0)) == hi - lo else order
         events = Events(*(np.ascontiguousarray(column[..., lo:hi][..., which]) for column in self.events))
         links = Links(*(np.ascontiguousarray(column[..., lo:hi][..., which]) for column in self.links))
         return events, links, runs
 
     def add_values(self, at: int, count: int) -> None:
-        """Columns of zeros in front of column `at` of the values."""
+        """Insert columns of zeros before column `at` of the values."""
         values = self.events.values
         zeros = np.zeros((count, values.shape[1]), values.dtype)
         self._events = self.events._replace(values=np.concatenate([values[:at], zeros, values[at:]]))
 
     def promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
-        """What was compared as integers is compared as floats from now on."""
+        """Convert the values of a link from integers to floats, as which they are compared from now on."""
         for column in (self.links.left, self.links.right):
             column[link] = as_floats(column[link])
 
     def keep(self, slots: npt.NDArray[np.int64], known: int) -> None:
-        """Number the partitions anew; events of others are dropped."""
+        """Keep only the events of these partitions, and number these in the order given."""
         number = np.full(known, -1, np.int32)
         number[slots] = np.arange(len(slots), dtype=np.int32)
         renumbered = number[self.events.slot]

@@ -1,4 +1,4 @@
-"""Members of a share set that have the same windows: whose end is one for all of them."""
+"""Closing of windows for all members of a share set that have the same windows, in one call of a kernel."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ if TYPE_CHECKING:
     from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph
 
 ROOM = 1 << 12
-"""Results for which there is room at once, where one member has no more."""
+"""Results that one call of the kernel has room for, unless a single member may have more."""
 
 
 @dataclass(frozen=True)
 class Closed:
-    """Cells of several members."""
+    """Cells of several members, and the member of each cell."""
 
     member: npt.NDArray[np.int32]
     cells: Cells
 
 
 class Together:
-    """Their windows are rows of counters, their cells have as many lanes, and their panes are always the same.
+    """Members that close their windows together.
 
-    `method` is any one's.
+    Their windows are rows of counters, their cells have the same number of lanes, and they are always in the same
+    pane. `method` is the one of any of them.
     """
 
     def __init__(self, share: SharedGraph, graphs: Sequence[MemberGraph], method: WindowRows) -> None:
@@ -58,14 +59,14 @@ class Together:
         return self.graphs[0].pane
 
     def reach(self, pane: int) -> None:
-        """End panes until this one is open; what is due then waits."""
+        """End panes until `pane` is open, and keep the results that are due until they are taken."""
         if self.pane == pane:
             return
         if found := list(end_panes(self, pane)):
             self._deal(Closed(np.concatenate([one.member for one in found]), join([one.cells for one in found])))
 
     def take(self, graph: MemberGraph) -> list[Cells]:
-        """What is due for one of them."""
+        """Return the results that are due for one member, and forget them."""
         place = self._place[id(graph)]
         ready, self.ready[place] = self.ready[place], []
         return ready
@@ -98,7 +99,10 @@ class Together:
                 yield closed
 
     def _close_from(self, first: int, window: int, since: int) -> tuple[int, Closed]:
-        """As many members as there is room for; with the next one's numbers widened, if they did not fit."""
+        """Close the windows of as many members as there is room for. (the first member not done, cells)
+
+        If the numbers of that member did not fit, all numbers are widened.
+        """
         shape, one, closing = self.graphs[0].shape, self.graphs[0], self._lay_out()
         room = max(len(one.result_of), min(ROOM, len(one.result_of) * len(self.graphs)))
         out = np.empty((room, shape.lanes, shape.words), self.share.numbers.dtype)
@@ -119,7 +123,7 @@ class Together:
         return done, Closed(member[:count].copy(), cells)
 
     def _lay_out(self) -> Closing:
-        """Anew where members have got other buffers."""
+        """Return the layout of the members' counters, rebuilt if the buffer of the share set has changed."""
         self.share.gather()
         if self._laid_out is None or self._laid_out[0] is not self.share.numbers:
             self._laid_out = self.share.numbers, self._closing()

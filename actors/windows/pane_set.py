@@ -1,8 +1,8 @@
-"""Many queries, one pass over their events: what any graph of a share set is built on.
+"""The base of graphs of share sets with windows of panes: many queries, one pass over their events.
 
-A slice of the stream is cut into panes of the share set, and these by partition. Each query keeps counters, windows and
-panes of its own, as it would have alone, and closes them in the same way; the counters of all lie in one buffer, so
-that a kernel reaches them.
+A slice of the stream is cut into panes of the share set, and each pane by partition. Each query keeps counters, windows
+and panes of its own, and closes them as it would alone. The counters of all queries lie in one buffer, so that a kernel
+can access them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from elsinore.actors.windows.window_rows import WindowRows
 
 
 class MemberGraph(PaneGraph):
-    """The counters and windows of one query; its events come by way of the share set."""
+    """The counters and windows of one query; the graph of its share set takes in its events."""
 
     share: SharedGraph
     together: Together | None = None
-    """With whom it closes its windows."""
+    """The members with which it closes its windows; None: it closes them by itself."""
     of_and = False
-    """Its results are by partition, to be paired up."""
+    """Whether it is a counter of an AND: its results are by partition, to be paired with those of other counters."""
 
     def widen(self) -> None:
         self.share.widen()
@@ -68,29 +68,29 @@ class SharedGraph:
         self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
         """A pane of the share set: no window of any query begins or ends within one."""
         self.seconds = 0.0
-        """That bursts took, all in all."""
+        """Processor time in seconds that events took so far."""
         self.columns: list[Columns] = []
         self.words = 1 if exact else 2
-        """Of coefficients."""
+        """Words of a coefficient."""
         self.numbers: npt.NDArray[Any] = np.zeros(0, number_type(exact, self.words))
         self.least = np.zeros(0, np.int64)
         self.bases: list[tuple[int, int]] = []
-        """By member, where its counters begin in these buffers."""
+        """By member, where its counters begin in `numbers` and in `least`."""
         self.closing: list[Together] = []
         self._merged: Merged | None = None
         self._laid_out: Any = None
-        """What kernels need; only as long as buffers, lanes and partitions are the same."""
+        """The arrays that kernels read; None once buffers, lanes or partitions have changed."""
         for graph in graphs:
             graph.share = self
 
     def know(self, columns: list[Columns]) -> None:
-        """Which shared columns the lanes of each member add up; whenever there are new ones."""
+        """Set the shared columns that each member's lanes add up; called whenever there are new ones."""
         self.columns = columns
         self._merged = self._laid_out = None
         self._bring_together()
 
     def _bring_together(self) -> None:
-        """Members whose windows end at the same times, in rows of as many lanes."""
+        """Group members that can close together: equal windows, kept as rows of counters with equally many lanes."""
         alike: dict[Any, tuple[list[MemberGraph], WindowRows]] = {}
         for graph in self.graphs:
             if isinstance(graph.method, WindowRows):
@@ -102,23 +102,24 @@ class SharedGraph:
                 graph.together = one
 
     def process(self, events: Events, later: int) -> list[list[Cells]]:
-        """Take in events, sorted by time, none older than those before; per member, the results due by them.
+        """Take in events, and return per member the results that are due.
 
-        None that come later are older than `later`.
+        Events are sorted by time, and none is older than those taken in before. No event that comes later is older
+        than `later`.
         """
         raise NotImplementedError
 
     def settle(self, time: int) -> None:
-        """No event older than this will come."""
+        """Note that no event older than `time` will come."""
 
     def flush(self) -> None:
-        """Take in whatever waits."""
+        """Take in the events that are held back."""
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep only these partitions, in this order."""
 
     def reach(self, segment: Segment, events: Events, ready: list[list[Cells]]) -> None:
-        """End the panes of all members that are over when a segment begins."""
+        """End all panes of members that are over when a segment begins, and add the results to `ready`."""
         time = int(events.time[segment.first])
         for one in self.closing:
             one.reach(time // one.windows.pane)
@@ -127,19 +128,19 @@ class SharedGraph:
                 cells += graph.reach(time // graph.windows.pane)
 
     def hand_out(self, ready: list[list[Cells]]) -> list[list[Cells]]:
-        """With what waits for members whose windows are closed together."""
+        """Add the results of members that close their windows together, and return `ready`."""
         for graph, cells in zip(self.graphs, ready, strict=True):
             if graph.together is not None:
                 cells += graph.together.take(graph)
         return ready
 
     def reached(self, segment: Segment) -> None:
-        """All members have had the events of a segment."""
+        """Note that all members have taken in the events of a segment."""
         pane_of: dict[int, npt.NDArray[np.int64]] = {}
         for graph in self.graphs:
             assert graph.pane is not None
             graph.latest = graph.pane
-            # Queries whose panes are equally long have them in common.
+            # Queries whose panes are equally long share one array.
             length = graph.windows.pane
             if length not in pane_of:
                 graph.pane_of[segment.touched] = graph.pane
@@ -147,7 +148,7 @@ class SharedGraph:
             graph.pane_of = pane_of[length]
 
     def segments(self, events: Events) -> tuple[list[Segment], Events, npt.NDArray[np.int32]]:
-        """The events by pane of the share set, and there by partition; and each one's next."""
+        """Sort events by pane of the share set, and within a pane by partition. (panes, events, next event of each)"""
         times = events.time
         order = np.empty(len(times), np.int64)
         after = np.empty(len(times), np.int32)
@@ -169,7 +170,7 @@ class SharedGraph:
         return segments, plain(events), after
 
     def widen(self) -> None:
-        """Numbers of all members have the same words; coefficients are numbers of their kind."""
+        """Double the words of all members' numbers: these have the same words for all members."""
         for graph in self.graphs:
             PaneGraph.widen(graph)
 
@@ -179,7 +180,7 @@ class SharedGraph:
         return self._merged
 
     def gather(self) -> None:
-        """All members' counters in one buffer, each its own part of it."""
+        """Move all members' counters to one buffer, of which each member has its own part."""
         if not self._in_one_buffer():
             self._join()
 
@@ -199,7 +200,8 @@ class SharedGraph:
             graph.own.numbers, graph.own.least = self.numbers[at:end], self.least[key_at:key_end]
             self.bases.append((at, key_at))
             at, key_at = end, key_end
-        # Numbers of one word are of another kind than longer ones; restored ones may have grown elsewhere.
+        # One-word numbers have another dtype than longer ones, and coefficients have the dtype of numbers. Restored
+        # numbers may have been widened before they were saved.
         self.words = max(self.words, min(self.graphs[0].shape.words, 2))
 
     def scratch(self) -> Scratch:

@@ -1,11 +1,11 @@
-"""The type-grained graph of one query: counters per partition, taken from pane to pane.
+"""The type-grained graph of one query: counters per partition, carried from pane to pane.
 
-Events are taken in by pane and partition. What happens where a pane ends is up to how the
+Events are taken in by pane and partition. What happens at the end of a pane depends on how the
 windows are kept: `window_rows` has a row of counters for every open window, `window_maps`
 sums up panes and combines the sums.
 
-A number that does not fit stops a kernel before anything is lost; the graph then doubles the
-words of all its numbers and goes on where it stopped.
+A number that does not fit stops a kernel before anything is lost. The graph then doubles the
+words of all its numbers, and the kernel continues where it stopped.
 """
 
 from __future__ import annotations
@@ -25,39 +25,39 @@ from elsinore.actors.rows.cells import Cells
 from elsinore.planner.time.windows import Windows
 
 SEGMENT = 1 << 14
-"""Events that are chained by partition at once: few enough that their columns stay in the cache."""
+"""Size of a segment, in events that are chained by partition at once: their columns have to stay in the cache."""
 
 NEVER = -(2**62)
 
 
 class WindowMethod(Protocol):
-    """How the windows of a pane graph are kept."""
+    """The method by which the windows of a pane graph are kept."""
 
     rows: int
 
     def begin(self, graph: PaneGraph, first: int, count: int) -> None:
-        """Partitions `first` to `count` as they are where nothing happened."""
+        """Set partitions `first` to `count` to the state before any event."""
 
     def open(self, graph: PaneGraph, pane: int) -> None:
-        """A pane starts."""
+        """Start a pane."""
 
     def close(self, graph: PaneGraph, pane: int) -> Iterator[Cells]:
-        """A pane ends; results of the windows that end with it."""
+        """End a pane, and yield the results of the windows that end with it."""
 
     def clear(self, graph: PaneGraph) -> None:
-        """No open window has an event in it."""
+        """Reset the windows: no open one has an event in it."""
 
     def resize(self, slots: int) -> None:
-        """Room for so many partitions."""
+        """Make room for `slots` partitions."""
 
     def blocks(self) -> Iterator[Blocks]:
-        """All further blocks that are kept beside the graph's own."""
+        """Yield all blocks that are kept in addition to the graph's own."""
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Only these partitions go on, in this order."""
+        """Keep only these partitions, in this order."""
 
     def save(self, slots: int) -> dict[str, Any]:
-        """What is kept beside the graph's own blocks, of the first `slots` partitions."""
+        """Return what is kept in addition to the graph's own blocks, of the first `slots` partitions."""
 
     def load(self, state: dict[str, Any]) -> None: ...
 
@@ -66,14 +66,14 @@ R = TypeVar("R", covariant=True)
 
 
 class OfPanes(Protocol[R]):
-    """What goes from pane to pane."""
+    """One or several graphs that go from pane to pane."""
 
     @property
     def windows(self) -> Windows: ...
 
     @property
     def pane(self) -> int | None:
-        """The open one."""
+        """The open pane; None before the first event."""
 
     @property
     def latest(self) -> int:
@@ -82,14 +82,14 @@ class OfPanes(Protocol[R]):
     def open(self, pane: int) -> None: ...
 
     def close(self, pane: int) -> Iterator[R]:
-        """It ends; results of the windows that end with it."""
+        """End the open pane, and yield the results of the windows that end with it."""
 
     def clear(self) -> None:
-        """No open window has an event in it."""
+        """Reset the windows: no open one has an event in it."""
 
 
 def end_panes(graph: OfPanes[R], until: int) -> Iterator[R]:
-    """End panes until this one is open; panes that no window needs are jumped over."""
+    """End panes until `until` is open, and yield the results; panes that no window needs are skipped."""
     if graph.pane is None:
         graph.open(until)
     while (pane := graph.pane) is not None and pane < until:
@@ -144,7 +144,7 @@ class PaneGraph:
             self.result_of = np.full(max(groups, 2 * len(self.result_of)), -1, np.int32)
 
     def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
-        """Take in events, sorted by time, none older than those before; results of windows that are over by them."""
+        """Take in events, sorted by time and none older than those before, and yield the results that are due."""
         length = self.windows.pane
         i = 0
         while i < len(events.time):
@@ -156,11 +156,11 @@ class PaneGraph:
             self.latest = pane
 
     def settle(self, time: int) -> Iterator[Cells]:
-        """Results of all windows that end no later than `time`."""
+        """Yield the results of all windows that end no later than `time`."""
         yield from self._reach(time // self.windows.pane)
 
     def finish(self) -> Iterator[Cells]:
-        """Results of all windows that have events."""
+        """Yield the results of all open windows that have events."""
         if self.pane is not None:
             yield from self._reach(self.latest + self.windows.panes)
 
@@ -178,7 +178,7 @@ class PaneGraph:
         self.method.clear(self)
 
     def _take(self, events: Events, lo: int, end: int) -> int:
-        """Take in a segment of one pane; events of one time stay together."""
+        """Take in a segment of one pane, and return its end; events of one time stay together."""
         hi = min(end, lo + SEGMENT)
         if hi < end:
             hi = int(np.searchsorted(events.time, events.time[hi - 1], side="right"))
@@ -199,14 +199,14 @@ class PaneGraph:
         return hi
 
     def until(self, count: int, step: Callable[[int], int]) -> None:
-        """Let a kernel go on, from where it stopped, with wider numbers until it has done `count` things."""
+        """Call a kernel, each time from where it stopped and with wider numbers, until it has done `count` things."""
         done = step(0)
         while done < count:
             self.widen()
             done = step(done)
 
     def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
-        """New lanes of zeros in front of lane `at`, and the tables that know them."""
+        """Insert lanes of zeros before lane `at`, and replace the tables by those that include them."""
         for blocks in (self.own, *self.method.blocks()):
             blocks.add_lanes(at, count)
         self.tables = tables
@@ -224,7 +224,7 @@ class PaneGraph:
         self.scratch = scratch(self.shape, self.own.exact)
 
     def keep(self, slots: npt.NDArray[np.int64], group_of: npt.NDArray[np.int32]) -> None:
-        """Only these partitions go on, in this order; the others are in no open window."""
+        """Keep only these partitions, in this order; the others are in no open window."""
         self.own = self.own.take(slots)
         self.head = np.full(len(slots), -1, np.int64)
         self.pane_of = self.pane_of[slots]
@@ -232,7 +232,7 @@ class PaneGraph:
         self.method.keep(slots)
 
     def emit(self, window: int, results: Callable[[Blocks, npt.NDArray[np.int32]], tuple[int, int]]) -> Iterator[Cells]:
-        """The cells of a window, as a kernel writes them into the blocks it is given."""
+        """Yield the cells of a window, from the blocks that `results` writes; numbers are widened until all fit."""
         groups = len(self.result_of)
         group = np.empty(groups, np.int32)
         while True:
@@ -253,7 +253,7 @@ class PaneGraph:
             )
 
     def save(self) -> dict[str, Any]:
-        """Blocks of the partitions there are, and where the stream is."""
+        """Return the blocks of the present partitions, and the position in the stream."""
         return {
             "own": self.own.take(np.arange(self.slots)).save(),
             "pane": self.pane,

@@ -1,10 +1,10 @@
-"""Panes summed up as linear maps, and combined: an event costs the same however many windows overlap it.
+"""Windows as combinations of panes, each a linear map: an event costs the same however many windows overlap it.
 
-A pane's block is its map: a row per start state, saying what the pane makes of one trend in
-that state. Two stacks (as in sliding-window aggregation) put maps together. At the middle, the
-panes before it are kept as vectors: what each window that starts there makes of the panes up to
-the middle. Those behind it are kept as one map, `back`. A window that ends is its vector times
-`back`. When all windows with a vector have ended, the middle moves to now: `flip`.
+A pane's block is its map: row by row, what the pane makes of one trend in each start state. Maps
+are combined by two stacks (as in sliding-window aggregation), which meet at the middle. Before the
+middle, each window has a vector: its counters after the panes from its start up to the middle. The
+panes after the middle are kept as one map, `back`. The result of a window that ends is its vector
+times `back`. When all windows with a vector have ended, the middle moves to the present: `_flip`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from elsinore.planner.time.windows import Windows
 
 @dataclass
 class Pane:
-    """The maps of one pane, of the partitions that had events in it."""
+    """The maps of one pane, for the partitions that had events in it."""
 
     slots: npt.NDArray[np.int64]
     maps: Blocks
@@ -38,11 +38,11 @@ class WindowMaps:
         self.rows = shape.rows
         self.back = Blocks.empty(shape, exact)
         self.fresh = Blocks.empty(shape._replace(rows=1), exact)
-        """Vectors of windows that had no event before the middle."""
+        """By partition, the vector of a window that had no event before the middle."""
         self.panes: dict[int, Pane] = {}
-        """Behind the middle."""
+        """The panes after the middle, by number."""
         self.vectors: dict[int, Blocks] = {}
-        """Before the middle: by the pane that a window starts with."""
+        """The vectors of windows that start before the middle, by the pane that a window starts with."""
         self.middle = 0
 
     def begin(self, graph: PaneGraph, first: int, count: int) -> None:
@@ -68,7 +68,7 @@ class WindowMaps:
             del self.vectors[old]
 
     def _fold(self, graph: PaneGraph, pane: int) -> None:
-        """The pane that ends, into `back`."""
+        """Multiply `back` by the map of the pane that ends."""
         slots = np.flatnonzero(graph.pane_of == pane)
         if not len(slots):
             return
@@ -92,7 +92,10 @@ class WindowMaps:
         identity_all(graph.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
 
     def _vectors(self, graph: PaneGraph, start: int, now: int) -> bool:
-        """Vectors of the windows that start from `start` on, by going backwards over their panes. Did all fit?"""
+        """Compute the vectors of the windows that start at `start` or later, from the last pane backwards.
+
+        Return whether all numbers fit.
+        """
         suffix = Blocks.empty(self.back.shape, graph.own.exact, self.back.slots)
         identity_all(graph.shape, graph.tables, suffix.numbers, suffix.least, 0, graph.slots)
         joined = Blocks.empty(graph.shape, graph.own.exact, 1)
@@ -131,7 +134,7 @@ class WindowMaps:
         yield from (pane.maps for pane in self.panes.values())
 
     def _dense(self) -> Iterator[Blocks]:
-        """Those with a block for every partition; windows may share their vectors."""
+        """Yield the blocks that have every partition, each once: windows may share their vectors."""
         yield self.back
         yield from {id(vectors): vectors for vectors in (self.fresh, *self.vectors.values())}.values()
 

@@ -1,4 +1,4 @@
-"""A row of counters for every open window: window k has row k modulo their number."""
+"""Windows as rows of counters: window k has row k modulo the number of rows."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class WindowRows:
         self.windows = windows
         self.rows = windows.overlap
         self.gap = self.rows * windows.step - windows.panes
-        """Panes in which a row counts for no window."""
+        """Panes between the end of a row's window and the start of its next one."""
 
     def begin(self, graph: PaneGraph, first: int, count: int) -> None:
         begin_all(graph.shape, graph.own.numbers, graph.own.least, first, count)
 
     def open(self, graph: PaneGraph, pane: int) -> None:
-        """Where windows leave gaps between them, a row may have counted in the gap: it starts anew."""
+        """Reset the row of a window that starts: a row also counts the events of gaps between windows."""
         window, rest = divmod(pane, self.windows.step)
         if self.gap and not rest:
             self._begin_row(graph, window, pane - self.gap)
