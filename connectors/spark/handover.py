@@ -54,8 +54,7 @@ class Blocks:
             return executor.getRDDPartition.remote(self._rdd, partition, self._schema, self._agent)
 
     def _executor(self, number: str) -> Any:
-        """Return an executor's actor, polling until it is back. A restarted one has different names in Spark and
-        Ray."""
+        """Return an executor's actor, polling until it is back. Spark and Ray name a restarted one differently."""
         end, name = monotonic() + PATIENCE, number
         while True:
             try:
