@@ -1,6 +1,6 @@
-"""How fast Elsinore is: ratios measured in one run, on one core.
+"""Benchmarks of Elsinore: ratios measured in one run, on one core.
 
-Whoever could use more cores is told not to here, before it is imported.
+Libraries that could use more cores are limited to one here, before they are imported.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: a table on the screen, and the same as JSON."""
+"""`python -m benchmarks`: prints a table of figures, and writes the same as JSON."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 
 def main() -> None:
-    """Measure what is asked for, and say it line by line."""
+    """Measure the figures that are asked for, and print them line by line."""
     asked = _arguments()
     print(HEADER)
     figures = measured(asked.only or BENCHMARKS, asked.events)

@@ -1,4 +1,4 @@
-"""A-Seq: prefix counters by start event against two stacks, long sequences against short ones, shared against apart."""
+"""A-Seq: prefix counters by start event compared with two stacks; long sequences with short ones; sharing with none."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from benchmarks.measure import best, run
 TYPES = tuple("ABCDEFGHIJ")
 SHORT, LONG = 2, 10
 FEW, MANY = 100, 5_000
-"""Events in a window."""
+"""Numbers of events in a window."""
 QUERIES, COMMON = 6, TYPES[:6]
 OWN = tuple(f"OWN{number}" for number in range(QUERIES))
 RARE = 0.02
-"""How common an event that ends a pattern is, to any other."""
+"""Frequency of an event that ends a pattern, relative to any other event."""
 BURST, PANE = 50, 20_000
-"""Of streams for windows of panes."""
+"""Average events in a burst, and milliseconds of a window, for windows of panes."""
 
 
 def aseq(events: int) -> Iterator[Figure]:
@@ -30,7 +30,7 @@ def aseq(events: int) -> Iterator[Figure]:
 
 
 def _long(table: pa.Table) -> Iterator[Figure]:
-    """What a longer sequence costs, over the same events."""
+    """Yield the cost of longer sequences, over the same events."""
     for name, window in (("sliding", "WITHIN 1000 ms SLIDE 1000 ms"), ("moving", "WITHIN 1000 ms")):
         short, long = (_seconds([TYPES[:length]], window, table, "a-seq") for length in (SHORT, LONG))
         what = f"a-seq, {window}, {SHORT} types to {LONG}"
@@ -45,7 +45,10 @@ def _two_stacks(table: pa.Table) -> Iterator[Figure]:
 
 
 def _shared(events: int) -> Iterator[Figure]:
-    """Where windows move, rare events end the patterns: who asks for an answer with each event has other costs."""
+    """Yield the gain of sharing.
+
+    Where windows move, rare events end the patterns, because an answer at every event would have other costs.
+    """
     ends = [(*COMMON, own) for own in OWN]
     begins = [(own, *COMMON) for own in OWN]
     alike = dict.fromkeys((*COMMON, *OWN), 1.0)
@@ -64,7 +67,7 @@ def _shared(events: int) -> Iterator[Figure]:
 
 
 def stream(events: int, shares: Mapping[str, float], burst: int = 1, seed: int = 7) -> pa.Table:
-    """An event every millisecond, in runs of one type that are so long on average."""
+    """Return a stream with an event every millisecond, in runs of one type of `burst` events on average."""
     random = np.random.default_rng(seed)
     weights = np.array(list(shares.values()))
     runs = np.cumsum(random.random(events) < 1 / burst)
@@ -74,7 +77,7 @@ def stream(events: int, shares: Mapping[str, float], burst: int = 1, seed: int =
 
 
 def _seconds(patterns: Sequence[Sequence[str]], window: str, table: pa.Table, strategy: str) -> float:
-    """An event, in runs with kernels compiled, less what it takes to make a plan and to begin."""
+    """Return seconds for an event, with kernels compiled, without the time to make a plan and to begin."""
     workload = "; ".join(f"RETURN COUNT(*) PATTERN SEQ({', '.join(one)}) {window}" for one in patterns)
     run(workload, table.slice(0, 2 * MANY), "exact", strategy)
     begun = best(lambda: run(workload, table.slice(0, 1), "exact", strategy))

@@ -1,5 +1,7 @@
-"""`auto` over bursts of 1 to 200 events and workloads of which 0 to 100 % is complex (GLORIA, Figure 19), against the
-better of HAMLET and GLORIA at each point. All of them know the rates of the stream."""
+"""`auto` over bursts of 1 to 200 events and workloads of which 0 to 100 % is complex (GLORIA, Figure 19).
+
+It is compared with the better of HAMLET and GLORIA at each point. `auto` and GLORIA know the rates of the stream.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,14 @@ from elsinore.planner.time.clock import Clock
 QUERIES = 100
 PERCENT, BURSTS = (0, 25, 50, 75, 100), (1, 5, 20, 50, 100, 200)
 RATE = 5_000
-"""Events a minute: those of a window."""
+"""Events a minute, which is the length of a window."""
 WINDOWS = 12
 TIMES = 3
 LIMIT = 1.05
 
 
 def auto(_: int) -> Iterator[Figure]:
-    """A figure for each share of complex queries: the worst of its bursts."""
+    """Yield a figure for each share of complex queries: the worst ratio over all lengths of bursts."""
     for percent in PERCENT:
         ratios = {burst: ratio(percent, burst) for burst in BURSTS}
         detail = ", ".join(f"{burst}: {one:.2f}" for burst, one in ratios.items())
@@ -61,7 +63,10 @@ def statistics(events: pa.RecordBatch) -> Statistics:
 
 
 def seconds(made: Mapping[str, Plan], events: pa.RecordBatch) -> dict[str, float]:
-    """Processor time behind the first window, the best of several runs; by turns, so that all have the same machine."""
+    """Return the processor time after the first window, the least of several runs.
+
+    The plans run in turn, so that the machine is the same for all.
+    """
     found = dict.fromkeys(made, np.inf)
     for _ in range(TIMES):
         for name, one in made.items():

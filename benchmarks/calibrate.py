@@ -1,6 +1,6 @@
-"""`python -m benchmarks.calibrate`: what the parts of a burst cost on this machine, for the calibrated cost model.
+"""`python -m benchmarks.calibrate`: measures the parts of a burst on this machine, for the calibrated cost model.
 
-Streams of bursts of one length are run with all bursts shared, and with none; the costs are those that explain the
+Streams with bursts of one length are run with all bursts shared, and with none. The costs are those that explain the
 times best (least squares of relative errors, none below zero).
 """
 
@@ -40,7 +40,7 @@ def workload(queries: int, items: str) -> str:
 
 
 def stream(size: int) -> pa.RecordBatch:
-    """In every partition a prefix for each query, then bursts of so many T, parted by one more of the first prefix."""
+    """Return a stream: in every partition all prefixes, then bursts of `size` events T, parted by the first prefix."""
     steps = EVENTS // PARTITIONS
     place = np.arange(steps)
     parting = (place < PREFIXES) | ((place - PREFIXES) % (size + 1) == size)
@@ -58,7 +58,7 @@ def stream(size: int) -> pa.RecordBatch:
 
 
 def nanoseconds(text: str, events: pa.RecordBatch, optimizer: SharingOptimizer) -> float:
-    """Of a burst, on average."""
+    """Return the average nanoseconds of a burst."""
     best = np.inf
     bursts = 1
     for _ in range(3):
@@ -74,7 +74,7 @@ def nanoseconds(text: str, events: pa.RecordBatch, optimizer: SharingOptimizer) 
 
 
 def measurements() -> Iterator[tuple[npt.NDArray[np.float64], float]]:
-    """What a burst is made of, by cost, and what it took."""
+    """Yield the parts of a burst, by cost, and its nanoseconds."""
     for size in SIZES:
         events = stream(size)
         for queries in QUERIES:
@@ -87,12 +87,12 @@ def measurements() -> Iterator[tuple[npt.NDArray[np.float64], float]]:
                     took = nanoseconds(text, events, optimizer)
                     how = type(optimizer).__name__
                     print(f"b {size:4} k {queries:3} {items:20} {how:7} {took:10.0f} ns", file=sys.stderr)
-                    # A prefix for each partition goes through the machines, and is a small part of each burst.
+                    # The last part is the prefix before each burst, a small part, which goes through the machines.
                     yield np.array([*parts, 1.0]), took
 
 
 def calibrated() -> Costs:
-    """The costs in their order; and, left out of them, what is the same however a burst is run."""
+    """Return the costs in their order, without the part that is the same however a burst is run."""
     parts, times = (np.array(column) for column in zip(*measurements(), strict=True))
     weighted, wanted = parts / times[:, None], np.ones(len(times))
     found = nnls(weighted, wanted)
@@ -102,7 +102,7 @@ def calibrated() -> Costs:
 
 
 def nnls(parts: npt.NDArray[np.float64], wanted: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Least squares with nothing below zero: what would be is left out, the worst first."""
+    """Return least squares without negative values: the most negative one is left out until there are none."""
     left = np.arange(parts.shape[1])
     while True:
         found = np.linalg.lstsq(parts[:, left], wanted, rcond=None)[0]

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.calibrate_plans`: what the parts of plans cost on this machine, for the cost model of `auto`.
+"""`python -m benchmarks.calibrate_plans`: measures the parts of plans on this machine, for the cost model of `auto`.
 
-Workloads are run over streams of bursts by several plans; the costs are those that best explain by how much the plans
-differ from the quickest one, and, with less weight, how long each takes (least squares, none below zero). What bursts
-cost in a graphlet is `benchmarks.calibrate`'s to tell.
+Workloads are run over streams of bursts by several plans. The costs are those that best explain by how much the plans
+differ from the quickest one, and, with less weight, how long each takes (least squares, none below zero).
+`benchmarks.calibrate` measures what bursts cost in a graphlet.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from elsinore.planner.time.clock import Clock
 
 EVENTS = 40_000
 WINDOWS = (8, 40)
-"""In the stream."""
+"""Numbers of windows in a stream."""
 SIZES = (1, 5, 20, 100)
 QUERIES = (8, 40, 120)
 STRATEGIES = ("cogra", "hamlet", "gloria", "gloria-greedy", "chop-connect")
@@ -52,18 +52,18 @@ WORKLOADS = {
 }
 
 ABSOLUTE = 0.3
-"""How much it matters how long a plan takes, beside how it differs from others."""
+"""Weight of the time that a plan takes, relative to its difference from the quickest plan."""
 
 NAMES = tuple(one.name for one in fields(PlanCosts))
 NOTHING = PlanCosts(**dict.fromkeys(NAMES, 0.0))
 
 
 Measured = list[tuple[npt.NDArray[np.float64], float, float]]
-"""By plan: what a window is made of, by cost; what is known of its bursts; and the nanoseconds that it took."""
+"""For each plan: the parts of a window, by cost; the known cost of its bursts; and the nanoseconds that it took."""
 
 
 def measurements() -> Iterator[Measured]:
-    """A list for each workload over a stream."""
+    """Yield a list of measured plans for each workload over a stream."""
     for (form, make), windows, size, queries in product(WORKLOADS.items(), WINDOWS, SIZES, QUERIES):
         rate = EVENTS // windows
         table = stream(EVENTS, size, rate) if form == "mixed" else bursty(EVENTS, rate, size)
@@ -85,7 +85,7 @@ def cost(made: Plan, statistics: Statistics, costs: PlanCosts) -> float:
 
 
 def plans(text: str, seen: Statistics) -> Iterator[Plan]:
-    """By several strategies, told of the stream or not; and with bursts decided about."""
+    """Yield plans of several strategies, with and without statistics, and with decisions about bursts."""
     workload = check_text(text)
     for strategy in STRATEGIES:
         yield plan(workload, strategy)
@@ -97,7 +97,7 @@ def plans(text: str, seen: Statistics) -> Iterator[Plan]:
 
 
 def nanoseconds(made: Plan, events: pa.RecordBatch, window: int) -> float:
-    """Of a window, behind the first one."""
+    """Return the nanoseconds of a window, measured after the first one."""
     best = np.inf
     for _ in range(2):
         engine = Engine(made, Clock.of(pa.int64(), "ms", made.spans), NUMERIC, 0, optimizer_of(made.strategy))
@@ -124,7 +124,7 @@ def calibrated() -> PlanCosts:
 
 
 def _judge(workloads: list[Measured], costs: npt.NDArray[np.float64]) -> None:
-    """How far prices are off, and how long what they choose takes."""
+    """Print the errors of the prices, and how much slower than the quickest plan the cheapest one is."""
     errors, regrets = [], []
     for some in workloads:
         priced = [(parts @ costs + known, took) for parts, known, took in some]

@@ -1,4 +1,4 @@
-"""What it costs to change a plan while events flow: a pause to begin the new one, and then both run side by side."""
+"""The cost of changing a plan while events flow: a pause to begin the new plan, then both plans run side by side."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
 STEPS, BEFORE, BEGINNING, SIDE_BY_SIDE, BEHIND = 36, range(6, 18), range(18, 20), range(20, 23), range(25, 36)
-"""Batches of ten seconds. The new plan begins, its numbers grow; then both run, with nothing more to begin."""
+"""Batches of ten seconds: all; before the change; while the new plan begins and its numbers grow; while both run with
+nothing more to begin; and afterwards."""
 TIMES = 7
 SLIDING = "WITHIN 1 minute SLIDE 10 seconds"
 
 
 def changing(_: int) -> Iterator[Figure]:
-    """Six minutes are enough, whatever is asked for: what counts is a single one."""
+    """Yield the figures over six minutes of events, whatever number is asked for: a single change is measured."""
     text = mixed().replace(WINDOWS, SLIDING)
     greedy, running = (plan(check_text(text), name) for name in ("gloria-greedy", "gloria"))
     added = f"{text}; QUERY new RETURN COUNT(*) PATTERN SEQ(A, B, C) {SLIDING}"
@@ -44,7 +45,7 @@ def _figures(name: str, what: str, one: Plan, other: Plan, limit: float) -> Iter
 
 
 def _milliseconds(one: Plan, other: Plan, batches: Sequence[pa.RecordBatch]) -> list[float]:
-    """By batch."""
+    """Return the milliseconds of each batch."""
     engine = Engine(one, Clock.of(pa.int64(), "ms", {*one.spans, *other.spans}))
     taken = []
     for number, batch in enumerate(batches):

@@ -1,4 +1,4 @@
-"""What is measured, held against what is wanted."""
+"""Measured figures and their limits."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Figure:
-    """`measured` and `limit` are in `unit`; `detail` says what the ratio was made from.
+    """A measured figure. `measured` and `limit` are in `unit`; `detail` says from what the ratio was made.
 
-    The limit is the most that is wanted, or the least.
+    The limit is the greatest accepted value or, with `at_least`, the least.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Figure:
 
 
 Benchmark = Callable[[int], Iterator[Figure]]
-"""Measures its figures over streams of about so many events."""
+"""A function that yields its figures, measured over streams of about so many events."""
 
 
 def row(name: str, what: str, measured: str, limit: str, verdict: str, detail: str) -> str:
-    """A line of the table."""
+    """Return a line of the table."""
     return f"{name:<25} {what:<58} {measured:>12} {limit:>12}  {verdict:<6} {detail}"
 
 

@@ -1,13 +1,15 @@
-"""The same work by Flink's SQL MATCH_RECOGNIZE and by Elsinore: one query, the same events, the same counts.
+"""The same work done by Flink's SQL MATCH_RECOGNIZE and by Elsinore: one query, the same events, the same counts.
 
-Both read the ridesharing stream from a file, split it by district, rider and windows of ten minutes, find in each
-partition all runs of Travel that an Arrive follows at once, wherever in the run they begin, and count these trends and
-their events by district and window. Flink has no skip-till-any-match, so the query is one of contiguous trends: a trend
-is what `PATTERN (T+ Z)` matches from a row, and `AFTER MATCH SKIP TO NEXT ROW` lets it begin at every row.
+Both read the ridesharing stream from a file, and split it by district, rider and windows of ten minutes. In each
+partition they find all runs of Travel that an Arrive follows at once, wherever in the run they begin. They count these
+trends and their events by district and window. Flink has no skip-till-any-match, so the query is one of contiguous
+trends: a trend is what `PATTERN (T+ Z)` matches from a row, and `AFTER MATCH SKIP TO NEXT ROW` lets it begin at every
+row.
 
-Flink runs in batch mode, as wide as the machine, in one JVM that has done the same work before; it gets CSV, for what
-reads Parquet does not come with its Python package. Its figures are without that: the time that it takes to read and
-group the same file is taken off. Elsinore's figures are of all that it does, in one process, from Parquet to rows.
+Flink runs in batch mode, with as many tasks as the machine has processors, in one JVM that has done the same work
+before. It reads CSV, because its Python package has no reader of Parquet. The time that it takes to read and group the
+same file is subtracted from its figures. Elsinore's figures are of all that it does, in one process, from Parquet to
+rows.
 """
 
 from __future__ import annotations
@@ -51,11 +53,11 @@ WINDOW = 600_000
 CLOCKS = {"wall": perf_counter, "processors": process_time}
 
 Counts = dict[tuple[str, int], tuple[int, int]]
-"""By district and window: trends, and events T of them."""
+"""By district and window: the number of trends, and of events T in them."""
 
 
 def flink(events: int) -> Iterator[Figure]:
-    """How many times as long Flink takes."""
+    """Yield how many times as long Flink takes."""
     python = os.environ.get(PYTHON)
     if not python:
         print(HINT, file=sys.stderr)
@@ -77,7 +79,7 @@ def flink(events: int) -> Iterator[Figure]:
 
 
 def make(folder: Path, events: int) -> None:
-    """A stream whose times are all different: for Flink, events of one time have no order."""
+    """Write a stream whose times are all different: for Flink, events of one time have no order."""
     write(folder / "rides.parquet", events, seed=3)
     rides = pq.read_table(folder / "rides.parquet", columns=["type", "district", "rider"])
     columns = {name: rides[name].cast(pa.string()) for name in ("type", "district")}
@@ -88,7 +90,7 @@ def make(folder: Path, events: int) -> None:
 
 
 def asked_of_flink(python: str, folder: Path) -> dict[str, list[tuple[float, float]]]:
-    """By what was done, how long it took each time: on the wall, and of processors."""
+    """Run the Flink job, and return the seconds of each run by kind of work: wall-clock time, and processor time."""
     job = Path(__file__).with_name("flink_job.py")
     words = [python, str(job), str(folder / "events.csv"), str(folder / "out"), str(os.cpu_count())]
     done = subprocess.run(words, check=True, capture_output=True, text=True)

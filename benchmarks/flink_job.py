@@ -1,6 +1,6 @@
-"""The work that `benchmarks.flink` gives to Flink; run by a Python that has `apache-flink`, and nothing of Elsinore.
+"""The work that `benchmarks.flink` gives to Flink; run by a Python that has `apache-flink`, without Elsinore.
 
-`python flink_job.py EVENTS OUT PARALLELISM`: seconds as JSON, and the counts in a folder of CSV files.
+`python flink_job.py EVENTS OUT PARALLELISM` prints seconds as JSON, and writes the counts to a folder of CSV files.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ GROUP BY district, `window`
 """
 
 TIMES = 3
-"""Each is done so often, in one and the same JVM: what it compiles, it compiles once."""
+"""Number of runs of each kind of work in one JVM, which compiles only in the first ones."""
 
 
 def main() -> None:
@@ -62,7 +62,7 @@ WORKS = {"read": READ, "matched": MATCHED}
 
 
 def done(work: str, path: str, out: str, parallelism: str) -> tuple[float, float]:
-    """Seconds from the moment that a job is handed in to its end: on the wall, and of processors."""
+    """Return the seconds from the submission of a job to its end: wall-clock time, and processor time."""
     shutil.rmtree(out, ignore_errors=True)
     tables: Any = TableEnvironment.create(EnvironmentSettings.in_batch_mode())
     tables.get_config().set("parallelism.default", parallelism)
@@ -74,7 +74,7 @@ def done(work: str, path: str, out: str, parallelism: str) -> tuple[float, float
 
 
 def processors() -> float:
-    """Seconds that the JVM, the only child of this process, has had of them."""
+    """Return the processor seconds that the JVM, the only child of this process, has used."""
     ticks = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""GLORIA: what sharing plans save over a mixed workload, against queries apart and against a greedy plan."""
+"""GLORIA: the gain of sharing plans over a mixed workload, compared with separate queries and with a greedy plan."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from elsinore.api import prepare
 QUERIES = 120
 TYPES = tuple("ABCDEFGHIJKL")
 SHORTEST, LONGEST = 5, 8
-"""Types of a sequence."""
+"""Least and greatest number of types in a sequence."""
 BURST = 120
-"""As the stock data of HAMLET have it."""
+"""Average events in a burst, as in HAMLET's stock data."""
 RATE = 20_000
-"""Events a minute, all of one partition: those of a window."""
+"""Events a minute, all of one partition; a window has as many."""
 GRETAS_RATE = 2_000
 WINDOWS = "WITHIN 1 minute SLIDE 1 minute"
 
@@ -33,8 +33,10 @@ def gloria(events: int) -> Iterator[Figure]:
 
 
 def _running(events: int) -> Iterator[Figure]:
-    """GRETA runs queries apart, and looks from each event at those before it: it is measured on few windows, and small
-    ones."""
+    """Yield the gain over other strategies.
+
+    GRETA runs queries apart, and searches the events before each event, so it is measured on few, small windows.
+    """
     workload, table = mixed(), stream(max(RATE, events // 5))
     few = stream(5 * GRETAS_RATE, rate=GRETAS_RATE)
     for numeric in NUMERICS:
@@ -51,7 +53,7 @@ NUMERICS: tuple[Numeric, ...] = ("approximate", "exact")
 
 
 def mixed(queries: int = QUERIES, seed: int = 1) -> str:
-    """Sequences, flat and nested Kleene, a third each, over parts of one order of types."""
+    """Return a workload of sequences, flat Kleene and nested Kleene, a third each, over parts of one order of types."""
     random = Random(seed)
     return "; ".join(_query(random, number % 3) for number in range(queries))
 
@@ -61,7 +63,7 @@ def _query(random: Random, form: int) -> str:
     first = random.randrange(len(TYPES) - length + 1)
     parts = list(TYPES[first : first + length])
     if form:
-        # One of few sub-patterns, so that queries have them in common.
+        # The loop is one of few sub-patterns, so that queries have it in common.
         place = min(max(4 * (first // 4 + 1) - first, 1), length - 3)
         loop = f"{parts[place]}+" if form == 1 else f"(SEQ({parts[place]}, {parts[place + 1]}+))+"
         parts[place : place + form] = [loop]
@@ -69,7 +71,7 @@ def _query(random: Random, form: int) -> str:
 
 
 def stream(events: int, burst: float = BURST, rate: int = RATE, seed: int = 5) -> pa.Table:
-    """All types in bursts."""
+    """Return a stream of all types in bursts."""
     random = np.random.default_rng(seed)
     runs = np.cumsum(random.random(events) < 1 / burst)
     codes = random.integers(0, len(TYPES), int(runs[-1]) + 1).astype(np.int32)[runs]
@@ -78,7 +80,7 @@ def stream(events: int, burst: float = BURST, rate: int = RATE, seed: int = 5) -
 
 
 def _seconds(workload: str, table: pa.Table, strategy: str, numeric: Numeric, times: int = 3) -> float:
-    """An event, in runs with kernels compiled and a plan made: to plan takes longer than the events, and not evenly."""
+    """Return seconds for an event, with kernels compiled and a plan made: planning takes longer, and varies."""
     run(workload, table.slice(0, RATE), numeric, strategy)
     return min(_once(workload, table, strategy, numeric) for _ in range(times)) / len(table)
 

@@ -1,8 +1,9 @@
-"""A cost that no sharing plan is below.
+"""A lower bound for the costs of all sharing plans.
 
-A strand costs as much however many queries use it. Cut into parts, one for each query that could use it, it may cost a
-plan less than it does, and never more. So if each query pays its own parts alone, the sum of what is best for each of
-them is a lower bound; it is the higher the more of a strand falls to those who want it even so.
+A strand costs as much however many queries use it. If its cost is cut into parts, one for each query that could use it,
+a plan may pay less for it than its cost, and never more. So if each query pays its own parts alone, the sum of the
+least costs of all queries is a lower bound. The bound is higher if larger parts of a strand fall to queries that use it
+nevertheless.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ ROUNDS = 40
 
 
 def bound(template: Template, model: CostModel) -> float:
-    """The highest of some lower bounds: from round to round parts move to those who use the strand."""
+    """Return the highest of some lower bounds: in each round, parts move to the queries that use the strand."""
     space = space_of(template, Prices(template, model))
     parts = _even(space)
     found = 0.0

@@ -1,6 +1,6 @@
-"""What it takes to find a sharing plan, and what the plan is worth (GLORIA, Section 8.2).
+"""The cost of finding a sharing plan, and the quality of the plan (GLORIA, Section 8.2).
 
-No events: a workload is planned, and what is measured are its templates, their graphs and the search in them.
+There are no events: workloads are planned, and their templates, their graphs and the search in them are measured.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MIXED = Planning("Mixed", "gloria", MANY, percent=100 / 7)
 
 
 def planning(_: int) -> Iterator[Figure]:
-    """All figures; how many events there are does not matter."""
+    """Yield all figures; the number of events does not matter."""
     yield from pruning("seq", f"{MANY} sequences", SEQ, 7)
     yield from pruning("kleene", "100 queries, Kleene of 6 types", Planning("Kleene", "gloria", 100, 100, 6), 2)
     yield from pruning("mixed", f"{MANY} queries, every seventh with Kleene", MIXED, 5)
@@ -30,7 +30,7 @@ def planning(_: int) -> Iterator[Figure]:
 
 
 def pruning(name: str, what: str, point: Planning, times: float) -> Iterator[Figure]:
-    """Optimization time and peak memory without pruning, to those with it (Figures 11 to 13 and 15)."""
+    """Yield optimization time and peak memory without pruning, relative to those with it (Figures 11 to 13 and 15)."""
     seconds = {
         optimizer: took(replace(point, strategy=optimizer))
         for optimizer in ("gloria", "gloria-noprune", "gloria-greedy")
@@ -46,7 +46,7 @@ def pruning(name: str, what: str, point: Planning, times: float) -> Iterator[Fig
 
 
 def growth() -> Iterator[Figure]:
-    """Five times the queries."""
+    """Yield the growth of optimization time with five times the queries."""
     few, many = (took(replace(SEQ, queries=queries)) for queries in (FEW, MANY))
     yield Figure("gloria-seconds", f"{MANY} sequences", many, 0.5, "s")
     what, detail = f"{FEW} to {MANY} sequences", f"{1000 * few:.0f} ms to {1000 * many:.0f} ms"
@@ -54,7 +54,7 @@ def growth() -> Iterator[Figure]:
 
 
 def quality() -> Iterator[Figure]:
-    """What a plan costs, to what no plan costs less than."""
+    """Yield the cost of a plan, relative to a lower bound for all plans."""
     for name, texts in (("seq", sequences(MANY)), ("mixed", mixed(MANY))):
         queries = planned(texts)
         made, _ = sharing_plans(queries, MODEL)

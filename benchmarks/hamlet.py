@@ -1,4 +1,4 @@
-"""HAMLET: what it saves to share a Kleene sub-pattern, and what it costs to decide so burst by burst."""
+"""HAMLET: the gain of sharing a Kleene sub-pattern, and the cost of deciding about it burst by burst."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from elsinore.bench.workloads import KLEENE, OTHERS, shared_kleene
 
 QUERIES = 50
 WINDOW = 20_000
-"""Events in a window of the one partition: counts have as many bits."""
+"""Events in a window of the one partition; counts have as many bits."""
 
 NUMERICS: tuple[Numeric, ...] = ("approximate", "exact")
 WARM = 2_000
 LINKED_RATE = 20_000
 LINKED_PARTITIONS = 10
-"""2,000 events of each in a window of a minute."""
+"""Partitions of 2,000 events each in a window of a minute."""
 
 MOVING_RATE = 750
 MOVING_PARTITIONS = 10
-"""750 events of each in a window of ten minutes: no count is beyond float64."""
+"""Partitions of 750 events each in a window of ten minutes: no count is beyond float64."""
 
 MINUTES = "WHERE [partition] WITHIN 1 minute SLIDE 1 minute"
 HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"
@@ -42,10 +42,11 @@ def hamlet(events: int) -> Iterator[Figure]:
 
 
 def _against_others(events: int) -> Iterator[Figure]:
-    """Events cost the same in every window, so the slower a strategy, the fewer windows it is measured on.
+    """Yield the gain over GRETA and COGRA.
 
-    GRETA runs each query apart: one is enough to know what fifty take. With exact counts its windows are shorter, where
-    an event costs it less.
+    Events cost the same in every window, so a slower strategy is measured on fewer windows. GRETA runs each query
+    apart: one query is enough to know what fifty take. With exact counts its windows are shorter, where an event costs
+    it less.
     """
     for numeric in NUMERICS:
         shared = _each("hamlet", numeric, QUERIES, max(WINDOW, events // 10))
@@ -61,7 +62,7 @@ def _against_others(events: int) -> Iterator[Figure]:
 
 
 def _many_queries(events: int) -> Iterator[Figure]:
-    """Some 750 events of a partition in a window: no count is beyond float64."""
+    """Yield the cost of many queries, with some 750 events of a partition in a window: no count is beyond float64."""
     table = shared_bursts(events, RATE, PARTITIONS)
     y = yardstick(table)
     many, one = (_seconds(shared_kleene(queries, HALF_HOURS), table, "hamlet") for queries in (QUERIES, 1))
@@ -73,7 +74,7 @@ def _many_queries(events: int) -> Iterator[Figure]:
 
 
 def _consuming(events: int) -> Iterator[Figure]:
-    """Semantics under which an event lengthens trends once: a shared graphlet then saves the work on each event."""
+    """Yield the gain where an event lengthens trends only once: a shared graphlet then saves the work on each event."""
     table = shared_bursts(events // 3, RATE, PARTITIONS)
     for semantics in ("skip-till-next-match", "contiguous"):
         workload = shared_kleene(QUERIES, f"{HALF_HOURS} SEMANTICS {semantics}")
@@ -84,7 +85,7 @@ def _consuming(events: int) -> Iterator[Figure]:
 
 
 def _neighbours() -> Iterator[Figure]:
-    """Predicates between neighbours: the search for predecessors is what can be shared."""
+    """Yield the gain with predicates between neighbours, where the search for predecessors can be shared."""
     table = shared_bursts(3 * LINKED_RATE, LINKED_RATE, LINKED_PARTITIONS)
     workload = shared_kleene(QUERIES, MINUTES.replace(" WITHIN", " AND T.speed < NEXT(T).speed WITHIN"))
     for numeric in NUMERICS:
@@ -95,9 +96,9 @@ def _neighbours() -> Iterator[Figure]:
 
 
 def _moving(events: int) -> Iterator[Figure]:
-    """Windows that move with every event: what a burst does to trends is found once.
+    """Yield the gain in windows that move with every event, where the effect of a burst on trends is computed once.
 
-    Queries apart are so slow with exact counts that they are measured on fewer events.
+    Separate queries are so slow with exact counts that they are measured on fewer events.
     """
     for numeric in NUMERICS:
         shared = _each_moving("hamlet", numeric, QUERIES, events // 10)
@@ -113,13 +114,13 @@ def _moving(events: int) -> Iterator[Figure]:
 
 
 def _each_moving(strategy: str, numeric: Numeric, queries: int, events: int) -> float:
-    """Seconds an event."""
+    """Return seconds for an event."""
     table = shared_bursts(max(events, 2 * WARM), MOVING_RATE, MOVING_PARTITIONS)
     return _seconds(around_travel(queries), table, strategy, numeric) / len(table)
 
 
 def around_travel(queries: int) -> str:
-    """`Travel T+` between two other types, of which no two queries have the same two."""
+    """Return queries with `Travel T+` between two other types, a different pair for each query."""
     count = len(OTHERS)
     patterns = (
         f"SEQ({OTHERS[n % count]}, {KLEENE} T+, {OTHERS[(n + 1 + n // count) % count]})" for n in range(queries)
@@ -128,7 +129,7 @@ def around_travel(queries: int) -> str:
 
 
 def _decisions(table: pa.Table) -> Figure:
-    """The clock runs while decisions are made and while all else is: one run says both."""
+    """Return the part of a run's time that decisions take; both times are from the same runs."""
     workload = shared_kleene(QUERIES, HALF_HOURS)
     found = []
     took = best(lambda: found.append(run(workload, table, "approximate", "hamlet")))
@@ -138,12 +139,12 @@ def _decisions(table: pa.Table) -> Figure:
 
 
 def _each(strategy: str, numeric: Numeric, queries: int, events: int, window: int = WINDOW, times: int = 3) -> float:
-    """Seconds an event, in windows of one partition."""
+    """Return seconds for an event, in windows of one partition."""
     table = shared_bursts(events - events % window, window, partitions=1)
     return _seconds(shared_kleene(queries, MINUTES), table, strategy, numeric, times) / len(table)
 
 
 def _seconds(workload: str, table: pa.Table, strategy: str, numeric: Numeric = "approximate", times: int = 3) -> float:
-    """Kernels compiled: within so many events of few partitions counts are wide already."""
+    """Return the seconds of a run, with kernels compiled: `WARM` events of few partitions have wide counts already."""
     run(workload, table.slice(0, WARM), numeric, strategy)
     return best(lambda: run(workload, table, numeric, strategy), times)

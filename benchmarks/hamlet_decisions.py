@@ -1,4 +1,4 @@
-"""Decisions burst by burst, against those that are made once and for all."""
+"""Decisions burst by burst, compared with decisions that are made once."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ BURSTS = (1, 4, 16, 64, 256)
 SELECTIVITIES = (0.0, 0.5, 0.9, 1.0)
 GRID_QUERIES = (2, 10, 50)
 GRID_RATE, GRID_PARTITIONS = 10_000, 10
-"""A thousand events of a partition in a window."""
+"""Events a minute and partitions of the grid's streams: a thousand events of a partition in a window."""
 
 TIMES = 6
 
 
 def diverse_workload(events: int) -> Iterator[Figure]:
-    """Dynamic decisions against static ones (Figures 11 and 12)."""
+    """Yield dynamic decisions compared with static ones (Figures 11 and 12)."""
     table = fluctuating(max(100_000, events // 20), RATE, PARTITIONS)
     workload = diverse(QUERIES)
     took, snapshots = {}, {}
@@ -53,7 +53,7 @@ def diverse_workload(events: int) -> Iterator[Figure]:
 
 
 def grid(events: int) -> Iterator[Figure]:
-    """The worst of sixty streams and workloads: what deciding loses to who knew beforehand."""
+    """Yield the worst of sixty streams and workloads: what decisions lose to the better of two fixed choices."""
     cells = [
         Cell.measured(events // 25, burst, selectivity, queries)
         for burst, selectivity, queries in product(BURSTS, SELECTIVITIES, GRID_QUERIES)
@@ -66,7 +66,7 @@ def grid(events: int) -> Iterator[Figure]:
 
 @dataclass(frozen=True)
 class Cell:
-    """How long a run takes that decides, that always shares, that never does."""
+    """The seconds of a run that decides, of one that always shares, and of one that never does."""
 
     burst: float
     selectivity: float
@@ -77,7 +77,7 @@ class Cell:
 
     @classmethod
     def measured(cls, events: int, burst: float, selectivity: float, queries: int) -> Cell:
-        """Turn by turn, each of the three first in some, so that what else the machine does is the same for all."""
+        """Measure the three in turn, each of them first in some turns, so that other load affects all of them alike."""
         table = grid_stream(events, burst)
         planned = plan(check_text(grid_workload(queries, selectivity)), "hamlet")
         optimizers: tuple[SharingOptimizer | None, ...] = (None, Always(), Never())
@@ -104,7 +104,7 @@ def grid_stream(events: int, burst: float) -> pa.Table:
 
 
 def grid_workload(queries: int, selectivity: float) -> str:
-    """Half of the queries take all events of a burst, the others so many."""
+    """Return a workload in which half of the queries take all events of a burst, the others a fraction of them."""
     windows = "WITHIN 1 minute SLIDE 1 minute"
     all_events = shared_kleene(queries, f"WHERE [partition] {windows}").split("\n")
     some = shared_kleene(queries, f"WHERE [partition] AND T.speed < {selectivity} {windows}").split("\n")
@@ -112,6 +112,6 @@ def grid_workload(queries: int, selectivity: float) -> str:
 
 
 def _once(planned: Plan, table: pa.Table, optimizer: SharingOptimizer | None) -> float:
-    """A run without its planning, which is the same for all; None is the optimizer of the strategy."""
+    """Return the seconds of a run without its planning, which is the same for all; None is the strategy's optimizer."""
     local = LocalRun(planned, open_events(table, time_unit="ms"), numeric="approximate", optimizer=optimizer)
     return best(lambda: list(local), times=1)

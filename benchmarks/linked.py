@@ -1,4 +1,4 @@
-"""`B.v < NEXT(B).v`: an event is linked to those before it by their values, so the graph keeps every event."""
+"""`B.v < NEXT(B).v`: an event is linked to earlier ones by their values, so the graph keeps every event."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ B = 10_000
 
 
 def linked(events: int) -> Iterator[Figure]:
-    """As many partitions as the events allow, 1,000 of 10 million."""
+    """Yield the cost over as many partitions as the events allow, 1,000 for 10 million."""
     table = one_window(max(1, events // B), B)
     y = yardstick(table)
     for numeric in NUMERICS:
@@ -25,7 +25,7 @@ def linked(events: int) -> Iterator[Figure]:
 
 
 def doubling(events: int) -> Iterator[Figure]:
-    """The same partitions with twice the events each; fewer of them, as it is their length that matters."""
+    """Yield the growth with twice the events in each of fewer partitions, as only the length of a partition matters."""
     tables = {b: one_window(max(1, events // (10 * B)), b) for b in (B // 2, B, 2 * B)}
     for numeric in NUMERICS:
         took = {b: seconds(query(table), table, numeric) for b, table in tables.items()}
@@ -36,7 +36,7 @@ def doubling(events: int) -> Iterator[Figure]:
 
 
 def query(table: pa.Table) -> str:
-    """One window over all of it."""
+    """Return a query with one window over the whole table."""
     length = f"{len(table)} ms"
     where = "[partition] AND B.v < NEXT(B).v"
     return f"RETURN COUNT(*) PATTERN SEQ(A, B+, C) WHERE {where} WITHIN {length} SLIDE {length}"

@@ -1,4 +1,4 @@
-"""A live stream at a steady rate: how long after the last event of a window its rows are out, and how memory grows."""
+"""A live stream at a steady rate: the time from the last event of a window to its rows, and the growth of memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PARTITIONS = 1_000
 QUERIES = 10
 WINDOW = 0.5
 WARM, MEASURED = 30, 90
-"""Seconds."""
+"""Seconds of warm-up, and of measurement."""
 
 MINUTES = (1, 5, 10)
 OURS, JAVA = ("graph actors", "collector", "driver"), ("Spark executors", "Spark driver")
@@ -39,11 +39,11 @@ MIB = 1 << 20
 
 @dataclass
 class Feed:
-    """Writes files of events into a folder, at a steady rate; the times of events are those of the clock, in ms."""
+    """A writer of files of events into a folder, at a steady rate; the times of events are the clock's, in ms."""
 
     folder: Path
     put: list[tuple[int, float]] = field(default_factory=list)
-    """By file, the time of its first event, and the moment at which it was there."""
+    """For each file, the time of its last event, and the moment at which the file was there."""
     _over: Event = field(default_factory=Event)
 
     def __enter__(self) -> Feed:
@@ -77,12 +77,12 @@ class Feed:
         self.put.append((int(times[-1]), time()))
 
     def closed(self, window_end: int) -> float:
-        """When the event was there that ended a window."""
+        """Return the moment at which the event that ended a window was there."""
         return next(moment for last, moment in self.put if last >= window_end)
 
 
 def latency(_events: int) -> Iterator[Figure]:
-    """From the moment at which the event that ends a window is there to that at which its rows are in the sink."""
+    """Yield the time from the arrival of the event that ends a window to the arrival of its rows in the sink."""
     out: list[tuple[int, float]] = []
 
     def sink(rows: pa.Table, _batch: int) -> None:
@@ -104,7 +104,7 @@ def latency(_events: int) -> Iterator[Figure]:
 
 
 def growth(_events: int) -> Iterator[Figure]:
-    """Memory of all processes after 1, 5 and 10 minutes; of Java's the objects that somebody holds."""
+    """Yield the growth of each process's memory over 1, 5 and 10 minutes; of Java's, only reachable objects count."""
     with TemporaryDirectory() as folder, Feed(_made(folder, "in")), _stream(folder, lambda _rows, _batch: None) as live:
         found: dict[int, Counter[str]] = {}
         for minute in range(1, MINUTES[-1] + 1):
@@ -119,7 +119,7 @@ def growth(_events: int) -> Iterator[Figure]:
 
 
 def _sampled() -> Counter[str]:
-    """The most of a few moments: memory goes up and down."""
+    """Return the most memory of a few moments, because memory goes up and down."""
     moments = []
     for _ in range(10):
         sleep(0.3)
@@ -137,7 +137,7 @@ def _made(folder: str, name: str) -> Path:
 def _stream(folder: str, sink: Any) -> elsinore.LiveStream:
     length = f"{round(WINDOW * 1000)} ms"
     workload = shared_kleene(QUERIES, f"WHERE [partition] WITHIN {length} SLIDE {length}")
-    # Each run has a checkpoint of its own, on the disk: an event is safe before anybody counts it.
+    # Each run has a checkpoint of its own, on the disk: an event is safe before it is counted.
     return elsinore.stream(
         workload,
         Path(folder) / "in",

@@ -1,7 +1,7 @@
-"""How long things take: the best of several, so that what else the machine does counts least.
+"""Measurements of time: the best of several runs, so that other load on the machine counts least.
 
-What runs in this process is measured in its processor time, all threads together. On a machine that others use too,
-the wall clock of the yardstick alone has been seen to double, which halves every ratio to it.
+Work in this process is measured in its processor time, all threads together. On a machine that others use too, the wall
+clock of the yardstick alone has been seen to double, which halves every ratio to it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Numeric = Literal["exact", "approximate"]
 
 
 def best(action: Callable[[], object], times: int = 3, clock: Callable[[], float] = process_time) -> float:
-    """Seconds of the fastest of several runs."""
+    """Return the seconds of the fastest of several runs."""
     return min(_once(action, clock) for _ in range(times))
 
 
@@ -37,7 +37,7 @@ def run(workload: str, table: pa.Table, numeric: Numeric, strategy: str = "auto"
 
 
 def seconds(workload: str, table: pa.Table, numeric: Numeric) -> float:
-    """What a run over a table costs, kernels compiled.
+    """Return the seconds of a run over a table, with kernels compiled.
 
     One partition alone is short, but its counts grow as large as they will: that compiles the kernels of wide numbers.
     """
@@ -48,12 +48,12 @@ def seconds(workload: str, table: pa.Table, numeric: Numeric) -> float:
 
 
 def yardstick(table: pa.Table) -> float:
-    """Y: the cheapest thing that a user could ask of the same events, on one thread."""
+    """Return Y, the seconds of the cheapest query that a user could ask of the same events, on one thread."""
     assert pl.thread_pool_size() == 1, "Polars was imported before `benchmarks`, with all its threads"
     frame: Any = pl.from_arrow(table.select(["partition"]))
     return best(lambda: frame.group_by("partition").len(), times=7)
 
 
 def command(words: Sequence[str], times: int = 5) -> float:
-    """Seconds on the wall of the fastest of several processes, from its start to its end."""
+    """Return the wall-clock seconds of the fastest of several processes, from its start to its end."""
     return best(lambda: subprocess.run(words, check=True, capture_output=True), times, perf_counter)

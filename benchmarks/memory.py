@@ -1,4 +1,4 @@
-"""How much memory a run over a long Parquet file needs, measured in a process of its own."""
+"""The memory of a run over a long Parquet file, measured in a process of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.streams import part
 from benchmarks.type_grained import HALF_HOURS, query
 
 ROWS = 1_000_000
-"""Events made, and held by a row group, at once."""
+"""Number of events that are made at once, as one row group."""
 
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -35,7 +35,7 @@ print(json.dumps({"took": took, "events": result.metrics.events, "peak": peak * 
 
 
 def memory(events: int) -> Iterator[Figure]:
-    """Ten times the events of the other benchmarks, which are held in memory."""
+    """Yield the peak memory over ten times the events of the other benchmarks, which hold theirs in memory."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "events.parquet"
         write(path, 10 * events)
@@ -49,7 +49,7 @@ def memory(events: int) -> Iterator[Figure]:
 
 
 def write(path: Path, events: int) -> None:
-    """The stream of the type-grained benchmarks, longer, with times as differences and the rest in dictionaries."""
+    """Write the stream of the type-grained benchmarks, but longer; times are differences, the rest are dictionaries."""
     random = np.random.default_rng(4)
     columns = {"column_encoding": {"time": "DELTA_BINARY_PACKED"}, "use_dictionary": ["type", "partition"]}
     with pq.ParquetWriter(path, part(random, 0, 1).schema, **columns) as writer:

@@ -1,4 +1,4 @@
-"""Windows that move with every event: what an event costs must not grow with the events in its window."""
+"""Windows that move with every event: the cost of an event must not grow with the events in its window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FEW, MANY = 1_000, 100_000
 
 
 def moving(events: int) -> Iterator[Figure]:
-    """Ten times the events of the larger window at the least, so that filling it does not count."""
+    """Yield the growth, over at least ten times the events of the larger window, so that filling it does not count."""
     table = alone(max(events // 10, 10 * MANY))
     few, many = (seconds(query(size), table, "exact") / len(table) for size in (FEW, MANY))
     what = f"SEQ(A, B, C) WITHIN, from {FEW:,} to {MANY:,} events"
@@ -20,5 +20,5 @@ def moving(events: int) -> Iterator[Figure]:
 
 
 def query(size: int) -> str:
-    """A window of so many events, one every millisecond."""
+    """Return a query with a window of so many events, one every millisecond."""
     return f"RETURN COUNT(*) PATTERN SEQ(A, B, C) WHERE [partition] WITHIN {size} ms"

@@ -1,4 +1,4 @@
-"""What the processes of a run on Spark and Ray cost: processor seconds and memory, by what they do."""
+"""The cost of the processes of a run on Spark and Ray: processor time and memory, by role."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ ROLES = {
     "ray::": "Ray",
     "ray/": "Ray",
 }
-"""By a word of their command lines, the first that fits."""
+"""Roles of processes, by a word of their command lines; the first word that occurs decides."""
 
 
 def processor_ticks() -> Counter[str]:
-    """That this process and all that it began have used up to now, in parts of a second (`TICKS`)."""
+    """Return the processor time of this process and its descendants up to now, by role, in ticks (`TICKS` a second)."""
     found: Counter[str] = Counter()
     for pid in family():
         found[role(pid)] += _ticks(pid)
@@ -35,7 +35,7 @@ def processor_ticks() -> Counter[str]:
 
 
 def memory() -> Counter[str]:
-    """Bytes in memory now."""
+    """Return the bytes in memory now, by role."""
     found: Counter[str] = Counter()
     for pid in family():
         found[role(pid)] += _resident(pid)
@@ -43,11 +43,11 @@ def memory() -> Counter[str]:
 
 
 def live_heaps() -> Counter[str]:
-    """Bytes of objects that somebody holds, in Java's processes: what they were given fills up between two looks."""
+    """Return the bytes of reachable objects of Java processes, by role: garbage fills their heaps."""
     found: Counter[str] = Counter()
     for pid in family():
         if Path(_read(pid, "cmdline").partition("\0")[0]).name == "java":
-            # To count objects, Java lets go of those that nobody holds.
+            # Java collects unreachable objects before it counts.
             told = subprocess.run(["jcmd", str(pid), "GC.class_histogram"], capture_output=True, text=True, check=False)
             total = [line.split() for line in told.stdout.splitlines() if line.startswith("Total")]
             found[role(pid)] += int(total[0][2]) if total else 0
@@ -55,7 +55,7 @@ def live_heaps() -> Counter[str]:
 
 
 def family() -> list[int]:
-    """This process, and all that descend from it."""
+    """Return this process and all its descendants."""
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
     own, grown = {os.getpid()}, True
     while grown:
@@ -80,7 +80,7 @@ def _pids() -> list[int]:
 
 
 def _read(pid: int, name: str) -> str:
-    """Empty, where the process has ended meanwhile."""
+    """Return a file of a process from /proc; empty if the process has ended."""
     try:
         return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Spark, RayDP and Ray: what the whole way from Parquet to Parquet costs, and where the time goes; start-up apart."""
+"""Spark, RayDP and Ray: the cost of a run from Parquet to Parquet, and its parts by role; start-up is not included."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from elsinore.commands import answer
 QUERIES = 50
 HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"
 TIMES = 5
-"""The first runs are slow: Java compiles what it does often."""
+"""Number of runs; the first are slow, because Java compiles what it executes often."""
 
 COLUMNS = ("type", "time", "partition")
 
 
 def runtime(events: int) -> Iterator[Figure]:
-    """`events` from Parquet to Parquet, and a workload that is bound by its kernels."""
+    """Yield figures for `events` from Parquet to Parquet, and for a workload that is bound by its kernels."""
     with TemporaryDirectory() as folder:
         yield from _parquet_to_parquet(Path(folder), events)
         yield from _more_actors(Path(folder), events // 5)
@@ -49,7 +49,7 @@ def _parquet_to_parquet(folder: Path, events: int) -> Iterator[Figure]:
         frame = spark.read.parquet(str(path)).select(*COLUMNS).repartition(2, "partition")
         frame.write.format("noop").mode("overwrite").save()
 
-    # In turn: a machine is not equally fast all the time.
+    # The two run in turn, because a machine is not equally fast all the time.
     (base, _), (took, spent) = _best(alone, lambda: _run(workload, path))
     metrics = _run(workload, path)
     what = f"{events / 1e6:g} M events, Parquet to Parquet, {QUERIES} queries, exact, to Spark's repartition by key"
@@ -67,7 +67,10 @@ def _parquet_to_parquet(folder: Path, events: int) -> Iterator[Figure]:
 
 
 def _more_actors(folder: Path, events: int) -> Iterator[Figure]:
-    """Four ways to compare neighbours: an event costs some two microseconds, and Spark a few dozen nanoseconds."""
+    """Yield the gain of a second actor, for four queries that compare neighbours.
+
+    An event costs them some two microseconds, and Spark a few dozen nanoseconds.
+    """
     path = folder / "linked.parquet"
     table = one_window(max(2, events // 10_000), 10_000)
     pq.write_table(table, path, row_group_size=1 << 18)
@@ -98,7 +101,7 @@ def _run(workload: str, path: Path, **given: Any) -> Metrics:
 
 
 def _best(*actions: Callable[[], object]) -> list[tuple[float, Counter[str]]]:
-    """Of each action, run in turn, the fastest of several runs: seconds on the wall, and what it cost by process."""
+    """Return, for each action, the fastest of several runs in turn: wall-clock seconds, and processor ticks by role."""
     found = [[_timed(action) for action in actions] for _ in range(TIMES)]
     return [min(runs, key=itemgetter(0)) for runs in zip(*found, strict=True)]
 

@@ -1,4 +1,4 @@
-"""How long a user waits before anything happens: whole processes, the interpreter's own start among it."""
+"""The time until a command has done its work: whole processes, including the interpreter's own start."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 PARTITIONS = 1_000
 RATE = 25_000
-"""Events a minute: 25 in each partition, so that what a partition counts in a minute fits 62 bits."""
+"""Events a minute: 25 in each partition, so that the counts of a partition in a minute fit 62 bits."""
 
 MINUTE = 60_000
 TYPES = ("A", "B", "C")
@@ -18,26 +18,26 @@ Ints = npt.NDArray[np.int64]
 
 
 def typed(random: np.random.Generator, events: int, share: float) -> pa.DictionaryArray:
-    """Types by chance: so large a share of B, and as many A as C."""
+    """Return random types: the given share is B, and there are as many A as C."""
     rest = (1 - share) / 2
     codes = random.choice(len(TYPES), events, p=[rest, share, rest]).astype(np.int32)
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(TYPES))
 
 
 def steady(first: int, events: int, rate: int = RATE) -> Ints:
-    """Times at a steady rate, which runs on from the events before."""
+    """Return times at a steady rate, which continues from the `first` events before."""
     return np.arange(first, first + events, dtype=np.int64) * MINUTE // rate
 
 
 @lru_cache(maxsize=1)
 def bursts(events: int) -> pa.Table:
-    """Eight in ten events are B; partitions by chance."""
+    """Return a stream in which eight in ten events are B; partitions are random."""
     random = np.random.default_rng(1)
     return part(random, 0, events)
 
 
 def part(random: np.random.Generator, first: int, events: int) -> pa.Table:
-    """A piece of `bursts`, from its `first` event on."""
+    """Return a piece of `bursts`, from its `first` event on."""
     return pa.table(
         {
             "type": typed(random, events, 0.8),
@@ -48,7 +48,7 @@ def part(random: np.random.Generator, first: int, events: int) -> pa.Table:
 
 
 def one_window(partitions: int, b_each: int) -> pa.Table:
-    """Partitions of about `b_each` events B, with values by chance, and one in a hundred events A, another C.
+    """Return partitions of about `b_each` events B with random values; one in a hundred events is A, another is C.
 
     All events happen within as many milliseconds as there are events.
     """
@@ -65,7 +65,7 @@ def one_window(partitions: int, b_each: int) -> pa.Table:
 
 
 def alone(events: int) -> pa.Table:
-    """One partition, an event every millisecond."""
+    """Return a stream of one partition, with an event every millisecond."""
     random = np.random.default_rng(3)
     return pa.table(
         {

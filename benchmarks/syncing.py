@@ -1,4 +1,4 @@
-"""What it costs a batch of a live stream to sync what Spark has written: `python -m benchmarks.syncing [FOLDER]`."""
+"""The time to sync what Spark writes with each batch of a live stream: `python -m benchmarks.syncing [FOLDER]`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from elsinore.connectors.storage.vault import Vault
 BATCHES = 300
 
 SIZES = {"commits": 29, "sources/0": 150, "offsets": 750}
-"""Bytes of what Spark writes with each batch, and 12 of checksums beside each."""
+"""Bytes of the files that Spark writes with each batch; each has a checksum of 12 bytes beside it."""
 
 
 def write(folder: Path, batch: int) -> None:
-    """Three files, as Spark does it: under other names first, and not synced."""
+    """Write three files as Spark does: under temporary names first, and not synced."""
     for name, size in SIZES.items():
         for final, length in ((str(batch), size), (f".{batch}.crc", 12)):
             draft = folder / name / f"{final}.tmp"

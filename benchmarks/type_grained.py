@@ -1,4 +1,4 @@
-"""`SEQ(A, B+, C)`: windows that tumble and slide, and the three semantics."""
+"""`SEQ(A, B+, C)`: tumbling and sliding windows, and the three semantics."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def _in_y(name: str, what: str, took: float, y: float, limit: float, events: int
 
 
 def _check_fits(table: pa.Table) -> None:
-    """At most 62 events of a partition in a window: no more than 2^62 sets of them can be trends."""
+    """Check that a partition has at most 62 events in a window: no more than 2^62 sets of them can be trends."""
     minutes = table["time"].to_numpy() // MINUTE
     most = np.bincount(minutes * PARTITIONS + table["partition"].to_numpy()).max()
     assert most <= 62, f"a partition has {most} events in a minute, which 62 bits may not count"
 
 
 def _check_numbers(table: pa.Table) -> None:
-    """Both kinds of numbers say the same of the first windows."""
+    """Check that both kinds of numbers agree on the first windows."""
     some = table.slice(0, 100_000)
     exact, approximate = (run(query(TUMBLING), some, numeric).rows() for numeric in ("exact", "approximate"))
     counts = [[row["COUNT(*)"] for row in rows] for rows in (exact, approximate)]

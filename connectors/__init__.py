@@ -1,1 +1,1 @@
-"""How events come in and rows go out: sources, dead letters, sinks, and the ridesharing stream."""
+"""Input of events and output of rows: sources, dead letters, sinks, and the ridesharing stream."""

@@ -1,4 +1,4 @@
-"""Text files in blocks of whole lines, so that a file may be larger than memory."""
+"""Text files, read in blocks of whole lines, so that a file may be larger than memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE = 8 << 20
 """Bytes in a block: some 100,000 to 400,000 events, enough to keep the cost of a block small."""
 
 LONGEST = 256 << 20
-"""Bytes after which a line without an end is taken for what it is: not text."""
+"""Bytes after which a line without an end is refused, because the file is not text."""
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
@@ -28,17 +28,17 @@ class Block:
 
     @property
     def height(self) -> int:
-        """How many lines there are."""
+        """Return the number of lines."""
         return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
 
     def start(self, size: int) -> Block:
-        """The lines that begin within the first bytes."""
+        """Return the lines that begin within the first bytes."""
         end = self.data.find(b"\n", size) + 1
         return Block(self.data[:end], self.first) if end else self
 
 
 class Blocks:
-    """The blocks of one file; counts the bytes read, compressed ones where it is compressed."""
+    """The blocks of one file; `bytes_read` counts the bytes read from the file, before they are decompressed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""From events as they came to batches for the engine: type, time in ticks, and the attributes that were asked for."""
+"""Conversion of events to batches for the engine: type, time in ticks, and the attributes that are asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Cleaning:
-    """How the events of one source become batches; `types` are the attributes' types as the source was opened."""
+    """The conversion for the events of one source; `types` are the attributes' types when the source was opened."""
 
     names: Names
     form: pa.DataType
@@ -30,7 +30,7 @@ class Cleaning:
     letters: DeadLetters
 
     def clean(self, chunk: Chunk, clock: Clock, columns: Sequence[str]) -> pa.RecordBatch:
-        """The chunk's good events; the others go to the dead letters."""
+        """Return the good events of a chunk as a batch, and bury the others."""
         batch = chunk.batch
         types = encode_types(batch.column(self.names.type), self.names.type)
         times = read_times(batch.column(self.names.time), self.form)
@@ -54,7 +54,7 @@ class Cleaning:
         return values
 
     def _dead(self, chunk: Chunk, types: pa.Array, times: pa.Array, clock: Clock) -> Mask | None:
-        """Buries the events without a type or a time that counts, and says which they are."""
+        """Bury the events without a type or a usable time, and return a mask of them; None if there are none."""
         far = too_far(times, clock)
         if not types.null_count and not times.null_count and far is None:
             return None
@@ -87,7 +87,7 @@ class Cleaning:
 
 
 def _go_together(kind: pa.DataType, wanted: pa.DataType) -> bool:
-    """Whether a later part may bring this type: the same, nothing at all, floats after integers, texts either way."""
+    """Return whether a later part may have this type: the same, null, floats after integers, texts encoded or not."""
     if kind.equals(wanted) or pa.types.is_null(kind) or pa.types.is_null(wanted):
         return True
     if pa.types.is_floating(kind) and pa.types.is_integer(wanted):

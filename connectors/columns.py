@@ -1,4 +1,4 @@
-"""Columns as the engine wants them: few types, nulls where there is no value, copied only where they must be."""
+"""Conversion of Arrow columns for the engine: few types, null for missing values, no copies where none are needed."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ WHOLE = re.compile(r"[+-]?\d+")
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Whether values of this type are texts, however they lie in memory."""
+    """Return whether values of this type are texts, in any memory layout."""
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_coded_text(kind: pa.DataType) -> bool:
-    """Whether values of this type are texts by dictionary."""
+    """Return whether values of this type are dictionary-encoded texts."""
     return pa.types.is_dictionary(kind) and is_text(kind.value_type)
 
 
 def said(kind: pa.DataType, value: object = None) -> str:
-    """Name values of this type in a message; `value`: one that is none of them."""
+    """Return a name for values of this type in a message; `value` is one that does not fit."""
     if kind == pa.float64() and WHOLE.fullmatch(str(value)):
         return "a whole number that floats hold exactly (up to 2**53), and other values here are floats"
     names = {
@@ -42,7 +42,7 @@ def said(kind: pa.DataType, value: object = None) -> str:
 
 
 def one_array(column: pa.ChunkedArray, name: str) -> pa.Array:
-    """A column as one array; a copy only where it has several chunks."""
+    """Return a column as one array, copied only if it has several chunks."""
     if column.num_chunks == 1:
         return column.chunk(0)
     if not column.num_chunks:
@@ -56,7 +56,7 @@ def one_array(column: pa.ChunkedArray, name: str) -> pa.Array:
 
 
 def _alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column whose chunks have one dictionary, or none: Arrow unites only those that have no nulls in them."""
+    """Return a column whose chunks share one dictionary, if any: Arrow unifies only dictionaries without nulls."""
     if not pa.types.is_dictionary(column.type):
         return column
     try:
@@ -66,12 +66,12 @@ def _alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def without_view(values: pa.Array) -> pa.Array:
-    """The same texts where Arrow's functions know them: they know little of text views, which Polars hands out."""
+    """Return texts without views: Polars exports text views, but few of Arrow's functions accept them."""
     return values.cast(pa.string()) if pa.types.is_string_view(values.type) else values
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """The values themselves, where they lie as an extension's storage, as runs or by dictionary."""
+    """Return plain values, without extension types, run-end encoding and dictionaries."""
     if isinstance(values, pa.ExtensionArray):
         return decoded(values.storage)
     if pa.types.is_run_end_encoded(values.type):
@@ -80,7 +80,7 @@ def decoded(values: pa.Array) -> pa.Array:
 
 
 def _run_values(values: pa.RunEndEncodedArray) -> pa.Array:
-    """The value of each place; of texts that are views, Arrow itself cannot tell it."""
+    """Return the value of each row of a run-end encoded array; Arrow itself cannot decode runs of text views."""
     if not pa.types.is_string_view(values.type.value_type):
         return pc.run_end_decode(values)
     places = np.arange(values.offset, values.offset + len(values))
@@ -97,7 +97,7 @@ def holds_texts(kind: pa.DataType) -> bool:
 
 
 def encode_types(types: pa.Array, name: str) -> pa.DictionaryArray:
-    """The type column as dictionary<int32, string>; an empty text is no type."""
+    """Return the type column as dictionary<int32, string>, with null for an empty text."""
     if pa.types.is_null(types.type):
         return pa.nulls(len(types), TYPES)
     coded = coded_texts(check_texts(types, name))
@@ -109,7 +109,7 @@ def encode_types(types: pa.Array, name: str) -> pa.DictionaryArray:
 
 
 def coded_texts(values: pa.Array) -> pa.DictionaryArray:
-    """Texts as dictionary<int32, string>; a dictionary stays as it is unless one text has two codes in it, or null."""
+    """Return texts as dictionary<int32, string>. A dictionary is rebuilt if it holds null, or one text twice."""
     if isinstance(values, pa.DictionaryArray):
         words = values.dictionary.cast(pa.string())
         if words.null_count or pc.count_distinct(words).as_py() < len(words):
@@ -123,7 +123,7 @@ def coded_texts(values: pa.Array) -> pa.DictionaryArray:
 
 
 def cast_or_null(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The values as another type, null where one cannot be."""
+    """Return the values cast to another type, null where a value cannot be cast."""
     try:
         return values.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -132,7 +132,7 @@ def cast_or_null(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _castable(values: pa.Array, kind: pa.DataType) -> Iterator[pa.Array]:
-    """Halves, until what cannot be cast stands alone: a few bad values among many cost little."""
+    """Yield the cast values in parts, halved until a value that cannot be cast is alone: few bad values cost little."""
     try:
         yield values.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -144,7 +144,7 @@ def _castable(values: pa.Array, kind: pa.DataType) -> Iterator[pa.Array]:
 
 
 def attribute_type(kind: pa.DataType) -> pa.DataType:
-    """The type in which an attribute comes out of `read_attribute`; nested types stay, to be refused when asked for."""
+    """Return the type to which `read_attribute` converts. Nested types stay: it refuses them when they are read."""
     if isinstance(kind, pa.BaseExtensionType):
         return attribute_type(kind.storage_type)
     if pa.types.is_run_end_encoded(kind):
@@ -159,7 +159,7 @@ def attribute_type(kind: pa.DataType) -> pa.DataType:
 
 
 def read_attribute(values: pa.Array, name: str) -> pa.Array:
-    """An attribute in one of the types that the engine knows."""
+    """Return an attribute in one of the types that the engine knows; raise InputError if there is none for it."""
     kind = values.type
     if isinstance(values, pa.ExtensionArray):
         return read_attribute(values.storage, name)
@@ -196,7 +196,7 @@ def unusable(name: str, kind: pa.DataType) -> InputError:
 
 
 def check_texts(texts: pa.Array, name: str) -> pa.Array:
-    """Return the texts, which Arrow does not look at before it must show one; raise InputError if they are no UTF-8."""
+    """Return the texts; raise InputError if they are not UTF-8, which Arrow does not check before it shows a text."""
     try:
         texts.validate(full=True)
     except pa.ArrowInvalid as error:
@@ -212,7 +212,7 @@ def _undictionaried(values: pa.DictionaryArray, name: str) -> pa.Array:
 
 
 def finite(values: pa.Array) -> pa.Array:
-    """Floats with null for NaN, which is how pandas says null, and for infinities, which no sum survives."""
+    """Return floats with null for NaN, which is pandas' null, and for infinities, which make every sum useless."""
     is_finite = pc.is_finite(values)
     if pc.all(is_finite, min_count=0).as_py():
         return values
@@ -220,12 +220,12 @@ def finite(values: pa.Array) -> pa.Array:
 
 
 def as_float(values: pa.Array, name: str) -> pa.Array:
-    """Integers as floats, where other parts of the same stream have floats."""
+    """Return integers as floats, where other parts of the same stream have floats."""
     return _cast(values, pa.float64(), name)
 
 
 def _from_decimal(values: pa.Array, name: str) -> pa.Array:
-    """Decimals as integers, or as floats that turn back into the same decimals."""
+    """Return decimals as integers, or as floats that convert back to the same decimals."""
     if values.type.scale <= 0:
         return _cast(values, pa.int64(), name)
     floats = values.cast(pa.float64())

@@ -1,4 +1,4 @@
-"""Bad events: counted, written down with the reason, or the end of the run where it is strict."""
+"""Dead letters: bad events, counted and written to a file with the reason. A strict run fails at the first one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import IO, Any
 from elsinore.connectors.errors import EventError, InputError
 
 LATE = "it is late: it came after later events, by more than the allowed lateness"
-"""Why an event is in no row although it can be read."""
+"""The reason for an event that can be read, but counts in no row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """Where an event stands: line 17 of a file, row 17 of a table, event 17 of a list."""
+    """The place of an event: line 17 of a file, row 17 of a table, event 17 of a list."""
 
     source: str
     unit: str
@@ -26,7 +26,7 @@ class Where:
 
 
 class DeadLetters:
-    """The events of one run that could not be used."""
+    """The bad events of one run: their number, and the file to which they are written, if any."""
 
     def __init__(self, path: str | Path | None = None, *, strict: bool = False) -> None:
         self.count = 0
@@ -35,7 +35,7 @@ class DeadLetters:
 
     @property
     def wants_events(self) -> bool:
-        """Whether an event must be shown; where nobody looks at them, counting is enough and much cheaper."""
+        """Return whether bad events must be passed to `bury`; if not, `bury_unseen` is enough, and much cheaper."""
         return self._strict or self._file is not None
 
     def bury(self, reason: str, where: Where, event: Any) -> None:
@@ -49,11 +49,11 @@ class DeadLetters:
 
     @property
     def writes(self) -> bool:
-        """Whether there is a file."""
+        """Return whether there is a dead-letter file."""
         return self._file is not None
 
     def write(self, reason: str, where: Where, event: Any) -> None:
-        """Write an event down, where there is a file; it is not counted."""
+        """Write an event to the dead-letter file, if there is one, without counting it."""
         if self._file is not None:
             letter = {"reason": reason, "source": where.source, "event": event}
             if where.number is not None:
@@ -61,7 +61,7 @@ class DeadLetters:
             self._file.write(_text(letter) + "\n")
 
     def bury_unseen(self, count: int) -> None:
-        """Counts events that nobody wants to see."""
+        """Count bad events without recording them."""
         self.count += count
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Events as Python dicts: handy for small streams and for tests."""
+"""Events given as Python dicts, for small streams and for tests."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ SOURCE = "the list of events"
 
 
 class DictFeed:
-    """A list of dicts: one chunk. An event whose type or time is of the wrong kind is bad; an attribute that mixes
-    kinds is a mistake in the program that made the list, and refused when it is asked for."""
+    """A list of dicts, read as one chunk.
+
+    An event whose type or time is of the wrong kind is bad. An attribute that mixes kinds is an error of the program
+    that made the list: it raises EventError when the attribute is read.
+    """
 
     in_memory = True
 
@@ -64,7 +67,7 @@ class DictFeed:
         return _array(key, values)
 
     def _bad_rows(self) -> dict[int, str]:
-        """The events whose type or time is there, but of no use."""
+        """Return the events that have a type or a time of the wrong kind, with the reasons."""
         bad = {}
         for key, asked in ((self._names.type, "a text"), (self._names.time, "a time like those of the others")):
             column = self._columns.get(key)
@@ -80,7 +83,7 @@ class DictFeed:
 
 
 def _attributes_of_types(events: Sequence[Any], names: Names) -> dict[str, set[str]]:
-    """Which attributes the events of each type have."""
+    """Return the attributes of the events of each type; raise InputError if an event is no dict with text keys."""
     found: dict[str, set[str]] = {}
     for index, event in enumerate(events):
         if not isinstance(event, Mapping) or not all(isinstance(key, str) for key in event):
@@ -95,14 +98,14 @@ def _attributes_of_types(events: Sequence[Any], names: Names) -> dict[str, set[s
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's scalars as Python's own; its times are finer than those, and stay."""
+    """Return a NumPy scalar as a Python value. NumPy's times stay as they are, because they are finer than Python's."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         return value.item()
     return value
 
 
 def _is_text(value: Any) -> bool:
-    """A text, without the halves of surrogate pairs that no encoding has."""
+    """Return whether a value is a text that UTF-8 can encode: one without lone surrogates."""
     return isinstance(value, str) and (value.isascii() or value.encode("utf-8", "ignore").decode() == value)
 
 
@@ -125,13 +128,13 @@ def _array(key: str, values: Sequence[Any]) -> pa.Array | InputError:
 
 
 def _mixes_zones(kind: pa.DataType, values: Sequence[Any]) -> bool:
-    """Arrow would take a time with a zone and one without for the same."""
+    """Return whether times with and without a zone are mixed, which Arrow would treat alike."""
     times = (value for value in values if not is_null(value))
     return pa.types.is_timestamp(kind) and len({getattr(time, "tzinfo", None) is None for time in times}) > 1
 
 
 def _misfit(key: str, values: Sequence[Any]) -> EventError:
-    """Which event it is whose value does not go with those before."""
+    """Return an error that names the first event whose value does not fit the values before it."""
     good: list[Any] = []
     for index, value in enumerate(values):
         if kind_of(value) is None:
@@ -150,7 +153,7 @@ def _misfit(key: str, values: Sequence[Any]) -> EventError:
 
 
 def _kept(good: list[Any], value: Any) -> list[Any]:
-    """The values that later ones must go with: the first, and the first of each further class."""
+    """Return the values that later ones are compared with: the first one of each class."""
     return good if type(value) in {type(other) for other in good} else [*good, value]
 
 

@@ -1,4 +1,4 @@
-"""How messages about events are worded."""
+"""Errors of events, and helpers that word their messages."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["EventError", "FailedError", "InputError", "names_there_are", "neares
 
 
 def names_there_are(names: Iterable[str]) -> str:
-    """The columns of a message; a wide table would drown it, so it stops after twenty."""
+    """Return column names for a message: the first twenty, and the number of the others."""
     known = list(names)
     shown = ", ".join(known[:20])
     return f"{shown} and {len(known) - 20} more" if len(known) > 20 else shown or "none"
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant, upper and lower case aside."""
+    """Return the known name that was probably meant, ignoring case, or None."""
     known = {other.lower(): other for other in names}
     close = get_close_matches(name.lower(), known, n=1)
     return known[close[0]] if close else None

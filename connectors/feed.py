@@ -1,4 +1,4 @@
-"""What every source of events looks like to the cleaning behind it: columns as the user has them, batch by batch."""
+"""The interface of every source of events: batches of columns with the user's names and types."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from elsinore.connectors.errors import InputError, names_there_are, nearest
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the user calls the two columns that every event has."""
+    """The user's names of the type column and the time column."""
 
     type: str
     time: str
@@ -24,7 +24,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some events as they came, and where they stand in their source: lines count from 1, rows from 0."""
+    """Events as they were read, and their places in the source: lines count from 1, rows from 0."""
 
     batch: pa.RecordBatch
     source: str
@@ -40,28 +40,28 @@ class Feed(Protocol):
 
     @property
     def types(self) -> Mapping[str, pa.DataType]:
-        """The columns there are, type and time included; none at all means that there are no events."""
+        """Return the columns with their types, type and time included; if there are no columns, there are no events."""
 
     @property
     def total(self) -> int | None:
-        """The number of events, where it is known beforehand."""
+        """Return the number of events, or None if it is not known before they are read."""
 
     @property
     def in_memory(self) -> bool:
-        """Whether all events come as one chunk."""
+        """Return whether all events come as one chunk."""
 
     def head(self, column: str) -> pa.Array:
-        """The first values of a column, to see what they look like."""
+        """Return the first values of a column, from which their form is inferred."""
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
-        """The events, with those of these columns that there are."""
+        """Yield the events, with those of these columns that the source has, and bury bad events."""
 
     def progress(self) -> float | None:
-        """The fraction that has been read, where it is known."""
+        """Return the fraction that has been read, or None if it is not known."""
 
 
 def require(types: Mapping[str, pa.DataType], names: Names, source: str) -> None:
-    """Refuses a source without a type or a time column."""
+    """Raise InputError if a source has no type column or no time column."""
     if names.type == names.time:
         raise InputError(f"type_column and time_column are both {names.type!r}; an event needs one column for each.")
     for role, name in (("type", names.type), ("time", names.time)):

@@ -1,4 +1,4 @@
-"""Events in files: one or many, CSV, JSON lines or Parquet, one after another."""
+"""Events in one or many CSV, JSON lines or Parquet files, read one after another."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elsinore.connectors.formats.parquet_files import ParquetFile
 
 
 class EventFile(Protocol):
-    """One file of events; `types` widen where other files say more about a column."""
+    """One file of events; its `types` may widen while it is read."""
 
     types: dict[str, pa.DataType]
     source: str
@@ -66,7 +66,10 @@ class FilesFeed:
         return merged
 
     def heads(self, column: str) -> list[tuple[pa.DataType, pa.Array]]:
-        """By file, the type of a column and, where it holds texts, the first of them; without files that have none."""
+        """Return the type of a column in each file and, if it holds texts, the first of them.
+
+        Files in which a column of texts has no value are left out, unless no file has one.
+        """
         kinds = [(file.types[column], file) for file in self.files if column in file.types]
         found = [(kind, file.head(column) if holds_texts(kind) else pa.nulls(0)) for kind, file in kinds]
         return [(kind, head) for kind, head in found if len(head) or not holds_texts(kind)] or found
@@ -89,7 +92,7 @@ class FilesFeed:
 
 
 def _merge(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    """The type of a column that has these types in two files; where they do not go together, the first."""
+    """Return the type of a column that has these types in two files; the first type if they cannot be combined."""
     one_out, other_out = attribute_type(one), attribute_type(other)
     if pa.types.is_null(one):
         return other

@@ -1,4 +1,4 @@
-"""Where the rows of a live stream go, batch by batch; a batch that is written again changes nothing."""
+"""Sinks for the rows of a live stream, batch by batch. Folders and Delta tables hold a repeated batch only once."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ MARKER = ".elsinore"
 
 
 class LiveSink(ABC):
-    """Takes the rows of batches in order; after a failure the last one may come again."""
+    """A destination for the rows of batches, in order; after a failure, the last batch may be written again."""
 
     @abstractmethod
     def write(self, batch: int, rows: pa.Table) -> None:
-        """When it returns, the rows are safe."""
+        """Write the rows of a batch; when this returns, the rows are safe."""
 
 
 def open_live_sink(
     sink: str | PathLike[str] | Callback, queries: Queries, stream: str, resumed: bool = False
 ) -> LiveSink:
-    """By its name: a folder *.parquet, *.jsonl or *.csv of files, a Delta table *.delta, or - for JSON lines to stdout.
+    """Open a sink by its name, or one that calls a function with the rows and the number of each batch.
 
-    A function is called with the rows and the number of the batch. `stream`: what nobody else writes to a table as; a
-    folder is claimed for it, and without it only looked at. `resumed`: the stream may have written rows before.
+    A name is a folder *.parquet, *.jsonl or *.csv of files, a Delta table *.delta, or - for JSON lines to stdout.
+    `stream` is the name under which only this stream writes to a table; a folder is claimed for it, but not if `stream`
+    is empty. `resumed`: the stream may have written rows before.
     """
     if callable(sink):
         return CallbackSink(sink)
@@ -57,7 +58,7 @@ def open_live_sink(
 
 
 class FolderSink(LiveSink):
-    """A file for each batch that has rows, as Spark writes them; it appears when it is complete."""
+    """A folder with a file for each batch that has rows, as Spark writes them; a file appears when it is complete."""
 
     def __init__(self, folder: Path, queries: Queries) -> None:
         if folder.exists() and not folder.is_dir():
@@ -68,9 +69,9 @@ class FolderSink(LiveSink):
             make_folder(folder, 0o777)
 
     def claim(self, stream: str, resumed: bool) -> None:
-        """Let no other stream write here: part files are named by batch alone, so two streams would overwrite rows.
+        """Reserve the folder for this stream: part files are named by batch alone, so two streams would overwrite rows.
 
-        Rows without a marker were written by an older version. A stream that is resumed takes them for its own.
+        Rows without a marker were written by an older version. A resumed stream takes them for its own.
         """
         marker = self.folder / MARKER
         with self._written():
@@ -101,7 +102,7 @@ class FolderSink(LiveSink):
 
 
 class DeltaSink(LiveSink):
-    """A Delta table. It remembers the last batch of each stream, so none is appended twice."""
+    """A Delta table. It records the last batch of each stream, so no batch is appended twice."""
 
     def __init__(self, table: str, stream: str) -> None:
         try:
@@ -132,7 +133,7 @@ class DeltaSink(LiveSink):
 
 
 def _with_fixed_types(rows: pa.Table) -> pa.Table:
-    """A table has one type for a column for ever: integers are decimals of 38 digits, texts are texts."""
+    """Return rows in the types that a Delta table keeps: integers are decimals of 38 digits, dictionaries are texts."""
     columns: dict[str, pa.ChunkedArray] = {}
     for name, column in zip(rows.column_names, rows.columns, strict=True):
         if pa.types.is_null(column.type):

@@ -37,17 +37,17 @@ ROUTES = (
     "Request Accept Travel Message",
 )
 SHARES = (0.35, 0.2, 0.1, 0.15, 0.1, 0.1)
-"""How often each route is taken. On the last three nobody is picked up."""
+"""The share of each route. The last three have no pickup."""
 
 POOLED = 1
-"""The route with a stop on the way."""
+"""Index of the route with a stop on the way."""
 
 SLOW = 3
-"""The routes from this one on are stuck in traffic."""
+"""Index of the first of the routes that are stuck in traffic."""
 
 PAIRS_IN_A_DISTRICT = 10
 BLOCK = 1 << 17
-"""About how many events are made at once."""
+"""Approximate number of events that are generated at once."""
 
 SCHEMA = pa.schema(
     {
@@ -64,7 +64,7 @@ SCHEMA = pa.schema(
 )
 
 Columns = dict[str, npt.NDArray[np.generic]]
-"""Events without their times; `moment` says when they happen, in blocks."""
+"""Events without their times; `moment` is when they happen, in blocks."""
 
 
 def generate(
@@ -76,10 +76,10 @@ def generate(
     seed: int = 0,
     batch_rows: int = BLOCK,
 ) -> Iterator[pa.RecordBatch]:
-    """The stream, in order of time.
+    """Yield the stream, in order of time.
 
-    `rate` is events a minute, `groups` the number of pairs of a driver and a rider (ten to a district), `burst` how
-    many events of a recurring type follow each other in a pair, on average. The same seed gives the same events,
+    `rate` is events a minute, `groups` the number of pairs of a driver and a rider (ten to a district), `burst` the
+    average number of events of a recurring type that follow each other in a pair. The same seed gives the same events,
     however they are cut into batches.
     """
     _check(
@@ -113,7 +113,7 @@ def write(
     seed: int = 0,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """The stream as a .parquet, .csv or .jsonl file; `progress` is told how many events each step has added."""
+    """Write the stream to a .parquet, .csv or .jsonl file; `progress` is given the number of events of each step."""
     writer = WRITERS.get(Path(path).suffix.lower())
     if writer is None:
         raise InputError(f"{path}: events are written to {', '.join(WRITERS)} by name.")
@@ -160,8 +160,11 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
-    """Events by moment. In each block every pair begins the same number of trips, at a phase of its own; a trip that
-    reaches into the next block is carried over."""
+    """Yield events in order of moment, block by block.
+
+    In each block every pair begins the same number of trips, at a phase of its own; a trip that reaches into the next
+    block is carried over.
+    """
     routes = [route.split() for route in ROUTES]
     usual = sum(
         share * sum(burst if stage in RECURRING else 1 for stage in route)
@@ -182,7 +185,7 @@ def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
 
 
 def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: int, burst: float) -> Columns:
-    """The events of so many trips of every pair, trip by trip."""
+    """Return the events of so many trips of every pair, trip by trip."""
     groups = len(phases)
     pair = np.repeat(np.arange(groups), trips)
     start = (phases[pair] + np.tile(np.arange(trips), groups)) / trips
@@ -207,7 +210,7 @@ def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: 
 
 
 def _stages() -> npt.NDArray[np.int64]:
-    """Route by route the codes of its stages; -1 behind the last."""
+    """Return the codes of each route's stages, one row for each route, padded with -1."""
     table = np.full((len(ROUTES), max(len(route.split()) for route in ROUTES)), -1)
     for row, route in enumerate(ROUTES):
         codes = [TYPES.index(stage) for stage in route.split()]
@@ -217,11 +220,11 @@ def _stages() -> npt.NDArray[np.int64]:
 
 STAGES = _stages()
 RECURS = np.array([*(name in RECURRING for name in TYPES), False])
-"""By code; the last is for -1."""
+"""Whether a stage recurs, by its code; the last entry is for -1."""
 
 
 def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa.RecordBatch:
-    """Events with their times: the stream has a steady rate."""
+    """Return events with their times, which advance at a steady rate."""
     pair = columns["pair"].astype(np.int64)
     times = np.floor((first + np.arange(len(pair))) * (60 / rate)).astype(np.int64)
     coded = pa.DictionaryArray.from_arrays

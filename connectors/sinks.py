@@ -1,6 +1,6 @@
-"""Where rows go: JSON lines, CSV or Parquet, to a file or to stdout.
+"""Sinks for rows: JSON lines, CSV or Parquet, to a file or to stdout.
 
-A file appears when it is complete: until then it grows under another name beside its own.
+A file appears when it is complete; until then it is written under a temporary name in the same folder.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from elsinore.connectors.storage.drafts import Draft
 from elsinore.connectors.widening import fitted
 
 Queries = Mapping[str, Sequence[str]]
-"""The columns of each query's rows behind its window: grouping attributes, then items."""
+"""The columns of each query's rows after its window: grouping attributes, then items."""
 
 ROWS = 1 << 14
-"""How many rows are turned into text at once."""
+"""Number of rows that are converted to text at once."""
 
 FIXED = ("query", "window_start", "window_end")
 
 
 class Sink(ABC):
-    """Takes rows until it is closed; used in a `with`, it leaves no file behind where the run fails."""
+    """A destination of rows. Used in a `with`, it leaves no file behind if the run fails."""
 
     @abstractmethod
     def write(self, rows: pa.Table) -> None:
-        """Rows as `Result.to_arrow` has them; columns may be wider than in earlier calls."""
+        """Write rows as `Result.to_arrow` returns them; columns may be wider than in earlier calls."""
 
     @abstractmethod
     def close(self) -> None:
-        """All rows are there: the file appears."""
+        """Finish the output after the last row: the file appears."""
 
     @abstractmethod
     def abandon(self) -> None:
-        """The run failed: what was written goes away."""
+        """Delete what was written, because the run failed."""
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +57,7 @@ class Sink(ABC):
 
 
 def open_sink(path: str | Path | None, queries: Queries) -> Sink:
-    """A sink by its name: .jsonl, .csv or .parquet; `-` or none is JSON lines to stdout."""
+    """Open a sink by the suffix of its name: .jsonl, .csv or .parquet; `-` or None means JSON lines to stdout."""
     if path is None or str(path) == "-":
         return StdoutSink(queries)
     sink = SINKS.get(Path(path).suffix.lower())
@@ -67,7 +67,7 @@ def open_sink(path: str | Path | None, queries: Queries) -> Sink:
 
 
 class JsonSink(Sink):
-    """An object a row, with the columns of its query alone."""
+    """A file of JSON lines: one object for each row, with only the columns of its query."""
 
     def __init__(self, queries: Queries, path: Path) -> None:
         self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
@@ -86,7 +86,7 @@ class JsonSink(Sink):
 
 
 class StdoutSink(Sink):
-    """JSON lines to stdout, there as soon as they are known. Where nobody reads on, `write` raises BrokenPipeError."""
+    """JSON lines to stdout, flushed after each write. `write` raises BrokenPipeError if the reader has gone."""
 
     def __init__(self, queries: Queries) -> None:
         self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
@@ -97,14 +97,14 @@ class StdoutSink(Sink):
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: all rows have been flushed."""
 
     def abandon(self) -> None:
-        """What is printed is printed."""
+        """Do nothing: printed rows cannot be deleted."""
 
 
 class CsvSink(Sink):
-    """All queries under one header; a cell is empty where a row's query has no such column."""
+    """A CSV file with all queries under one header; a cell is empty where a row's query has no such column."""
 
     def __init__(self, queries: Queries, path: Path) -> None:
         self._file = Draft(path)
@@ -124,7 +124,7 @@ class CsvSink(Sink):
 
 
 class ParquetSink(Sink):
-    """One table. Where later rows widen a column, the earlier ones are written again when the file is closed."""
+    """A Parquet file. If later rows widen a column, earlier rows are rewritten when the file is closed."""
 
     def __init__(self, queries: Queries, path: Path) -> None:
         self._file = Draft(path)
@@ -151,12 +151,12 @@ SINKS: dict[str, type[JsonSink] | type[CsvSink] | type[ParquetSink]] = {
 
 
 def columns_of(queries: Queries) -> tuple[str, ...]:
-    """The columns of a table that holds the rows of all queries."""
+    """Return the columns of a table that holds the rows of all queries."""
     return tuple(dict.fromkeys((*FIXED, *(name for columns in queries.values() for name in columns))))
 
 
 def _writable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Decimals as digits, dictionaries and times of far years as texts: what Arrow's CSV writer knows."""
+    """Return a column as Arrow's CSV writer accepts it: decimals, dictionaries and times of far years become texts."""
     if pa.types.is_dictionary(column.type) or pa.types.is_decimal(column.type) or out_of_reach(column):
         return fitted(column, pa.string())
     return column

@@ -1,4 +1,4 @@
-"""The one way in: whatever holds events, as batches for the engine."""
+"""The only entry for events: open any source of events, and read it as batches for the engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from elsinore.planner.time.clock import UNITS, Clock
 
 @dataclass(frozen=True)
 class Source:
-    """Events that have been opened: what is known of them, and a way to read them, once."""
+    """An opened source of events: what is known about it, and its events, which can be read once."""
 
     feed: Feed
     names: Names
@@ -35,10 +35,10 @@ class Source:
     attributes_of_types: dict[str, set[str]] | None
 
     def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
-        """The events: the type (dictionary<int32, string>), the time in ticks, then these attributes in this order.
+        """Yield the events: type (dictionary<int32, string>), time in ticks, then these attributes in this order.
 
-        A source in memory is one batch, sorted or not. In a file an attribute that has been integers may
-        turn to floats from one batch to the next.
+        A source in memory is one batch, sorted or not. In a file, an attribute of integers may become one of floats
+        from one batch to the next.
         """
         asked = [name for name in dict.fromkeys(columns) if name not in (self.names.type, self.names.time)]
         cleaning = Cleaning(self.names, self.form, self.attributes, self.letters)
@@ -50,7 +50,7 @@ class Source:
             self.letters.close()
 
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
-        """Write late events, as `batches` gave them, to the file of dead letters, if there is one."""
+        """Write late events, as `batches` yielded them, to the dead-letter file, if there is one."""
         if self.letters.writes:
             times = clock.show(events.column("time").to_numpy())
             columns = [self.names.type, self.names.time, *events.schema.names[2:]]
@@ -60,12 +60,12 @@ class Source:
 
     @property
     def dead(self) -> int:
-        """How many events were bad so far."""
+        """Return the number of bad events so far."""
         return self.letters.count
 
     @property
     def total(self) -> int | None:
-        """How many events there are, where that is known without reading them."""
+        """Return the number of events, or None if it is not known before they are read."""
         return self.feed.total
 
     @property
@@ -73,7 +73,7 @@ class Source:
         return self.feed.in_memory
 
     def progress(self) -> float | None:
-        """The fraction read so far, where it is known."""
+        """Return the fraction read so far, or None if it is not known."""
         return self.feed.progress()
 
 
@@ -86,7 +86,7 @@ def open_events(
     strict: bool = False,
     dead_letters: str | Path | None = None,
 ) -> Source:
-    """Opens a frame, an Arrow table or stream, dicts, or files; raises InputError where that cannot be."""
+    """Open a frame, an Arrow table or stream, dicts, or files; raise InputError if they cannot be read."""
     if time_unit not in UNITS:
         raise InputError(f"time_unit is {time_unit!r}; it is one of {', '.join(UNITS)}.")
     names = Names(type_column, time_column)
@@ -133,7 +133,7 @@ def _feed(events: Any, names: Names) -> Feed:
 
 
 def _is_of(value: Any, package: str, name: str) -> bool:
-    """Whether the value is of this class, without importing a package that the user may not have."""
+    """Return whether a value is of this class, without importing a package that may not be installed."""
     return any(cls.__module__.split(".")[0] == package and cls.__name__ == name for cls in type(value).__mro__)
 
 
@@ -151,7 +151,7 @@ def _check_types_column(types: Mapping[str, pa.DataType], names: Names) -> None:
 
 
 def _form(feed: Feed, names: Names) -> pa.DataType:
-    """The form of the stream's times; files may differ as long as one form holds them all."""
+    """Return the form of the stream's times; raise InputError if no form holds the times of all files."""
     if not feed.types:
         return pa.int64()
     kind = feed.types[names.time]

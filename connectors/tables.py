@@ -1,4 +1,4 @@
-"""Events that come as Arrow: tables in memory, streams of batches, and the frames of pandas and Polars."""
+"""Events given as Arrow tables, as streams of record batches, or as frames of pandas and Polars."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk
 
 LOOK_ROWS = 1_000_000
-"""Rows without a value after which no more of a stream is read to see what the values of a column look like."""
+"""Rows that are read ahead, at most, to find the first values of a column of a stream."""
 
 
 class Columns(Protocol):
-    """A table whose columns are turned into Arrow only when they are asked for."""
+    """A table whose columns are converted to Arrow only when they are asked for."""
 
     @property
     def types(self) -> Mapping[str, pa.DataType]: ...
@@ -30,7 +30,7 @@ class Columns(Protocol):
 
 
 class ArrowColumns:
-    """A pyarrow table; what has one chunk goes through without a copy."""
+    """A pyarrow table; a column of one chunk is not copied."""
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
@@ -50,7 +50,7 @@ class ArrowColumns:
 
 
 class PandasColumns:
-    """A pandas frame, column by column: one that Arrow cannot hold matters only where a query asks for it."""
+    """A pandas frame, converted column by column: a column that Arrow cannot hold matters only if a query reads it."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -80,7 +80,7 @@ class PandasColumns:
 
 
 class TableFeed:
-    """A table in memory: one chunk."""
+    """A table in memory, read as one chunk."""
 
     in_memory = True
 
@@ -111,7 +111,7 @@ class TableFeed:
 
 
 class StreamFeed:
-    """A reader of record batches: as many events as it likes, each batch cleaned and handed on."""
+    """A reader of record batches, with any number of events; each batch is one chunk."""
 
     in_memory = False
     total = None
@@ -119,18 +119,18 @@ class StreamFeed:
     def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader = reader
         self._seen: list[pa.RecordBatch] = []
-        """Batches that have been looked at and not yet been handed on."""
+        """Batches that `head` has read ahead, and `read` has not yet yielded."""
         self.types = unique(names_of(reader.schema, "the stream"), reader.schema.types, "the stream")
 
     def head(self, column: str) -> pa.Array:
-        """The first values of a column: of the first batch that has any."""
+        """Return the first values of a column, from the first batch that has any."""
         for batch in self._ahead():
             if values := _first_values(batch.column(column)):
                 return values
         return pa.nulls(0, self.types[column])
 
     def _ahead(self) -> Iterator[pa.RecordBatch]:
-        """The batches from the first one on, none of which counts as read."""
+        """Yield the batches from the first one on, and keep them for `read`."""
         yield from self._seen
         while sum(map(len, self._seen)) < LOOK_ROWS and (batch := self._next()) is not None:
             if len(batch) or not self._seen:
@@ -157,7 +157,7 @@ class StreamFeed:
 
 
 def _first_values(values: pa.Array) -> pa.Array | None:
-    """The first values that are no nulls, nor nulls of a dictionary; nothing where there are none."""
+    """Return the first values that are not null, in the array or its dictionary; None if there are none."""
     for start in range(0, len(values), 10_000):
         found = without_view(decoded(values.slice(start, 10_000))).drop_null()
         if len(found):
@@ -166,7 +166,7 @@ def _first_values(values: pa.Array) -> pa.Array | None:
 
 
 def names_of(schema: pa.Schema, source: str) -> list[str]:
-    """The names of the columns, which Arrow and Parquet take as bytes."""
+    """Return the names of the columns. Arrow and Parquet store them as bytes: raise InputError if one is not UTF-8."""
     try:
         return list(schema.names)
     except UnicodeDecodeError as error:
@@ -178,7 +178,7 @@ def misnamed(source: str, error: UnicodeDecodeError) -> InputError:
 
 
 def unique(names: Sequence[str], types: Sequence[Any], source: str) -> dict[str, Any]:
-    """Columns by name; two of one name cannot be told apart."""
+    """Return columns by name; raise InputError if two have the same name."""
     twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
     if twice:
         raise InputError(f"{source} has several columns called {min(twice)!r}; rename all but one of them.")

@@ -1,4 +1,4 @@
-"""The time column: what form its values have, and those values in that form."""
+"""The time column: the form of its values, and their conversion to that form."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)\s*$")
 
 
 def time_form(kind: pa.DataType, head: pa.Array, name: str) -> pa.DataType:
-    """int64, float64 or a timestamp: the form in which times of this Arrow type are counted and shown."""
+    """Return the form in which times of this Arrow type are counted and shown: int64, float64 or a timestamp."""
     if isinstance(kind, pa.BaseExtensionType):
         return time_form(kind.storage_type, head, name)
     if pa.types.is_timestamp(kind):
@@ -41,7 +41,7 @@ def time_form(kind: pa.DataType, head: pa.Array, name: str) -> pa.DataType:
 
 
 def _form_of_texts(head: pa.Array, name: str) -> pa.DataType:
-    """Microseconds, or nanoseconds where a text has them; with a zone where one names it."""
+    """Return a timestamp type, in UTC if a text has a time zone: in microseconds, or nanoseconds if a text has them."""
     texts = [str(text).strip() for text in head.to_pylist() if text]
     forms = {
         pa.timestamp(
@@ -60,7 +60,7 @@ def _form_of_texts(head: pa.Array, name: str) -> pa.DataType:
 
 
 def finer(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """A form that holds the times of both; none where one has numbers and the other timestamps."""
+    """Return a form that holds the times of both; None for numbers and timestamps, and for different time zones."""
     if one.equals(other):
         return one
     if pa.types.is_timestamp(one) and pa.types.is_timestamp(other) and one.tz == other.tz:
@@ -71,7 +71,7 @@ def finer(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
 
 
 def other_zone(text: object, form: pa.DataType) -> str | None:
-    """Say what a text's time zone has to do with its not being read; nothing where it has nothing."""
+    """Return, for a message, how a text's time zone contradicts the stream's form; None if it does not."""
     if not isinstance(text, str) or not pa.types.is_timestamp(form) or bool(ZONE.search(text[10:])) == bool(form.tz):
         return None
     return (
@@ -82,7 +82,7 @@ def other_zone(text: object, form: pa.DataType) -> str | None:
 
 
 def read_times(times: pa.Array, form: pa.DataType) -> pa.Array:
-    """Times in the stream's form; null where there is none, or one that cannot be read."""
+    """Return times in the stream's form, null where a time is missing or cannot be read."""
     if isinstance(times, pa.ExtensionArray):
         return read_times(times.storage, form)
     if times.type.equals(form):
@@ -106,8 +106,10 @@ def _without_nan(times: pa.Array) -> pa.Array:
 
 
 def too_far(times: pa.Array, clock: Clock) -> npt.NDArray[np.bool_] | None:
-    """Return which of these times (in the clock's form, perhaps null) cannot be counted: too far from zero for 64 bits,
-    or, of timestamps, before year 1 or after year 9999. None if all can."""
+    """Return a mask of the times (in the clock's form, perhaps null) that cannot be counted, or None if all can.
+
+    These are too far from zero for 64 bits or, of timestamps, before year 1 or after year 9999.
+    """
     plain = times if pa.types.is_floating(times.type) else times.view(pa.int64())
     bounds = pc.min_max(plain)
     factor = float(clock.ticks_per_unit)

@@ -1,4 +1,4 @@
-"""Python values as columns: for events that come as dicts, and for lines of JSON that Arrow refuses."""
+"""Conversion of Python values to columns, for events given as dicts and for JSON lines that Arrow refuses."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ import pyarrow.compute as pc
 
 LARGEST = 2**63
 EXACT_IN_FLOAT = 2**53
-"""The whole numbers up to here, and none beyond, all have a float of their own."""
+"""The largest whole number up to which each has a float of its own."""
 
 _LONG_WHOLE = re.compile(rb"(?<![.\d])\d{16,}(?![.\deE])")
-"""A whole number of so many digits that it can be beyond `EXACT_IN_FLOAT`."""
+"""Matches a whole number with so many digits that it may be beyond `EXACT_IN_FLOAT`."""
 
 _NO_NUMBER = re.compile(rb":\s*-?(?:NaN|Inf)")
 
 _PANDAS_NULLS = frozenset({"NAType", "NaTType"})
 
 Kind = str
-"""number, text, truth value, time, or the name of a class that is none of these."""
+"""The kind of a value: number, text, truth value or time; for any other value, the name of its class."""
 
 
 def is_null(value: Any) -> bool:
-    """Null as Python, NumPy and pandas say it."""
+    """Return whether a value is null in Python, NumPy or pandas."""
     return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in _PANDAS_NULLS
 
 
 def is_far_time(value: Any) -> bool:
-    """Is this a time of msgpack's that no datetime holds?"""
+    """Return whether this is a msgpack timestamp that no datetime can hold."""
     return type(value).__name__ == "Timestamp" and not isinstance(value, datetime)
 
 
 def kind_of(value: Any) -> Kind | None:
-    """What sort of value this is; none for null."""
+    """Return the kind of a value; None for null."""
     if is_null(value):
         return None
     if isinstance(value, bool):
@@ -52,13 +52,13 @@ def kind_of(value: Any) -> Kind | None:
 
 
 def usual_kind(values: Sequence[Any]) -> Kind | None:
-    """The kind that most of the values are of; none where all are null."""
+    """Return the most frequent kind of the values; None if all are null."""
     kinds = Counter(kind for kind in map(kind_of, values) if kind is not None)
     return kinds.most_common(1)[0][0] if kinds else None
 
 
 def type_of(values: Sequence[Any]) -> pa.DataType:
-    """The column type of most of these values out of a JSON document."""
+    """Return the column type for values of a JSON document, by their most frequent kind."""
     kind = usual_kind(values)
     if kind == "number":
         floats = any(isinstance(value, float) for value in values)
@@ -68,9 +68,9 @@ def type_of(values: Sequence[Any]) -> pa.DataType:
 
 
 def fit(values: Sequence[Any], kind: pa.DataType) -> tuple[pa.Array, list[int]]:
-    """The values as a column of this type, and the rows (null in it) whose values do not fit.
+    """Return the values as a column of this type, and the rows whose values do not fit, which are null in it.
 
-    A column of integers in which floats turn up becomes one of floats.
+    A column of integers becomes one of floats if the values include floats.
     """
     allowed = _ALLOWED.get(kind, frozenset())
     classes = set(map(type, values))
@@ -107,17 +107,17 @@ def _fits(value: Any, kind: pa.DataType, allowed: frozenset[type]) -> bool:
 
 
 def may_be_rounded(data: bytes, columns: pa.Table | pa.RecordBatch) -> bool:
-    """Return whether Arrow may have rounded a whole number of this text, which it does where a column holds floats.
+    """Return whether Arrow may have rounded a whole number of this text, as it does in columns of floats.
 
-    A whole number that is rounded becomes a float of at least 2**53, which few columns hold, so the text is searched
-    seldom. A float's own digits are meant to be rounded: it stands for the nearest float, unless there is none.
+    A whole number that is rounded becomes a float of at least 2**53. Few columns hold one, so the text is rarely
+    searched. The digits of a float may be rounded to the nearest float, unless there is none.
     """
     largest = max((_largest(column) for column in columns.columns if pa.types.is_floating(column.type)), default=0.0)
     return largest == float("inf") or (largest >= EXACT_IN_FLOAT and _LONG_WHOLE.search(data) is not None)
 
 
 def says_no_number(data: bytes) -> bool:
-    """Return whether this JSON seems to have a NaN or an infinity, which are none of JSON's but which Arrow takes."""
+    """Return whether this JSON seems to have a NaN or an infinity: JSON allows neither, but Arrow reads both."""
     return (b"NaN" in data or b"Inf" in data) and _NO_NUMBER.search(data) is not None
 
 

@@ -1,4 +1,4 @@
-"""Columns of rows that grow wider from batch to batch: integers beyond 64 bits, floats among integers."""
+"""Types for columns of rows that become wider from batch to batch: integers beyond 64 bits, floats among integers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from elsinore.calendar_years import as_texts
 
 
 def wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    """The narrowest type that holds the values of both; text where there is no other."""
+    """Return the narrowest type that holds the values of both; text if there is no other."""
     if one.equals(other) or pa.types.is_null(other):
         return one
     if pa.types.is_null(one):
@@ -25,7 +25,7 @@ def wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
 
 
 def fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """The column in a type that `wider` chose; ArrowInvalid where integers are beyond what floats hold."""
+    """Return the column cast to a type that `wider` chose; raise ArrowInvalid if floats cannot hold its integers."""
     if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(kind):
         column = pc.dictionary_decode(column)
     if pa.types.is_string(kind) and pa.types.is_temporal(column.type):

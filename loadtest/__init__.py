@@ -1,1 +1,1 @@
-"""Load on a service, by users who check their answers: `make loadtest`."""
+"""Load test of a service, with users that check their rows: `make loadtest`."""

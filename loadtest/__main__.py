@@ -18,11 +18,11 @@ from loadtest.shapes import SHAPES
 from loadtest.summary import summarized, write
 
 FINISH = 600
-"""Seconds that users may take to see their last rows."""
+"""Seconds that users may take to read their last rows."""
 
 
 def main() -> None:
-    """Arguments, then everything in turn."""
+    """Run the service with its users, then the embedded stream, and write the summary."""
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="all", help="how many users there are, and when")
     parser.add_argument("--seconds", type=float, default=120, help="how long they send")
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _emptied(out: Path, refuse: Callable[[str], NoReturn]) -> Path:
-    """Of an earlier test; nothing else is ever deleted."""
+    """Return the output folder, emptied of an earlier test; nothing else is ever deleted."""
     if out.exists() and not out.is_dir():
         refuse(f"--out {out} is no folder")
     if out.exists() and any(out.iterdir()) and not (out / SERVICE_LOG).is_file():
@@ -53,7 +53,7 @@ def _emptied(out: Path, refuse: Callable[[str], NoReturn]) -> Path:
 
 
 def load(url: str, out: Path, shape: str, seconds: float) -> None:
-    """Locust, as its own process: it has to be imported before whoever uses sockets."""
+    """Run Locust in a process of its own: it has to be imported before any module that uses sockets."""
     environment = os.environ | {
         "LOADTEST_OUT": str(out),
         "LOADTEST_SHAPE": shape,
@@ -73,7 +73,7 @@ def load(url: str, out: Path, shape: str, seconds: float) -> None:
 
 
 def embedded(events: int, out: Path) -> float:
-    """Events a second of `elsinore.stream`, measured in a process of its own."""
+    """Return events a second of `elsinore.stream`, measured in a process of its own."""
     command = [sys.executable, "-m", "loadtest.embedded", str(events), str(out / "embedded")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"ELSINORE_ENGINE": "ray"})
     try:
@@ -86,7 +86,7 @@ def embedded(events: int, out: Path) -> float:
 
 
 if __name__ == "__main__":
-    # Whoever runs it in the background may have had the one ignored; and the other would leave the service behind.
+    # A shell may ignore SIGINT in its background jobs, and SIGTERM's default would leave the service behind.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:

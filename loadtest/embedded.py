@@ -1,4 +1,4 @@
-"""How fast the embedded live stream is, over the same events and workload: `python -m loadtest.embedded EVENTS DIR`."""
+"""The rate of an embedded live stream over the same events and workload: `python -m loadtest.embedded EVENTS DIR`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATIENCE = 300.0
 
 
 def rate(events: int, folder: Path) -> float:
-    """Events a second, over files of as many events as an append has; one goes before, so that everything is warm."""
+    """Return events a second, over files of as many events as an append has. One file goes first as a warm-up."""
     coming = folder / "in"
     coming.mkdir(parents=True)
     number = -(-events // BATCH)

@@ -1,4 +1,4 @@
-"""What a sender knows: the rows that have to come of what it sent, where counting is enough to know them."""
+"""The rows that a sender must get for the events that it sent, for queries whose rows it can count."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import pyarrow.compute as pc
 from loadtest.stream import WINDOW
 
 Key = tuple[str, int, str]
-"""Of a row: its query, the start of its window, its district."""
+"""The key of a row: its query, the start of its window, its district."""
 
 COUNTED: Mapping[str, str] = {"requests": "Request", "travels": "Travel"}
-"""Queries whose rows a sender can count, and the type of events that they count."""
+"""Queries whose rows a sender can count, and the type of the events that they count."""
 
 
 @dataclass
 class Ledger:
-    """Kept by one sender, whose times only grow."""
+    """The record of one sender, whose times only grow."""
 
     due: dict[Key, dict[str, Any]] = field(default_factory=dict)
-    """The rows that were not seen yet; those of the last window may become more."""
+    """The rows that were not seen yet; the values of those of the last window may still grow."""
     seen: int = 0
     checked: int = 0
     wrong: list[str] = field(default_factory=list)
     latest: int = -1
 
     def note(self, events: pa.Table) -> None:
-        """Events that are about to be sent."""
+        """Record events that are about to be sent."""
         times = events.column("time")
         windows = pc.multiply(pc.divide(times, WINDOW), WINDOW)
         table = events.select(["type", "district", "duration", "speed"]).append_column("window", windows)
@@ -41,7 +41,7 @@ class Ledger:
         self.latest = max(self.latest, pc.max(times).as_py())
 
     def check(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Rows that came. Of each that can be counted there is one, and it is right."""
+        """Check rows that came: for each expected row of a counted query there is one, and it is right."""
         for row in rows:
             self.seen += 1
             query = row["query"]

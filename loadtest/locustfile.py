@@ -1,6 +1,6 @@
 """Users for Locust: each submits a workload, sends it a stream of rides, and reads and checks the rows.
 
-Locust patches sockets when it is imported, and has to be there before whoever uses them.
+Locust patches sockets when it is imported, so it must come before any module that uses them.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ SECONDS = float(os.environ["LOADTEST_SECONDS"])
 SHAPE = SHAPES[os.environ["LOADTEST_SHAPE"]]
 
 AHEAD = 64 * BATCH
-"""Events that a user has sent and its job has not taken, at most; what is sustained is what keeps up with that."""
+"""Largest number of events that a user has sent and its job has not taken; so no user sends faster than its job."""
 
 PATIENCE = 300.0
-"""Seconds within which all rows have to be there, after the last event."""
+"""Seconds after the last event within which all rows have to come."""
 
 NUMBERS = count()
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class Phases(LoadTestShape):
-    """As many users as the shape says, for as long as the test lasts."""
+    """The load: as many users as the shape says, for as long as the test lasts."""
 
     def tick(self) -> tuple[int, float] | None:
         done = (perf_counter() - self.start_time) / SECONDS
@@ -64,7 +64,7 @@ class Rider(User):
 
     @task
     def send(self) -> None:
-        """The next append, unless the job is far behind."""
+        """Send the next append, unless the job is far behind."""
         if self.sent - self.taken > AHEAD:
             self.look()
             sleep(0.1)
@@ -80,11 +80,11 @@ class Rider(User):
             self.read()
 
     def look(self) -> None:
-        """How far the job is."""
+        """Ask how many events the job has taken."""
         self.taken = int(self.timed("status", self.job.status).metrics.events)
 
     def read(self) -> bool:
-        """A page of rows, if there is one, and whether there was."""
+        """Read and check a page of rows, and return whether there was one."""
         page = self.timed("rows", lambda: next(self.job.pages(after=self.cursor), None))
         if page is None:
             return False
@@ -96,7 +96,7 @@ class Rider(User):
         return True
 
     def on_stop(self) -> None:
-        """All windows end, all rows come, and are kept for who knows how to count trends."""
+        """End all windows, wait for all rows, and save them for `loadtest.summary`, which counts the trends."""
         self.timed("append", lambda: self.job.send(END))
         end = monotonic() + PATIENCE
         while not self.ledger.complete and monotonic() < end:
@@ -111,7 +111,7 @@ class Rider(User):
         self.client.close()
 
     def keep(self) -> None:
-        """What was sent and what came, to be compared when the load is over."""
+        """Save what was sent and what came, to be compared after the load."""
         folder = OUT / "users"
         folder.mkdir(parents=True, exist_ok=True)
         rows = self.timed("result", self.job.result).to_arrow()
@@ -131,14 +131,14 @@ class Rider(User):
         (folder / f"{self.number}.json").write_text(json.dumps(told))
 
     def count(self) -> None:
-        """Wait until all events are counted: a job tells of it a little later than it is done with them."""
+        """Wait until the job has counted all events: it reports them a little after it has processed them."""
         end = monotonic() + PATIENCE
         while self.taken < self.sent + len(END) and monotonic() < end:
             sleep(0.1)
             self.look()
 
     def timed(self, name: str, call: Callable[[], T]) -> T:
-        """A call, and how long it took, for the report."""
+        """Return the result of a call, and report how long it took."""
         begun = monotonic()
         try:
             result = call()
@@ -163,7 +163,7 @@ class Rider(User):
 
 
 def keep_latencies(environment: Any, **_: Any) -> None:
-    """For the summary: what Locust has measured of each kind of request."""
+    """Save Locust's measurements of each kind of request for the summary."""
     told = {}
     for (name, _), entry in environment.stats.entries.items():
         parts = {f"p{part}": entry.get_response_time_percentile(part / 100) for part in (50, 95, 99)}

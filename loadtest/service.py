@@ -1,4 +1,4 @@
-"""A service for the time of a test, in processes of its own, all of which end with it."""
+"""A service for the duration of a test, in processes of its own, all of which end with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import httpx2
 import psutil
 
 START = 240
-"""Seconds that Ray and Spark may take."""
+"""Seconds that Ray and Spark may take to start."""
 STOP = 60
 
 SERVICE_LOG = "service.log"
@@ -23,7 +23,7 @@ SERVICE_LOG = "service.log"
 
 @contextmanager
 def service(folder: Path) -> Iterator[str]:
-    """The URL of a service that keeps its jobs in this folder."""
+    """Start a service that keeps its jobs in this folder, and yield its URL."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -39,7 +39,7 @@ def service(folder: Path) -> Iterator[str]:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """It and all that it started."""
+    """End a process and all its descendants."""
     try:
         below = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:

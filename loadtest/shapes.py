@@ -1,14 +1,14 @@
-"""How many users there are, second by second of a test."""
+"""The number of users over the time of a test."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 MOST = 3
-"""Users at a time. Each has a job, with a stream of Spark's and actors, on a machine that may be small."""
+"""Largest number of users at a time. Each has a job, with a Spark stream and actors, on a machine that may be small."""
 
 Shape = Callable[[float], int]
-"""From the part of the test that is over, 0 to 1, to users."""
+"""Maps the elapsed fraction of the test, 0 to 1, to a number of users."""
 
 
 def steady(_: float) -> int:
@@ -16,17 +16,17 @@ def steady(_: float) -> int:
 
 
 def burst(done: float) -> int:
-    """One, and for the third in the middle all at once."""
+    """Return one user, and all of them for the third in the middle."""
     return MOST if 1 / 3 <= done < 2 / 3 else 1
 
 
 def ramp(done: float) -> int:
-    """One more, and one more."""
+    """Return a number of users that grows in equal steps."""
     return min(MOST, 1 + int(done * MOST))
 
 
 def in_turn(done: float) -> int:
-    """Each of them for a third."""
+    """Return the users of the three other shapes in turn, each for a third."""
     number = min(2, int(done * 3))
     return (steady, burst, ramp)[number](done * 3 - number)
 

@@ -1,4 +1,4 @@
-"""What users send, and the workload that they send it to."""
+"""The events that users send, and the workload to which they send them."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ WITHIN 1 minute SLIDE 30 seconds
 WINDOW = 60
 
 BATCH = 1 << 15
-"""Events of an append."""
+"""Number of events in an append."""
 
 RATE = 60_000
-"""Events of a minute of the stream; it is sent much faster."""
+"""Events for each minute of the stream's time; they are sent much faster."""
 
 PAIRS = 200
-"""Of drivers and riders: twenty districts."""
+"""Number of pairs of a driver and a rider: twenty districts."""
 
 END = [{"type": "End", "time": 10**9}]
-"""An event so late that all windows are over."""
+"""An event so late that all windows have ended before it."""
 
 
 def rides(seed: int, events: int) -> pa.Table:
-    """The first events of a user's stream."""
+    """Return the first events of a user's stream."""
     return pa.Table.from_batches(generate(events, seed=seed, rate=RATE, groups=PAIRS))
 
 
 def appends(seed: int) -> Iterator[pa.Table]:
-    """A user's stream, append by append; it begins anew, at a later time, after a while."""
+    """Yield a user's stream, append by append; after a while the events repeat, at later times."""
     block = rides(seed, BATCH * 32)
     length = -(-(BATCH * 32) * 60 // RATE)
     for number in count():

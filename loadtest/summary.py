@@ -1,4 +1,4 @@
-"""What a test has shown: numbers, and the rows that are wrong."""
+"""The results of a load test: numbers, and the rows that are wrong."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ import elsinore
 from loadtest.stream import END, WORKLOAD, appends
 
 WANTED = 0.5
-"""Of the rate of the embedded stream."""
+"""The wanted rate, as a fraction of the embedded stream's."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """As it is written to `summary.json`."""
+    """The results, as they are written to `summary.json`."""
 
     users: int
     events: int
     seconds: float
     events_per_second: float
-    """That were acknowledged."""
+    """Events acknowledged a second."""
     taken_per_second: float
-    """Events, until the last of them was in its rows."""
+    """Events a second, until the last of them was in its rows."""
     requests: int
     requests_per_second: float
     latencies: dict[str, dict[str, float]]
-    """In milliseconds, by kind of request."""
+    """By kind of request: percentiles in milliseconds, and numbers of requests and failures."""
     embedded_events_per_second: float
     ratio: float
     rows: int
     checked: int
-    """Rows that were compared while the load went on."""
+    """Number of rows that were compared during the load."""
     wrong: list[str]
 
     @property
@@ -59,7 +59,7 @@ class Summary:
 
 
 def expected(number: int, count: int) -> elsinore.Result:
-    """The rows of what a user has sent, as one process counts them."""
+    """Return the rows for the events that a user has sent, as one process counts them."""
     stream = appends(number)
     sent = [next(stream) for _ in range(count)]
     end = pa.Table.from_pylist(END, pa.schema([(name, sent[0].schema.field(name).type) for name in END[0]]))
@@ -68,7 +68,7 @@ def expected(number: int, count: int) -> elsinore.Result:
 
 
 def differences(number: int, rows: pa.Table, here: pa.Table) -> list[str]:
-    """Rows that a user has and should not have, and the other way round."""
+    """Return messages about a user's rows that are missing, unexpected, different or repeated."""
     had, due = _keyed(rows), _keyed(here)
     missing = [f"user {number} misses the row {key} {due[key]}" for key in due.keys() - had.keys()]
     more = [f"user {number} has a row {key} that nothing explains" for key in had.keys() - due.keys()]
@@ -86,7 +86,7 @@ def _keyed(rows: pa.Table) -> dict[Any, Any]:
 
 
 def wrong_rows(folder: Path, users: Iterable[dict[str, Any]]) -> list[str]:
-    """Of all users, over all queries."""
+    """Return messages about what is wrong for each user, over all queries."""
     found: list[str] = []
     for user in users:
         number = user["number"]
@@ -102,7 +102,7 @@ def wrong_rows(folder: Path, users: Iterable[dict[str, Any]]) -> list[str]:
 
 
 def summarized(folder: Path, embedded: float) -> Summary:
-    """Everything that users and Locust have left in a folder."""
+    """Return the summary of what users and Locust have left in a folder."""
     users = [json.loads(path.read_text()) for path in sorted((folder / "users").glob("*.json"))]
     measured = json.loads((folder / "latencies.json").read_text())
     acknowledged = sorted(tuple(one) for user in users for one in user["acknowledged"])
@@ -132,7 +132,7 @@ def summarized(folder: Path, embedded: float) -> Summary:
 
 
 def _sustained(acknowledged: Sequence[tuple[float, int]]) -> tuple[int, float]:
-    """Events after the first append, and the seconds in which they were acknowledged."""
+    """Return the number of events after the first append, and the seconds in which they were acknowledged."""
     if len(acknowledged) < 2:
         return 0, 0.0
     return sum(events for _, events in acknowledged[1:]), acknowledged[-1][0] - acknowledged[0][0]

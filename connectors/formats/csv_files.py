@@ -1,7 +1,7 @@
-"""CSV: a line is an event (no line breaks inside quotes), the first line names the columns, an empty cell is null.
+"""CSV files: a line is an event (no line break in quotes), the first names the columns, an empty cell is null.
 
-Arrow parses block by block with the types that the first block suggests. A block that it refuses is parsed again
-as texts, and only the lines that do not fit are lost.
+Arrow parses block by block with the types that the first block suggests. A block that it refuses is parsed again as
+texts, and only the lines that do not fit are lost.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from elsinore.connectors.tables import unique
 from elsinore.connectors.values import EXACT_IN_FLOAT, may_be_rounded
 
 NULLS = tuple(pacsv.ConvertOptions().null_values)
-"""How an empty cell of a column of numbers is spelt: "", NA, NaN, null and the like."""
+"""Spellings of an empty cell in a column of numbers: "", NA, NaN, null and the like."""
 
 
 LOOK = 2 << 20
-"""How many bytes of a file are looked at to learn its columns' types."""
+"""Bytes at the start of a file from which the types of its columns are inferred."""
 
 WHOLE = r"^[+-]?\d+$"
 
 SAMPLE = 10_000
-"""How many texts of a column are looked at one by one."""
+"""Number of texts of a column that are examined one by one."""
 
 TIMES = 0.5
-"""The share of the times that have to be numbers, so that all are to be."""
+"""The least share of numbers that makes the time column one of numbers."""
 
 Numbers = npt.NDArray[np.int64]
 
 
 class CsvFile:
-    """One CSV file. `types` may widen while it is read: nothing to anything, integers to floats."""
+    """One CSV file. `types` may widen while it is read: null to any type, integers to floats."""
 
     total = None
 
@@ -72,7 +72,7 @@ class CsvFile:
         return _without_nulls(self._first.column(column)).drop_null().slice(0, 100)
 
     def _look_for_times(self) -> None:
-        """Finds the first block with a time in it, where the first lines have none."""
+        """Find the first block with a time in it, if the first lines have none."""
         for block in self._blocks:
             body = _split(block)[1] if block.first == 1 else block
             texts = self._texts(body, self._columns, DeadLetters())[0] if body.data.strip() else self._first
@@ -98,7 +98,7 @@ class CsvFile:
         return self._salvage(block, names, letters)
 
     def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
-        """The quick way: everything is as expected."""
+        """Parse a block with the expected types: the fast path."""
         table = pacsv.read_csv(
             pa.BufferReader(block.data),
             read_options=pacsv.ReadOptions(column_names=self._columns),
@@ -114,7 +114,7 @@ class CsvFile:
         return Chunk(batch, self.source, "line", numbers)
 
     def _salvage(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
-        """The slow way: parse as texts, then see which of them fit."""
+        """Parse a block as texts, and bury the lines that do not fit: the slow path."""
         texts, numbers = self._texts(block, names, letters)
         self._suggest(texts)
         arrays, dead = [], np.zeros(len(texts), bool)
@@ -131,7 +131,7 @@ class CsvFile:
         return Chunk(batch, self.source, "line", None if numbers is None else numbers[~dead])
 
     def _column(self, name: str, texts: pa.Array) -> tuple[pa.Array, npt.NDArray[np.bool_]]:
-        """A column in its type, and which of its texts do not fit."""
+        """Return a column in its type, and a mask of its texts that do not fit."""
         kind = self.types[name]
         if name == self._names.type or kind == pa.string():
             return _without_empty(texts), np.zeros(len(texts), bool)
@@ -146,8 +146,10 @@ class CsvFile:
         return values, pc.and_(values.is_null(), texts.is_valid()).to_numpy(zero_copy_only=False)
 
     def _texts(self, block: Block, names: Sequence[str], letters: DeadLetters) -> tuple[pa.RecordBatch, Numbers | None]:
-        """All columns as texts, lines with too few or too many cells left out, and the lines' numbers if they are
-        known (a line break inside quotes makes them unknown)."""
+        """Return all columns as texts, and the numbers of their lines; bury lines with too few or too many cells.
+
+        The numbers are None if a line break inside quotes makes them unknown.
+        """
         bad: list[pacsv.InvalidRow] = []
 
         def leave_out(row: pacsv.InvalidRow) -> str:
@@ -176,7 +178,7 @@ class CsvFile:
         return batch, np.delete(lines, [row.number - 1 for row in bad]) if known else None
 
     def _suggest(self, texts: pa.RecordBatch) -> None:
-        """Gives a type to the columns that have none yet."""
+        """Choose a type for the columns that have none yet."""
         for name in texts.schema.names:
             if pa.types.is_null(self.types[name]):
                 share = TIMES if name == self._names.time else 0.99
@@ -185,9 +187,9 @@ class CsvFile:
 
 
 def _suggested(texts: pa.Array, share: float) -> pa.DataType:
-    """Integers, floats or truth values where all texts are such; nothing where there is no text.
+    """Return integers, floats or truth values if all texts are such; null if there is no text.
 
-    Where some do not fit, a sample decides whether enough of them do: a few mangled lines must not turn a column of
+    If some do not fit, a sample decides whether enough of them do: a few mangled lines must not turn a column of
     numbers into one of texts.
     """
     if texts.null_count == len(texts):
@@ -205,8 +207,10 @@ def _suggested(texts: pa.Array, share: float) -> pa.DataType:
 
 
 def _floats(texts: pa.Array) -> pa.Array:
-    """The texts as floats, but null for numbers that none is near: whole ones beyond 2**53, and those that are too
-    large. Rounded, two of them could pass for one."""
+    """Return the texts as floats, null for numbers beyond float precision.
+
+    These are whole numbers beyond 2**53, and numbers that are too large. Rounded, two of them could become equal.
+    """
     floats = cast_or_null(texts, pa.float64())
     bounds = pc.min_max(floats)
     largest = max((abs(bound.as_py()) for bound in bounds.values() if bound.is_valid), default=0.0)
@@ -234,7 +238,7 @@ def _without_nulls(texts: pa.Array) -> pa.Array:
 
 
 def _without_empty(values: pa.Array) -> pa.Array:
-    """Null for empty texts."""
+    """Return values with null for empty texts."""
     if values.type != pa.string():
         return values
     empty = pc.equal(pc.binary_length(values), 0)
@@ -242,7 +246,7 @@ def _without_empty(values: pa.Array) -> pa.Array:
 
 
 def _readable(data: bytes) -> bytes:
-    """The same lines in UTF-8: a byte that is none becomes the replacement character."""
+    """Return the same lines in UTF-8, with the replacement character for invalid bytes."""
     return data if data.isascii() else data.decode("utf-8", "replace").encode()
 
 
@@ -252,7 +256,7 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
 
 
 def _split(block: Block) -> tuple[bytes, Block]:
-    """The header line and the lines behind it."""
+    """Return the header line, and the block of lines after it."""
     header, _, body = block.data.partition(b"\n")
     return header, Block(body, block.first + 1)
 

@@ -1,8 +1,8 @@
-"""JSON lines: an object a line.
+"""Files of JSON lines: each line is an object.
 
-Arrow parses block by block. A block that it refuses, or that it must not see, is parsed line by line with the
-json module, and only the lines that do not fit are lost. Texts stay texts, whatever they look like; only the time
-column is read as ISO-8601 where it holds texts.
+Arrow parses block by block. A block that it refuses, or that it cannot parse safely, is parsed line by line with the
+json module, and only the lines that do not fit are lost. Texts stay texts, whatever they contain; only a time column of
+texts is read as ISO-8601.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from elsinore.connectors.feed import Chunk, Names, require
 from elsinore.connectors.values import fit, is_null, may_be_rounded, says_no_number, type_of
 
 SAMPLE = 20_000
-"""How many lines, evenly spread over a block, are looked at to learn the columns and their types."""
+"""Number of lines, evenly spread over a block, from which the columns and their types are inferred."""
 
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -34,7 +34,7 @@ Line = tuple[int, dict[str, Any]]
 
 
 class JsonLines:
-    """One file of JSON lines. `types` may widen while it is read: nothing to anything, integers to floats."""
+    """One file of JSON lines. `types` may widen while it is read: null to any type, integers to floats."""
 
     total = None
 
@@ -61,7 +61,7 @@ class JsonLines:
         return fit(values[:100], self.types[column])[0].drop_null()
 
     def _look_for_times(self) -> None:
-        """Finds the first block with a time in it, where the first block has none."""
+        """Find the first block with a time in it, if the first block has none."""
         for block in self._blocks:
             found = _sample(block)
             if any(not is_null(event.get(self._names.time)) for event in found):
@@ -84,7 +84,7 @@ class JsonLines:
         return self._salvage(block, names, letters)
 
     def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
-        """The quick way: everything is as expected."""
+        """Parse a block with the expected types: the fast path."""
         schema = pa.schema([(name, self.types[name]) for name in names])
         options = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
         table = pajson.read_json(pa.BufferReader(block.data), parse_options=options)
@@ -93,7 +93,7 @@ class JsonLines:
         return Chunk(batch, self.source, "line", numbers)
 
     def _salvage(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
-        """The slow way: line by line."""
+        """Parse a block line by line, and bury the lines that do not fit: the slow path."""
         lines = list(self._objects(block, letters))
         bad: set[int] = set()
         arrays = []
@@ -113,7 +113,7 @@ class JsonLines:
         return Chunk(batch.take(pa.array(good, pa.int64())), self.source, "line", [lines[row][0] for row in good])
 
     def _objects(self, block: Block, letters: DeadLetters) -> Iterator[Line]:
-        """The lines that are objects, with their numbers; the others are buried."""
+        """Yield the lines that are objects, with their numbers; bury the others."""
         for number, line in enumerate(block.data.split(b"\n"), block.first):
             if line.strip():
                 event = _object(line)
@@ -124,13 +124,13 @@ class JsonLines:
                     letters.bury(event, Where(self.source, "line", number), text)
 
     def _look_for_new(self, block: Block, columns: Sequence[str]) -> None:
-        """Learns the type of a column that is asked for and was not seen so far."""
+        """Infer the type of a requested column that has not been seen so far."""
         unknown = [name for name in columns if pa.types.is_null(self.types.get(name, pa.null()))]
         if any(json.dumps(name).encode() in block.data for name in unknown):
             self._suggest(_sample(block), unknown)
 
     def _suggest(self, events: Sequence[dict[str, Any]], names: Iterable[str]) -> None:
-        """Gives a type to columns that have none yet."""
+        """Choose a type for these columns from the events that have them."""
         for name in names:
             if any(name in event for event in events):
                 self.types[name] = type_of([event.get(name) for event in events])
@@ -139,7 +139,7 @@ class JsonLines:
 
 
 def _infinite(array: pa.Array) -> list[int]:
-    """The rows with numbers too large for a float: JSON has no other infinity."""
+    """Return the rows with numbers too large for a float: JSON has no other infinity."""
     if not pa.types.is_floating(array.type):
         return []
     return np.flatnonzero(pc.is_inf(array).fill_null(False).to_numpy(zero_copy_only=False)).tolist()
@@ -152,7 +152,7 @@ def _sample(block: Block) -> list[dict[str, Any]]:
 
 
 def _object(line: bytes) -> dict[str, Any] | str:
-    """The object on a line, or why there is none."""
+    """Return the object on a line, or the reason why there is none."""
     try:
         event = _DECODER.decode(line.decode().lstrip(BYTE_ORDER_MARK))
     except UnicodeDecodeError as error:
@@ -172,8 +172,11 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _safe(block: Block) -> bool:
-    """Whether Arrow may parse this: UTF-8, which it does not check, without NaN, which it takes for a number, and with
-    a brace at the start of every line, for a null there makes it crash."""
+    """Return whether Arrow may parse this block.
+
+    It must be UTF-8, which Arrow does not check, and must not hold NaN, which Arrow reads as a number. Every line must
+    begin with a brace: Arrow crashes at a null there.
+    """
     data = block.data
     if says_no_number(data):
         return False

@@ -1,4 +1,4 @@
-"""Rows as JSON lines: numbers with all their digits, times as ISO-8601. Written by Arrow, column by column."""
+"""Rows as JSON lines: numbers with all their digits, times as ISO-8601. Arrow formats them column by column."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from elsinore.connectors.rows.columns import NUMBER
 
 
 def json_rows(batch: pa.RecordBatch, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """The lines of these rows, each with the columns of its query alone."""
+    """Yield the rows as lines, each with only the columns of its query."""
     for rows in _by_query(batch):
         yield json_lines(rows, columns[rows.column("query")[0].as_py()])
 
 
 def json_lines(rows: pa.RecordBatch, names: Sequence[str]) -> str:
-    """Each row as an object of these columns."""
+    """Return lines with each row as an object of these columns."""
     keys = [f"{', ' if place else '{'}{json.dumps(name)}: " for place, name in enumerate(names)]
     cells = [cell for key, name in zip(keys, names, strict=True) for cell in (key, _cells(rows, name))]
     return "".join(pc.binary_join_element_wise(*cells, "}\n", "").to_pylist())
 
 
 def _by_query(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Slices of one query each, in order."""
+    """Yield slices of one query each, in order."""
     codes = coded_texts(batch.column("query")).indices.to_numpy()
     starts = [0, *(np.flatnonzero(np.diff(codes)) + 1).tolist(), len(codes)]
     for start, end in pairwise(starts):
@@ -38,14 +38,14 @@ def _by_query(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def _cells(rows: pa.RecordBatch, name: str) -> pa.Array:
-    """The JSON of each value."""
+    """Return the JSON of each value."""
     column, field = rows.column(name), rows.schema.field(name)
     if (is_text(field.type) or is_coded_text(field.type)) and NUMBER not in (field.metadata or {}):
         coded = coded_texts(column)
         words = pa.array([json.dumps(word, ensure_ascii=False) for word in coded.dictionary.to_pylist()], pa.string())
         column = words.take(coded.indices)
     elif pa.types.is_temporal(field.type):
-        # Arrow writes a blank between date and time; zone and fraction are as ISO-8601 wants them.
+        # Arrow writes a space between date and time; it writes zone and fraction as in ISO-8601.
         iso = pc.replace_substring(as_texts(column), " ", "T", max_replacements=1)
         column = pc.binary_join_element_wise('"', iso, '"', "")
     return column.cast(pa.string()).fill_null("null")

@@ -1,4 +1,4 @@
-"""Parquet: only the columns that are asked for are read, a few hundred thousand events at a time."""
+"""Parquet files: only the columns that are asked for are read, a few hundred thousand events at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROWS = 1 << 18
 
 @dataclass(frozen=True)
 class Spread:
-    """A row group: the bytes that it takes up, and the least and the greatest value of a column."""
+    """A row group: its byte range, its number of events, and the least and the greatest value of a column."""
 
     start: int
     end: int
@@ -28,7 +28,7 @@ class Spread:
 
 
 def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
-    """By row group; None, where one of them does not tell."""
+    """Return the spread of each row group; None if one has no statistics, or its bounds cannot be converted."""
     at = file.schema_arrow.names.index(column)
     footer = file.metadata
     found = []
@@ -42,14 +42,14 @@ def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
         try:
             bounds = pa.array([told.min, told.max], file.schema_arrow.field(column).type)
         except (OverflowError, ValueError):
-            # A time that no datetime holds; whoever reads the events finds out which are dead.
+            # A time that no datetime can hold. Which events are dead is found when they are read.
             return None
         found.append(Spread(start, end, group.num_rows, bounds))
     return found
 
 
 def has_all(file: pq.ParquetFile, column: str) -> bool:
-    """Does the file tell that a value is there for every event, and that it is no empty text and no NaN?"""
+    """Return whether the statistics show that every event has a value, and that none is an empty text or NaN."""
     names = file.schema_arrow.names
     if column not in names or pa.types.is_floating(file.schema_arrow.field(column).type):
         return False
@@ -62,7 +62,7 @@ def has_all(file: pq.ParquetFile, column: str) -> bool:
 
 
 class ParquetFile:
-    """One Parquet file. It is opened again when it is read: of many files only one stays open."""
+    """One Parquet file. It is opened again for each read, so of many files only one is open at a time."""
 
     def __init__(self, path: Path, names: Names) -> None:
         self._path = path

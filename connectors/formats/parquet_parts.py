@@ -14,10 +14,10 @@ from elsinore.connectors.widening import fitted, wider
 
 
 class ParquetParts:
-    """Every part is at least as wide as the one before it, so there are few."""
+    """The parts of a Parquet file. Every part is at least as wide as the part before it, so there are few."""
 
     def __init__(self, stem: Path, columns: Sequence[str]) -> None:
-        """`stem` is a path beside which the parts may lie."""
+        """Write the parts beside the path `stem`."""
         self._stem = stem
         self._schema = pa.schema([(name, pa.null()) for name in columns])
         self._paths: list[Path] = []
@@ -34,7 +34,7 @@ class ParquetParts:
         self._part(schema).write_table(table)
 
     def join(self, stream: IO[bytes]) -> None:
-        """Writes all parts as one file, and removes them."""
+        """Write all parts as one file, and delete them."""
         self._finish()
         schema = self._schema
         for table in self._tables():
@@ -50,7 +50,7 @@ class ParquetParts:
             path.unlink(missing_ok=True)
 
     def _part(self, schema: pa.Schema) -> pq.ParquetWriter:
-        """The part for rows of this schema; a new one where it is wider than before."""
+        """Return the writer for rows of this schema, of a new part if the schema is wider than before."""
         if self._writer is None or not schema.equals(self._schema):
             self._finish()
             self._paths.append(self._stem.with_name(f"{self._stem.name}{len(self._paths)}"))
@@ -71,7 +71,7 @@ class ParquetParts:
 
 
 def _storable(rows: pa.Table) -> pa.Table:
-    """With texts for timestamps of seconds that are too far away for milliseconds, the coarsest that Parquet has."""
+    """Return rows with timestamps of seconds as texts if milliseconds, Parquet's coarsest unit, cannot hold them."""
     for place, column in enumerate(rows.columns):
         if (
             pa.types.is_timestamp(column.type)
@@ -92,7 +92,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
 
 
 def _with_text(rows: pa.Table, schema: pa.Schema) -> pa.Schema:
-    """The schema, with text for columns that would lose digits of these rows."""
+    """Return the schema, with text for columns that would lose digits of these rows."""
     fields = [(field.name, _lossless(rows.column(field.name), field.type)) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
 

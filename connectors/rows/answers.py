@@ -1,6 +1,6 @@
-"""Rows as their reader has them: windows in the reader's own times, put in order.
+"""Rows as their reader gets them: windows in the reader's own times, and the rows in order.
 
-Nothing of what made the rows is known here, so a run, and a service far away, answer alike.
+This module does not know how the rows were made, so a local run and a remote service return them in the same way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from elsinore.connectors.rows.columns import Values, arrow, joined, taken
 
 Columns = Mapping[str, tuple[str, ...]]
-"""The columns of each query's rows behind the window: grouping attributes, then the items of RETURN."""
+"""The columns of each query's rows after the window: grouping attributes, then the items of RETURN."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,14 @@ class Answers:
         return len(self.window_start)
 
     def head(self, count: int) -> Mapping[str, Values]:
-        """All columns, of the first rows."""
+        """Return the first rows of all columns."""
         columns = {"window_start": self.window_start, "window_end": self.window_end, **self.columns}
         return {name: column[:count] for name, column in columns.items()}
 
 
 def ordered(rows: Answers) -> Answers:
-    """By window, then by group."""
-    # No two rows of a window have the same group, so columns behind the groups never decide; some are Arrow's, too.
+    """Sort rows by window, then by group."""
+    # No two rows of a window have the same group, so Arrow columns after the groups are keys too, but never decide.
     keys = [arrow(rows.window_start), *(column for column in rows.columns.values() if isinstance(column, pa.Array))]
     names = [str(number) for number in range(len(keys))]
     order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
@@ -54,7 +54,7 @@ def ordered(rows: Answers) -> Answers:
 
 
 def united(parts: Sequence[Answers]) -> Answers:
-    """Parts of one query's rows as one, in order."""
+    """Join parts of one query's rows, in order."""
     return ordered(
         Answers(
             parts[0].query,

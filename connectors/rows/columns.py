@@ -1,7 +1,7 @@
-"""Columns of rows: parts laid one after another, and numbers of any size as Arrow.
+"""Columns of rows: concatenation of parts, and conversion of numbers of any size to Arrow.
 
-A number is never rounded to fit a column. Where int64 or float64 would have to, the column
-is decimal256 (integers of up to 76 digits) or text with all digits.
+A number is never rounded to fit a column. Where int64 or float64 would round it, the column is decimal256 (integers of
+up to 76 digits) or text with all digits.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Values: TypeAlias = npt.NDArray[Any] | pa.Array
 DECIMAL = pa.decimal256(76, 0)
 
 NUMBER = b"number"
-"""A text column whose field has this key in its metadata holds numbers with more digits than any number column."""
+"""Metadata key of the field of a text column that holds numbers with more digits than any numeric column."""
 
 
 def joined(parts: Sequence[Values]) -> Values:
-    """The parts one after another, in a form that holds each value as it is."""
+    """Concatenate the parts, in a form that holds each value unchanged."""
     if len(parts) == 1:
         return _plain(parts[0]) if isinstance(parts[0], pa.Array) else parts[0]
     if all(isinstance(part, pa.Array) for part in parts):
@@ -40,37 +40,37 @@ def joined(parts: Sequence[Values]) -> Values:
 
 
 def arrow(values: Values) -> pa.Array:
-    """As the narrowest Arrow column that holds every value as it is."""
+    """Return the narrowest Arrow column that holds every value unchanged."""
     if isinstance(values, pa.Array):
         return _plain(values)
     return pa.array(values) if values.dtype != object else _fitting(values.tolist())
 
 
 def listed(values: Values) -> list[Any]:
-    """As Python values: int, float, Decimal, str, datetime (a text where its year is beyond 1 to 9999), None."""
+    """Return Python values: int, float, Decimal, str, datetime (text if its year is not in 1 to 9999), None."""
     items: list[Any] = as_python(values) if isinstance(values, pa.Array) else values.tolist()
     return items
 
 
 def taken(values: Values, order: pa.Array) -> Values:
-    """The values at these places."""
+    """Return the values at these places."""
     return values.take(order) if isinstance(values, pa.Array) else values[order.to_numpy()]
 
 
 def whole(times: pa.Array) -> Values:
-    """Times that are numbers, with those that are whole as integers."""
+    """Return numeric times, with whole floats as integers."""
     if not pa.types.is_floating(times.type):
         return times
     return objects(int(time) if time.is_integer() else time for time in times.to_pylist())
 
 
 def exactly(numbers: pa.Array) -> Values:
-    """Numbers that were too large for a column of numbers, as they are: int, float, Decimal, None."""
+    """Return numbers that were too large for a numeric column as Python values: int, float, Decimal, None."""
     return objects(None if digits is None else number(digits) for digits in numbers.cast(pa.string()).to_pylist())
 
 
 def number(digits: str) -> int | float | Decimal:
-    """What `text` was given; Python's own int refuses more than 4,300 digits."""
+    """Return the number that `text` wrote; Python's int refuses more than 4,300 digits."""
     if digits.lstrip("-").isdigit():
         return int(Decimal(digits))
     decimal = Decimal(digits)
@@ -78,7 +78,7 @@ def number(digits: str) -> int | float | Decimal:
 
 
 def text(value: object) -> str:
-    """With all digits: Python's own str refuses integers of more than 4,300."""
+    """Return a number with all its digits; Python's str refuses integers of more than 4,300."""
     return format(Decimal(value), "f") if isinstance(value, int) else str(value)
 
 
@@ -87,7 +87,7 @@ def _plain(values: pa.Array) -> pa.Array:
 
 
 def objects(values: Iterable[object]) -> npt.NDArray[Any]:
-    """Values of any size, one beside the other."""
+    """Return the values as an array of objects."""
     items = list(values)
     array = np.empty(len(items), dtype=object)
     array[:] = items

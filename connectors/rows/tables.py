@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Rows(Protocol):
-    """Rows of one query as graph actors hand them out: columns by name, and bounds of windows in ticks."""
+    """Rows of one query as graph actors return them: columns by name, and bounds of windows in ticks."""
 
     @property
     def query(self) -> str: ...
@@ -37,12 +37,12 @@ NULL = pa.null()
 
 
 def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
-    """Which columns each query of a checked workload answers with."""
+    """Return the columns of each query's rows, for a checked workload."""
     return {query.name: (*query.groups, *(item.label for item in query.aggregates)) for query in workload.queries}
 
 
 def answers(parts: Iterable[Rows], columns: Columns, clock: Clock) -> dict[str, Answers]:
-    """Rows as they came, put in order: by query as the workload has them, then by window, then by group."""
+    """Return the rows of each query, queries in the order of the workload, rows sorted by window and group."""
     found: dict[str, list[Rows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
@@ -61,17 +61,17 @@ def _shown(parts: Sequence[Rows], clock: Clock) -> Answers:
 
 
 def _times(ticks: npt.NDArray[np.int64], clock: Clock) -> Values:
-    """In the unit and form of the input; a whole number of units is an int unless the input's times were floats."""
+    """Return ticks in the unit and form of the input; whole units are ints unless the input's times were floats."""
     return whole(clock.show(ticks)) if pa.types.is_integer(clock.form) else clock.show(ticks)
 
 
 def form_of(clock: Clock) -> pa.DataType:
-    """What bounds of windows are where there is no row to tell."""
+    """Return the type of window bounds, for a table without rows."""
     return clock.show(np.empty(0, np.int64)).type
 
 
 def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, approximate: bool) -> pa.Table:
-    """One table: query, window, and every column of any query, null where a row's query has none such."""
+    """Return one table: query, window, and every column of any query, null where a row's query does not have it."""
     names = dict.fromkeys(name for query in columns.values() for name in query)
     fixed = {
         "query": pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string()),
@@ -88,13 +88,13 @@ def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, app
 
 
 def _meaning(parts: Sequence[Values], kind: pa.DataType) -> dict[bytes, bytes] | None:
-    """Says of a text column that its texts are numbers with all their digits."""
+    """Return metadata that marks a text column as numbers with all their digits; None for any other column."""
     numbers = all(isinstance(part, np.ndarray) or part.null_count == len(part) for part in parts)
     return {NUMBER: b"true"} if numbers and pa.types.is_string(kind) else None
 
 
 def narrowed(rows: pa.Table) -> pa.Table:
-    """Without decimal256, which Polars does not read."""
+    """Return rows without decimal256, which Polars does not read."""
     for index, field in enumerate(rows.schema):
         if pa.types.is_decimal256(field.type):
             rows = rows.set_column(index, field.name, _narrow(rows.column(index)))
@@ -109,7 +109,7 @@ def _narrow(decimals: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: str, time_column: str) -> pa.Table:
-    """Events that came behind the watermark, with the user's names and times."""
+    """Return events that came behind the watermark, with the user's column names and times."""
     if not batches:
         return pa.table({type_column: pa.array([], pa.string()), time_column: pa.array([], clock.form)})
     events = pa.concat_tables([pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive")
@@ -122,7 +122,7 @@ def _values(rows: Answers, name: str) -> Values:
 
 
 def _column(parts: Sequence[Values], form: pa.DataType = NULL) -> pa.Array:
-    """One column over several queries, of that form where nothing tells: nulls adopt the type of the others."""
+    """Concatenate the parts of several queries. Nulls take the type of other parts, or `form` if there is no other."""
     arrays = [arrow(part) for part in parts]
     types = {array.type for array in arrays} - {pa.null()}
     if len(types) > 1:

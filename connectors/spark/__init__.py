@@ -1,1 +1,1 @@
-"""Spark's part: it reads events, cleans them, and deals them out to where they are evaluated."""
+"""Reading and cleaning of events with Spark, and their routing to graph actors."""

@@ -1,4 +1,4 @@
-"""Columns of a Spark DataFrame as the engine wants them, as expressions: no row is ever a Python object."""
+"""Cleaning of a Spark DataFrame for the engine, as expressions: no row ever becomes a Python object."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 TYPE, TICKS, DEAD, EVENT = "type", "ticks", "dead", "event"
-"""Of what comes out: the type of an event, its time, why it cannot be used, null where it can, and, where
-somebody asked for it, all of it as JSON."""
+"""Columns of the result: an event's type, its time, why it is dead (null if it is not) and, if asked for, its JSON."""
 
 CORRUPT = "_corrupt_record"
-"""What Spark puts a line in that it cannot read."""
+"""The column into which Spark puts a line that it cannot read."""
 
 ATTRIBUTE = "a_"
-"""In front of the names of attributes, so that these may be any."""
+"""Prefix of the columns of attributes, so that attributes may have any name."""
 
 MICROSECONDS = 10**6
 
@@ -35,7 +34,7 @@ PLAIN = (*WHOLE, *FLOATING, *TIMES, T.StringType, T.BooleanType, T.NullType)
 
 
 def readable(frame: DataFrame, names: Names, columns: Iterable[str]) -> bool:
-    """Are these columns of types whose values Spark and Arrow have alike?"""
+    """Return whether these columns are of types whose values Spark and Arrow represent alike."""
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     times = (*WHOLE, *FLOATING, *TIMES)
     return (
@@ -46,7 +45,7 @@ def readable(frame: DataFrame, names: Names, columns: Iterable[str]) -> bool:
 
 
 def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
-    """Type, time in ticks, why an event is dead, and the attributes that queries read; with all of it, if asked."""
+    """Return type, time in ticks, why an event is dead, and these attributes; with `whole`, also the event as JSON."""
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     named, timed = _column(names.type), _column(names.time)
     kind = kinds[names.time]
@@ -83,7 +82,7 @@ def _attribute(name: str, kind: T.DataType) -> Column:
     if isinstance(kind, WHOLE):
         return column.cast("long")
     if isinstance(kind, FLOATING):
-        # No sum survives infinities. Zero gets one sign: it is one value wherever it decides who goes where.
+        # Infinities make every sum useless. Zero gets one sign, so that routing by it sees one value.
         values = column.cast("double")
         return F.when(F.abs(values) < float("inf"), values + 0.0)
     return column
@@ -109,7 +108,7 @@ def _ticks(time: Column, kind: T.DataType, clock: Clock) -> Column:
 
 
 def _ticks_of(micros: Column, per_second: int) -> Column:
-    """Return microseconds as ticks, without a step that would be too large for 64 bits where the ticks are not."""
+    """Return microseconds as ticks; no step needs more than 64 bits, unless the ticks do."""
     common = gcd(per_second, MICROSECONDS)
     ticks, each = per_second // common, MICROSECONDS // common
     if each == 1:

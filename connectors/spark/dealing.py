@@ -1,8 +1,8 @@
-"""Who gets which event: routes and key groups, as DataFrame expressions (HAMLET, Section 3.3).
+"""Routing of events to graph actors: routes and key groups, as DataFrame expressions (HAMLET, Section 3.3).
 
-Of each event Spark says in which key group it is along each route, or that the route does not want it. Events stay
-where they are: their blocks are handed to all graph actors, and each takes those of its key groups. To send every row
-through a shuffle would cost more than all else that Spark does (docs/decisions/009-runtime.md).
+For each event Spark computes its key group along each route, or that the route does not take it. Events stay where they
+are: their blocks are handed to all graph actors, and each actor takes the events of its key groups. A shuffle of every
+row would cost more than everything else that Spark does (docs/decisions/009-runtime.md).
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 KIND, GROUP = "kind", "g_"
-"""The number of a type; and, with the number of a route behind it, the key group along it."""
+"""The column of the number of a type, and the prefix of columns of key groups, before the number of the route."""
 
 OTHER = -1
-"""The number of all types that no query names; and the key group of an event along a route that does not want it."""
+"""The number of all types that no query names, and the key group of an event along a route that does not take it."""
 
 BEGINNING = -(2**62)
-"""Before all times that are counted; and the watermark where it does not matter."""
+"""A tick before all times that are counted; also the watermark where there is none."""
 
 
 @dataclass(frozen=True)
 class Deal:
-    """How the events of a stream are dealt out."""
+    """The routing of the events of a stream."""
 
     routes: tuple[Route, ...]
     groups: int
     types: tuple[str, ...]
-    """Numbered by their place here."""
+    """The types that queries name, each numbered by its place here."""
     watermark: int = BEGINNING
-    """Events before it are late."""
+    """In ticks; events before it are late."""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(sorted({column for route in self.routes for column in route.columns}))
 
     def dealt(self, events: DataFrame) -> DataFrame:
-        """Kind, ticks and attributes of the good events that some route wants, and their key groups."""
+        """Return kind, ticks and attributes of the good events that some route takes, and their key groups."""
         good = events.where(F.col(DEAD).isNull() & ~self._late() & self._named())
         dealt = good.select(
             self._kind().alias(KIND),
@@ -61,7 +61,7 @@ class Deal:
 
     @cached_property
     def _all_types(self) -> frozenset[str] | None:
-        """That some route wants; None, if one wants all there are."""
+        """Return the types that some route takes; None if a route takes all types."""
         types = [route.types for route in self.routes]
         return None if None in types else frozenset[str]().union(*(one for one in types if one is not None))
 
@@ -71,7 +71,7 @@ class Deal:
     def _group(self, route: Route) -> Column:
         groups = F.lit(self.groups)
         group = F.pmod(F.hash(*map(_attribute, route.keys)), groups) if route.keys else F.lit(route.home(self.groups))
-        # Events of types that no route wants are gone already.
+        # Events of types that no route takes have been filtered out already.
         typed = F.lit(True) if route.types == self._all_types else _of_types(route)
         return F.when(_in_partition(route) & typed, group).otherwise(F.lit(OTHER)).cast("short")
 
@@ -83,7 +83,7 @@ class Deal:
         return F.coalesce(F.element_at(codes, F.col(TYPE)), F.lit(OTHER)).cast("short")
 
     def lost(self, events: DataFrame) -> DataFrame:
-        """Dead and late events as they came, and why they are in no row."""
+        """Return dead and late events as they were read, and why they count in no row."""
         late = F.when(self._late(), F.lit(LATE))
         reasons = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
         lost = reasons.where(F.col("reason").isNotNull())
@@ -91,7 +91,7 @@ class Deal:
         return lost
 
     def counts(self) -> list[Column]:
-        """What is to be known of a batch, one number each: every event is dead, late, unmatched or matched."""
+        """Return the aggregates of a batch, one number each: every event is dead, late, unmatched or matched."""
         there = F.col(DEAD).isNull()
         good = there & ~self._late()
         seen = reduce(lambda one, other: one | other, map(_of_types, self.routes))
@@ -107,7 +107,7 @@ class Deal:
 
 
 def in_slices(events: DataFrame, cuts: Sequence[int], seeds: Sequence[int]) -> DataFrame:
-    """For events in no order: a Spark partition for each slice of time, cut at these ticks.
+    """Return unordered events repartitioned: one Spark partition for each slice of time, cut at these ticks.
 
     `seeds`: numbers that Spark's hash sends to partition 0, 1, 2 ...
     """
@@ -117,8 +117,8 @@ def in_slices(events: DataFrame, cuts: Sequence[int], seeds: Sequence[int]) -> D
 
 
 def seeds(spark: Any, partitions: int) -> list[int]:
-    """A number for each of so many partitions that Spark's hash sends there."""
-    # Of an object: the class has a static method of that name too, and which of both Py4J sees first is up to the JVM.
+    """Return, for each partition, a number that Spark's hash sends there."""
+    # Called on an object: the class has a static method of the same name, and the JVM decides which one Py4J finds.
     murmur = getattr(spark._jvm, "org.apache.spark.unsafe.hash.Murmur3_x86_32")(42)
     found: dict[int, int] = {}
     number = 0

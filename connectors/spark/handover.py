@@ -1,7 +1,7 @@
 """RayDP's hand-over: the partitions of a DataFrame as Arrow blocks in Ray's object store.
 
-Spark keeps the blocks as an RDD that it can compute again, in memory or on disk. Each is fetched from the executor that
-holds it when somebody asks for it: a reference to it goes to an actor, and no row goes through this process.
+Spark keeps the blocks as an RDD that it can recompute, in memory or on disk. Each block is fetched from the executor
+that holds it when it is requested: an actor gets a reference to it, and no row goes through this process.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 EXECUTOR, MASTER = "raydp-executor-", "RAY_APP_MASTER"
-"""What RayDP calls its actors."""
+"""Names of RayDP's actors: the prefix of executors, and the master."""
 
 PATIENCE, LOOK = 60, 0.2
-"""Seconds that an executor may take to come back, and between two looks for it."""
+"""Seconds that an executor may take to come back, and between two polls for it."""
 
 
 class Blocks:
@@ -48,13 +48,13 @@ class Blocks:
         return len(self._locations)
 
     def reference(self, partition: int) -> Any:
-        """The block as an object of Ray's: bytes, an Arrow stream."""
+        """Return a block as a Ray object: bytes, an Arrow stream."""
         executor = self._executor(self._locations[partition])
         with _java_calls():
             return executor.getRDDPartition.remote(self._rdd, partition, self._schema, self._agent)
 
     def _executor(self, number: str) -> Any:
-        """One that was restarted has another name to Spark than to Ray; and it may not be back yet."""
+        """Return an executor's actor, polling until it is back. Spark and Ray name a restarted one differently."""
         end, name = monotonic() + PATIENCE, number
         while True:
             try:
@@ -68,15 +68,15 @@ class Blocks:
                 sleep(LOOK)
 
     def close(self) -> None:
-        """Nobody will ask any more. Where Java is gone, so are they."""
+        """Release the blocks. If Java has ended, they are gone already."""
         with suppress(Py4JError, OSError):
             self._writer.releaseRecoverableRDD(self._rdd)
 
 
 class Handed:
-    """Some of the blocks, for all graph actors: one object of Ray's each, however many have it.
+    """Some of the blocks, for all graph actors: one Ray object each, however many actors hold it.
 
-    To be asked again by the same one means that he did not get them, so they are fetched anew.
+    A second request for the same place means that the actor did not get the blocks, so they are fetched again.
     """
 
     def __init__(self, blocks: Blocks, partitions: Sequence[int]) -> None:
@@ -93,13 +93,13 @@ class Handed:
         return self._references
 
     def let_go(self) -> None:
-        """Ray need not keep them."""
+        """Drop the references, so that Ray can free the blocks."""
         self._references = []
         self._had.clear()
 
 
 def _restarted(jvm: Any) -> dict[str, str]:
-    """Executors that died, and are there again: what Spark calls them now, and what Ray still calls them."""
+    """Return, for executors that were restarted, the name that Ray knows by the name that Spark knows."""
     master = jvm.io.ray.api.Ray.getActor(MASTER).get()
     found = jvm.org.apache.spark.deploy.raydp.RayAppMasterUtils.getRestartedExecutors(master)
     return {str(now): str(found[now]) for now in found}
@@ -107,7 +107,7 @@ def _restarted(jvm: Any) -> dict[str, str]:
 
 @contextmanager
 def _java_calls() -> Iterator[None]:
-    """Ray calls actors in Java only while it is told to load code from here; left on, later hand-overs hang."""
+    """Let Ray load code from here, without which it calls no actors in Java; left on, later hand-overs hang."""
     process: Any = worker.global_worker
     process.set_load_code_from_local(True)
     try:

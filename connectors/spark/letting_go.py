@@ -1,4 +1,4 @@
-"""Objects of Java's that Python has no more use for."""
+"""Early release of Java objects that Python no longer needs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 
 def let_go(*held: Any) -> None:
-    """Java need not keep them for Python; what they know of each other it keeps.
+    """Release Java objects that Py4J holds for Python; references between Java objects are not affected.
 
-    Py4J says so by itself only when Python collects what stands for an object, and that is late: it knows its methods,
-    and these know it. Until Python looks for cycles Java has the DataFrames of a hundred micro-batches, with the
-    files, plans and broadcasts of each; and they are old by then, so they wait for Java to look through all its memory.
+    Py4J releases an object by itself only when Python collects its proxy. That is late, because a proxy and its methods
+    refer to each other: until Python's next cycle collection, Java holds the DataFrames of a hundred micro-batches,
+    with the files, plans and broadcasts of each. By then they are old, and stay until Java's next full collection.
     """
     for one in held:
         one._detach()

@@ -1,7 +1,7 @@
-"""Files that Spark fails over: which of them are damaged, and where those go.
+"""Files at which Spark fails: which of them are damaged, and their move to another folder.
 
-A stream goes on without a damaged file. It must not go on without any other: permissions, descriptors, memory and
-network file systems may be all right again a moment later, and the events are still there.
+A stream goes on without a damaged file. It must not go on without any other file: permissions, descriptors, memory and
+network file systems may recover a moment later, and the events are still there.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ DAMAGE = re.compile(
     """,
     re.VERBOSE,
 )
-"""Innermost causes that lie in the bytes of a file, and would come again at every try. Any other may pass."""
+"""Matches innermost causes that lie in the bytes of a file, and would recur at every retry. Any other may pass."""
 
 BATCH_ROWS = 1 << 14
 
 
 def causes(error: Exception) -> list[str]:
-    """Return the exceptions that a Java error tells of, the outermost first: its class and message each."""
-    # Spark says all of it twice: as the executor had it, and again as the driver has it.
+    """Return the exceptions in a Java error, the outermost first: class and message of each."""
+    # Spark reports all of it twice: as the executor raised it, and again as the driver raised it.
     text = str(error).split("\nDriver stacktrace:")[0]
     found = re.search(r"\(TID \d+\) \([^)]*\): (.+)", text) or re.search(r"^: (.+)", text, re.MULTILINE)
     head = found[1] if found else text.split("\n")[0]
@@ -57,12 +57,12 @@ def named(error: Exception, files: Iterable[Path]) -> Path | None:
     """Return the file that a Java error names: Spark writes paths as URLs, Parquet and Hadoop as they are."""
     text = str(error)
     found = [path for path in files if str(path) in text or quote(str(path)) in text]
-    # The name of one file may be the beginning of another one's.
+    # The path of one file may be a prefix of another one's.
     return max(found, key=lambda path: len(str(path)), default=None)
 
 
 def damaged(path: Path) -> bool:
-    """Read a file here, to its end, and return whether its bytes are no Parquet. Any bytes are lines of text."""
+    """Read a file to its end, and return whether its bytes are not Parquet. As lines of text, any bytes are valid."""
     if path.suffix.lower() != ".parquet":
         return False
     try:
@@ -72,7 +72,7 @@ def damaged(path: Path) -> bool:
     except MemoryError:
         return False
     except OSError as error:
-        # Arrow has this class for damaged pages, too; the kernel's errors have a number.
+        # Arrow raises this class for damaged pages, too; only errors of the operating system have a number.
         return error.errno is None
     except (pa.ArrowException, ValueError, OverflowError):
         return True
@@ -80,7 +80,7 @@ def damaged(path: Path) -> bool:
 
 
 def set_aside(path: Path, folder: Path) -> Path:
-    """Move a file into a folder, whatever file system that is on, and return its new path. None is overwritten."""
+    """Move a file into a folder on any file system, and return its new path. No file is overwritten."""
     make_folder(folder)
     target = _claimed(folder, path)
     try:
@@ -100,7 +100,7 @@ def set_aside(path: Path, folder: Path) -> Path:
 
 
 def _claimed(folder: Path, path: Path) -> Path:
-    """Make an empty file of the same name, or, where there is one, with a number in it."""
+    """Create an empty file of the same name or, if that exists, with a number added, and return its path."""
     number, target = 1, folder / path.name
     while True:
         try:

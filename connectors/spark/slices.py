@@ -1,7 +1,7 @@
-"""A long stream in slices: which partitions of Spark's follow which, so that no actor has to hold all events.
+"""A long stream in slices of time: which Spark partitions follow which, so that no actor has to hold all events.
 
-Parquet files tell the least and the greatest time of each row group. Where events come about in order of time, slices
-are partitions as Spark reads them, one after another. Where they do not, Spark has to bring them in order.
+Parquet files record the least and the greatest time of each row group. If events are roughly in order of time, slices
+are partitions as Spark reads them, one after another. If they are not, Spark has to repartition them.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ import numpy as np
 from elsinore.connectors.spark.dealing import BEGINNING
 
 MUCH = 2
-"""Times the events of a slice that one may have, or that may wait for others; beyond that Spark has to cut anew."""
+"""Largest size of a slice, and of what waits for later slices, in units of the size asked for."""
 
 
 Ranges = list[tuple[str, int, int]]
-"""Of files, by their paths: from the one byte, and before the other."""
+"""Byte ranges of files: the path, the first byte, and the byte after the last."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """A row group of a Parquet file: which bytes of it, and what it tells of its events."""
+    """A row group of a Parquet file: its byte range, its number of events, and their times."""
 
     path: Path
     start: int
     end: int
     events: int
     first: int
-    """The least of their times, in ticks."""
+    """The least time, in ticks."""
     last: int
 
 
@@ -42,23 +42,22 @@ class Slice:
 
     partitions: tuple[int, ...]
     watermark: int = BEGINNING
-    """No event of the slices behind it is older."""
+    """In ticks; no event of later slices is older."""
 
 
 def in_one(partitions: int) -> list[Slice]:
-    """All at once."""
+    """Return all partitions as one slice."""
     return [Slice(tuple(range(partitions)))]
 
 
 def end_of_pane(time: int, pane: int, before: int) -> int:
-    """The last end of a pane up to this time; the time itself, where the pane is so long that it ends before the last
-    cut."""
+    """Return the last end of a pane up to this time; the time itself if that end is not after the cut `before`."""
     end = time // pane * pane
     return end if end > before else time
 
 
 def at_panes(times: Sequence[int], pane: int) -> tuple[int, ...]:
-    """Cuts near these times, in order."""
+    """Return cuts near these times, in order."""
     found = [BEGINNING]
     for time in sorted(set(times)):
         cut = end_of_pane(time, pane, found[-1])
@@ -68,15 +67,14 @@ def at_panes(times: Sequence[int], pane: int) -> tuple[int, ...]:
 
 
 def by_cuts(cuts: Sequence[int]) -> list[Slice]:
-    """Where each partition has the events from one cut to the next."""
+    """Return a slice for each partition, where a partition holds the events from one cut to the next."""
     return [Slice((number,), watermark) for number, watermark in enumerate((*cuts, BEGINNING))]
 
 
 def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: int) -> list[Slice] | None:
-    """Slices of about so many events, which end where panes do, so that bursts stay whole; None, where the files cannot
-    be cut so.
+    """Return slices of about `size` events, or None if the files cannot be cut so.
 
-    `read`: by partition of Spark's, what it reads.
+    They end where panes do, so that bursts stay whole. `read`: the byte ranges that each Spark partition reads.
     """
     parts = sorted(_parts(read, groups), key=lambda part: part.first)
     found: list[Slice] = []
@@ -97,7 +95,7 @@ def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: i
 
 @dataclass(frozen=True)
 class _Part:
-    """A partition of Spark's, and what the row groups that it reads tell."""
+    """A Spark partition, and what is known from the row groups that it reads."""
 
     number: int
     first: int
@@ -106,7 +104,11 @@ class _Part:
 
 
 def _parts(read: Sequence[Ranges], groups: Sequence[Group]) -> Iterator[_Part]:
-    """Spark reads a row group where its middle is. Who reads it is only known to be among those that touch it."""
+    """Yield the partitions, with times and numbers of events from the statistics of row groups.
+
+    Spark reads a row group in the partition that has its middle, so its events are counted there. It is only certain
+    that this partition touches the row group, so the times are those of all row groups touched.
+    """
     starts, ends = (np.array([getattr(one, name) for one in groups]) for name in ("start", "end"))
     firsts, lasts, events = (np.array([getattr(one, name) for one in groups]) for name in ("first", "last", "events"))
     paths = np.array([str(one.path) for one in groups])
@@ -123,7 +125,7 @@ def _parts(read: Sequence[Ranges], groups: Sequence[Group]) -> Iterator[_Part]:
 
 
 def read_by(frame: Any) -> list[Ranges]:
-    """What each partition of a DataFrame over files reads."""
+    """Return the byte ranges that each partition of a DataFrame over files reads."""
     return [
         [
             (file.filePath().toPath().toUri().getPath(), file.start(), file.start() + file.length())

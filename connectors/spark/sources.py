@@ -1,4 +1,4 @@
-"""What a run reads, as a Spark DataFrame of clean events."""
+"""The events of a run, as a Spark DataFrame of clean events."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass
 class Events:
-    """Makes a DataFrame of the events of a source, for a SparkSession, or for another one after it.
+    """The events of a source, from which it makes a DataFrame for one SparkSession after another.
 
-    Parquet files are read by Spark; everything else is cleaned here, once, and written to Parquet for it.
+    Spark reads Parquet files. All other events are cleaned here, once, and written to Parquet for Spark.
     """
 
     source: Source
@@ -47,7 +47,7 @@ class Events:
         paths = _parquet(self.source)
         if paths and not self.staged and not self.source.letters.wants_events:
             schema = _schema(self.source, self.columns)
-            # Spark would begin with a job that looks for it.
+            # Without a schema Spark would begin with a job that infers it.
             frame = (spark.read.schema(schema) if schema else spark.read).parquet(*paths)
             if readable(frame, self.source.names, self.columns) and self._in_microseconds:
                 return cleaned(frame, self.source.names, self.clock, self.columns)
@@ -58,7 +58,7 @@ class Events:
 
     @property
     def files(self) -> list[Path]:
-        """That Spark reads, once the DataFrame is made."""
+        """Return the files that Spark reads, once the DataFrame is made."""
         return sorted(self.folder.iterdir()) if self.staged else [Path(path) for path in _parquet(self.source)]
 
     @property
@@ -67,13 +67,13 @@ class Events:
 
     @property
     def groups(self) -> list[Group] | None:
-        """Of the files; None, where they do not tell."""
+        """Return the row groups of the files; None if one has no statistics."""
         if self.staged:
             return _groups(self.files, TICKS, lambda bounds: np.asarray(bounds))
         return _groups(self.files, self.source.names.time, self._ticks)
 
     def _ticks(self, bounds: pa.Array) -> Ints:
-        """Return times of a file in ticks; OverflowError where one cannot be counted."""
+        """Return times of a file in ticks; raise OverflowError if one cannot be counted."""
         times = read_times(bounds, self.source.form)
         if too_far(times, self.clock) is not None:
             raise OverflowError("a time is too far away to be counted")
@@ -81,13 +81,15 @@ class Events:
 
     @property
     def _in_microseconds(self) -> bool:
-        """Whether Spark can read all times: those of coarser units it turns to microseconds, and fails over one that is
-        too far away for that."""
+        """Return whether Spark can read all times.
+
+        It converts times of coarser units to microseconds, and fails at one that is too far away for that.
+        """
         form: Any = self.source.form
         return not pa.types.is_timestamp(form) or form.unit in ("us", "ns") or self.groups is not None
 
     def whole(self, attributes: Iterable[str]) -> bool:
-        """Do the files tell that no event is dead, and none without one of these attributes?"""
+        """Return whether the statistics of the files show that no event is dead, and that all have these attributes."""
         names = self.source.names
         asked = {ATTRIBUTE + name for name in attributes} if self.staged else {names.type, names.time, *attributes}
         return self.groups is not None and all(
@@ -97,14 +99,14 @@ class Events:
 
 @contextmanager
 def spark_events(source: Source, clock: Clock, columns: Collection[str]) -> Iterator[Events]:
-    """With a folder, for as long as it is needed."""
+    """Yield the events, with a temporary folder for as long as they are used."""
     asked = tuple(name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time))
     with TemporaryDirectory(prefix="elsinore-") as folder:
         yield Events(source, clock, asked, Path(folder))
 
 
 def quantiles(events: DataFrame, count: int) -> list[int]:
-    """The times, in ticks, that cut the events into so many parts, about equally large: Spark looks."""
+    """Return the times, in ticks, that cut the events into so many parts of about equal size, by Spark's estimate."""
     shares = [part / count for part in range(1, count)]
     return [int(cut) for cut in events.where(F.col(DEAD).isNull()).approxQuantile(TICKS, shares, 0.01)]
 
@@ -120,7 +122,7 @@ def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints
             try:
                 first, last = ticks(one.bounds)
             except OverflowError:
-                # Of an event that cannot be counted; Spark will find it dead.
+                # The time of an event that cannot be counted; Spark will find the event dead.
                 return None
             found.append(Group(path, one.start, one.end, one.events, int(first), int(last)))
     return found
@@ -137,11 +139,11 @@ PLAIN: dict[pa.DataType, T.DataType] = {
     pa.large_string(): T.StringType(),
     pa.bool_(): T.BooleanType(),
 }
-"""What is the same to Parquet, Arrow and Spark."""
+"""Types whose values Parquet, Arrow and Spark represent alike."""
 
 
 def _schema(source: Source, columns: Sequence[str]) -> T.StructType | None:
-    """Of the columns that are read; None, where Spark has to find out."""
+    """Return the schema of the columns that are read; None if Spark has to infer it."""
     types = source.feed.types
     fields = [T.StructField(name, kind) for name in _read(source, columns) if (kind := _plain(types[name]))]
     return T.StructType(fields) if len(fields) == len(_read(source, columns)) else None
@@ -157,7 +159,7 @@ def _plain(kind: pa.DataType) -> T.DataType | None:
 
 
 def _parquet(source: Source) -> list[str]:
-    """The paths, where all files have columns of the same types."""
+    """Return the paths of the files if all are Parquet files with columns of the same types; else none."""
     feed = source.feed
     if not isinstance(feed, FilesFeed) or not all(isinstance(file, ParquetFile) for file in feed.files):
         return []

@@ -1,4 +1,4 @@
-"""Streams that go on: a folder that grows, or a streaming DataFrame of the user's."""
+"""Live streams: a folder that grows, or a streaming DataFrame of the user's."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ if TYPE_CHECKING:
 FORMATS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv"}
 
 FOR_EVER = f"{2**63 - 1}ms"
-"""Spark's file source passes over a file in silence whose time is older than the newest time that it has seen by more
-than `maxFileAge`, and forgets names of that age, so that it reads a file again when it is touched. This is the greatest
-age that there is: no time of a file, wherever a clock was set, is so far behind another one."""
+"""The greatest age of a file, for `maxFileAge`.
+
+Spark's file source silently skips a file whose time is older than the newest time that it has seen by more than
+`maxFileAge`. It also forgets names of that age, so it reads such a file again when it is touched. No time of a file,
+wherever a clock was set, is so far behind another one.
+"""
 
 LONGEST_LINE_BYTES = 1 << 20
-"""Bytes of a line of text that are looked at to see whether there is one."""
+"""Bytes of a line of text that are read to find whether the line is blank."""
 
 
 class DamagedFileError(Exception):
-    """The columns of a stream cannot be known from this file, and never will be."""
+    """A file from which the columns of a stream cannot be inferred, now or later."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(str(path))
@@ -55,7 +58,7 @@ class Stream:
 
     @property
     def form(self) -> pa.DataType:
-        """Of its times, as a clock counts them."""
+        """Return the form of its times, as a clock counts them."""
         kind = self.frame.schema[self.names.time].dataType
         if isinstance(kind, T.TimestampType):
             return pa.timestamp("us", "UTC")
@@ -68,7 +71,7 @@ class Stream:
         return set(self.frame.columns) - {self.names.type, self.names.time, CORRUPT}
 
     def cleaned(self, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
-        """Type, time in ticks, why an event is dead, these attributes, and, if asked, the whole event."""
+        """Return type, time in ticks, why an event is dead, and these attributes; with `whole`, also its JSON."""
         asked = [name for name in dict.fromkeys(columns) if name not in (self.names.type, self.names.time)]
         if not readable(self.frame, self.names, asked):
             kinds = {field.name: field.dataType.simpleString() for field in self.frame.schema.fields}
@@ -80,9 +83,9 @@ class Stream:
 def file_options(files_at_once: int) -> dict[str, Any]:
     """Return the options with which Spark reads every folder of events.
 
-    A file that cannot be opened fails its batch. With `ignoreMissingFiles` Spark would take a file that it may not
-    read, or for which there is no descriptor left, for a missing one, and go on as if it had read it: Java has one
-    exception for all of these.
+    A file that cannot be opened fails its batch. With `ignoreMissingFiles` Spark would treat a file that it may not
+    read, or for which there is no descriptor left, as missing, and go on as if it had read it: Java has one exception
+    for all of these.
     """
     return {"maxFilesPerTrigger": files_at_once, "maxFileAge": FOR_EVER}
 
@@ -101,9 +104,9 @@ def open_stream(
     time_unit: str = "s",
     files_at_once: int = 64,
 ) -> Stream | None:
-    """Open a folder, a streaming DataFrame, or what makes one of a SparkSession (a Kafka topic, for instance).
+    """Open a folder, a streaming DataFrame, or a function that makes one of a SparkSession (to read Kafka, say).
 
-    The columns of a folder are those of its first file. While there is none this returns None.
+    The columns of a folder are those of its first file with events. Return None while there is none.
     """
     if callable(source):
         source = source(spark)
@@ -132,14 +135,17 @@ def open_stream(
 
 
 def read_alone(spark: SparkSession, path: Path, schema: T.StructType) -> None:
-    """Read a file as a stream with these columns reads it, to its end; raises what Spark raises."""
+    """Read a file to its end, with these columns, as a stream reads it; raise what Spark raises."""
     kind = FORMATS[path.suffix.lower()]
     read = spark.read.format(kind).schema(schema).options(**_known_by(kind)).load(str(path))
     read.write.format("noop").mode("overwrite").save()
 
 
 def _folder(spark: SparkSession, folder: Path, files_at_once: int) -> DataFrame | None:
-    """Read files that appear in a folder, as a whole each: written under another name, and renamed when complete."""
+    """Return a stream of the files that appear in a folder; None while none has events.
+
+    Files must appear complete: they are written under another name, and renamed.
+    """
     check_folder(folder)
     for first in _with_events(folder):
         schema = _columns(spark, first)
@@ -153,14 +159,14 @@ def _folder(spark: SparkSession, folder: Path, files_at_once: int) -> DataFrame 
 
 
 def _known_by(kind: str) -> dict[str, str]:
-    """Return the options with which Spark knows columns, and lines that it cannot read."""
+    """Return the options with which Spark infers columns, and keeps lines that it cannot read."""
     if kind == "parquet":
         return {}
     return {"columnNameOfCorruptRecord": CORRUPT} | ({"inferSchema": "true", "header": "true"} if kind == "csv" else {})
 
 
 def _columns(spark: SparkSession, path: Path) -> T.StructType | None:
-    """Return the columns of a file; none where no line of it can be read."""
+    """Return the columns of a file; None if no line of it can be read."""
     kind = FORMATS[path.suffix.lower()]
     try:
         schema = spark.read.format(kind).options(**_known_by(kind)).load(str(path)).schema
@@ -175,13 +181,13 @@ def _columns(spark: SparkSession, path: Path) -> T.StructType | None:
 
 
 def _with_events(folder: Path) -> Iterator[Path]:
-    """Yield the files that hold events, in order of name. Hidden files are drafts, here and to Spark."""
+    """Yield the files that hold events, in order of name. Hidden files are temporary files, here and to Spark."""
     found = (path for path in folder.iterdir() if path.suffix.lower() in FORMATS and path.name[0] not in "._")
     return filter(_holds_events, sorted(found))
 
 
 def _holds_events(path: Path) -> bool:
-    """Return whether there is a row in a file. Columns without rows have no types, in CSV, or are not known at all."""
+    """Return whether a file has a row. Without rows, columns have no types (CSV) or are not known at all."""
     try:
         if path.suffix.lower() == ".parquet":
             return pq.read_metadata(path).num_rows > 0
@@ -192,7 +198,7 @@ def _holds_events(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as error:
-        # Arrow has this class for damage, too; the kernel's errors have a number.
+        # Arrow raises this class for damage, too; only errors of the operating system have a number.
         if error.errno is None:
             raise DamagedFileError(path) from error
         raise UnreadableError(f"{path} cannot be read: {error.strerror}") from error

@@ -1,7 +1,7 @@
-"""Files that a live stream is done with, as Spark's own log has them.
+"""Files that a live stream has finished with, according to Spark's own log.
 
-Spark deletes them where it was asked to (`cleanSource`), but not those that it was about to delete when it died. Its
-log keeps the names of all that there ever were, and is written anew every few batches: somebody has to shorten it.
+Spark deletes them if it is asked to (`cleanSource`), but not those that it was about to delete when it died. Its log
+keeps the names of all files that it ever read, and is rewritten every few batches, so it has to be shortened.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from urllib.parse import unquote, urlparse
 from elsinore.connectors.storage.safe_files import put_bytes
 
 WHOLE = ".compact"
-"""Of the name of a log of all files, up to some batch."""
+"""Suffix of the name of a log of all files, up to some batch."""
 
 
 def taken(checkpoint: Path) -> Iterator[Path]:
-    """Of a stream's only source, up to the last batch that was done; `checkpoint` is Spark's."""
+    """Yield the files of a stream's only source, up to the last batch that was done; `checkpoint` is Spark's."""
     last = _done(checkpoint)
     for log in _logs(checkpoint) if last is not None else ():
         yield from (_path(entry) for entry in map(json.loads, _lines(log)) if entry["batchId"] <= last)
 
 
 def seen(checkpoint: Path) -> Iterator[Path]:
-    """All that Spark knows of, and will not take again."""
+    """Yield all files that Spark knows, and will not read again."""
     for log in _logs(checkpoint):
         yield from (_path(json.loads(line)) for line in _lines(log))
 
 
 def files_of(checkpoint: Path, batch: int) -> list[Path]:
-    """Return the files of a batch of Spark's; none where its source is not of files."""
+    """Return the files of one of Spark's batches; none if its source has no files."""
     try:
         first, last = _offset(checkpoint, batch - 1), _offset(checkpoint, batch)
         logs = [log for log in _logs(checkpoint) if first < int(log.name.removesuffix(WHOLE)) <= last]
@@ -43,22 +43,22 @@ def files_of(checkpoint: Path, batch: int) -> list[Path]:
 
 
 def log_bytes(checkpoint: Path) -> int:
-    """What Spark reads and writes every few batches."""
+    """Return the bytes of the log that Spark reads and writes every few batches."""
     log = _whole(checkpoint)
     return log.stat().st_size if log is not None else 0
 
 
 def shorten(checkpoint: Path, forgotten: Callable[[Path], bool]) -> None:
-    """Leave out files that were taken and are gone, where nobody will put them there again.
+    """Remove from the log the files that were read and deleted, and that no process will put there again (`forgotten`).
 
-    Spark takes no path twice, and knows from its log which ones it has taken. It may not be at work meanwhile.
+    Spark reads no path twice, and knows from its log which ones it has read. It must not be running meanwhile.
     """
     last, log = _done(checkpoint), _whole(checkpoint)
     if last is None or log is None:
         return
     version, *lines = log.read_text().splitlines()
     left = [line for line in lines if _is_needed(json.loads(line), last, forgotten)]
-    # Hadoop would find that the checksum beside it is another one's; it need not be there.
+    # Hadoop would reject the new log by the old checksum; without a checksum file it accepts the log.
     log.with_name(f".{log.name}.crc").unlink(missing_ok=True)
     put_bytes(log, "\n".join([version, *left]).encode())
 
@@ -69,7 +69,7 @@ def _is_needed(entry: Any, last: int, forgotten: Callable[[Path], bool]) -> bool
 
 
 def _done(checkpoint: Path) -> int | None:
-    """How far the log was when the last batch was done."""
+    """Return the log's position at the last batch that was done; None if no batch was done."""
     commits = checkpoint / "commits"
     done = max((int(path.name) for path in commits.glob("[0-9]*") if path.name.isdigit()), default=None)
     if done is None:
@@ -78,7 +78,7 @@ def _done(checkpoint: Path) -> int | None:
 
 
 def _offset(checkpoint: Path, batch: int) -> int:
-    """Return how far the log of files was when a batch was begun; -1 before the first one."""
+    """Return the log's position when a batch was begun; -1 before the first one."""
     if batch < 0:
         return -1
     last: int = json.loads((checkpoint / "offsets" / str(batch)).read_text().splitlines()[-1])["logOffset"]
@@ -91,13 +91,13 @@ def _logs(checkpoint: Path) -> list[Path]:
 
 
 def _whole(checkpoint: Path) -> Path | None:
-    """The last log of all files; earlier ones stay for some minutes."""
+    """Return the last log of all files; earlier ones stay for some minutes."""
     found = [log for log in _logs(checkpoint) if log.name.endswith(WHOLE)]
     return max(found, key=lambda log: int(log.name.removesuffix(WHOLE)), default=None)
 
 
 def _lines(log: Path) -> list[str]:
-    """Behind the first, which is the version."""
+    """Return the lines of a log, without the first, which is the version."""
     return log.read_text().splitlines()[1:]
 
 

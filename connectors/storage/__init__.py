@@ -1,1 +1,1 @@
-"""Files that are there as a whole or not at all, on disk or at an address."""
+"""Files that are written completely or not at all, to disk or to an address that fsspec reaches."""

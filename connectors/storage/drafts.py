@@ -1,4 +1,4 @@
-"""Files that appear when they are complete."""
+"""Files that appear only when they are complete."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elsinore.connectors.storage.safe_files import sync
 
 
 class Draft:
-    """A file that grows under another name beside its own, and gets its own when it is closed."""
+    """A file that is written under a temporary name beside its own, and renamed when it is closed."""
 
     def __init__(self, name: Path) -> None:
         self._name = name
@@ -22,7 +22,7 @@ class Draft:
             raise InputError(f"{name} cannot be written: {error.strerror or error}.") from error
 
     def close(self) -> None:
-        """Let the file appear; when this returns, it survives a loss of power."""
+        """Rename the file to its own name; when this returns, it survives a loss of power."""
         self.stream.flush()
         os.fsync(self.stream.fileno())
         self.stream.close()

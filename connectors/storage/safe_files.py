@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all, survive the loss of power, and are this user's alone."""
+"""Files that are written completely or not at all, survive a loss of power, and belong to this user alone."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from errno import EACCES, EINVAL, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
 
 NOT_SYNCED = (EACCES, EINVAL, ENOSYS, ENOTSUP)
-"""Why a folder cannot be synced: the file system has no such call, or the process may write to the folder only."""
+"""Errors when a folder cannot be synced: the file system has no such call, or the process may not read the folder."""
 
 NO_LINKS = (EPERM, ENOSYS, ENOTSUP)
-"""Why a file cannot get a second name: the file system has no hard links."""
+"""Errors when a file cannot get a second name: the file system has no hard links."""
 
 
 def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
-    """Under another name first, which it loses when all of it is written; `safe`: on the disk."""
+    """Write a file under a temporary name, and rename it when it is complete; `safe` syncs it to the disk."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         write(draft, content, safe)
@@ -36,7 +36,7 @@ def write(path: Path, content: bytes, safe: bool = True) -> None:
 
 
 def put_new(path: Path, content: bytes) -> bool:
-    """Write a file that no process has written before, and return whether that succeeded."""
+    """Create a file that does not exist yet, and return whether that succeeded."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
         write(draft, content)
@@ -58,10 +58,10 @@ def put_new(path: Path, content: bytes) -> bool:
 
 
 def make_folder(folder: Path, mode: int = 0o700) -> None:
-    """Create a folder with its parents; each new one is synced into the folder above it.
+    """Create a folder with its parents, and sync each new one into the folder above it.
 
-    Only this user enters it, unless `mode` says otherwise. One that is there keeps its mode, which a user may have
-    chosen.
+    Only this user may enter it, unless `mode` says otherwise. A folder that exists keeps its mode, which a user may
+    have chosen.
     """
     if folder.is_dir():
         return
@@ -72,7 +72,7 @@ def make_folder(folder: Path, mode: int = 0o700) -> None:
 
 
 def sync(path: Path) -> None:
-    """Write the content of a file to the disk, or the names that a folder has gained and lost."""
+    """Write to the disk the content of a file, or the names that a folder has gained and lost."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
         try:

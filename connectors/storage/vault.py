@@ -1,6 +1,6 @@
-"""A place for bytes that must not be lost: a folder, or whatever else fsspec reaches.
+"""Storage for bytes that must not be lost: a folder, or any other address that fsspec reaches.
 
-A file is there as a whole or not at all, and carries a checksum: what comes back is what was put in, or an error.
+A file is written completely or not at all, and carries a checksum: it is read as it was written, or an error is raised.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ DIGEST = 16
 
 
 class DamagedError(Exception):
-    """A file that is not what was put in: cut short, changed, or gone."""
+    """A file that is not as it was written: cut short, changed, or gone."""
 
 
 @dataclass(frozen=True)
 class Vault:
-    """Known by its address alone, so any process may be handed one."""
+    """A storage place, given by its address alone, so it can be passed to any process."""
 
     url: str
 
@@ -45,11 +45,11 @@ class Vault:
 
     @property
     def root(self) -> str:
-        """As others than fsspec know it: a plain path where it is one."""
+        """Return the address as programs without fsspec use it: a plain path if it is one."""
         return str(self._place[1]) if self.local else self.url.rstrip("/")
 
     def put(self, name: str, content: bytes) -> None:
-        """After this it is safe, whatever dies."""
+        """Write a file; when this returns, it survives a crash of any process."""
         sealed = blake2b(content, digest_size=DIGEST).digest() + content
         path = self._path(name)
         with self.written(name):
@@ -71,7 +71,7 @@ class Vault:
         return content
 
     def names(self, folder: str) -> list[str]:
-        """Of what is in a folder, in order."""
+        """Return the names in a folder, in order, without hidden ones."""
         filesystem, _ = self._place
         try:
             found = filesystem.ls(self._path(folder), detail=False, refresh=True)
@@ -80,7 +80,7 @@ class Vault:
         return sorted(name for path in found if not (name := path.rstrip("/").rsplit("/", 1)[-1]).startswith("."))
 
     def claim(self, name: str) -> bool:
-        """Make a file that nobody else has made: of several who try only one succeeds."""
+        """Create an empty file, and return whether it is new: of several processes that try, only one succeeds."""
         filesystem, _ = self._place
         with self.written(name):
             if self.local:
@@ -103,7 +103,7 @@ class Vault:
 
     @contextmanager
     def written(self, name: str) -> Iterator[None]:
-        """Turn what the operating system says into an error that says what to do."""
+        """Turn an OSError into an error that says what to do."""
         try:
             yield
         except OSError as error:

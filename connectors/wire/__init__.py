@@ -1,1 +1,1 @@
-"""Events as strangers send them: bytes that may be anything, read within bounds, and never run."""
+"""Events in request bodies: untrusted bytes, read within limits and never executed."""

@@ -1,4 +1,4 @@
-"""Events as an Arrow IPC stream. What a few bytes of it may stand for is looked at before it is made."""
+"""Events as an Arrow IPC stream. Sizes are checked before values are made: a few bytes may stand for many values."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ RECORD_BATCH, DICTIONARY_BATCH = 3, 2
 """Kinds of messages, as Arrow's Message.fbs numbers them."""
 
 MESSAGES = 20_000
-"""Of a stream, batches and dictionaries; each takes some kilobytes, however empty it is."""
+"""Largest number of messages of a stream, such as batches and dictionaries; each takes kilobytes, even if empty."""
 
 MESSAGE_BYTES = 4 << 20
-"""Of what describes columns or a batch, without the values."""
+"""Largest size in bytes of the metadata of a message, which describes columns or a batch, without the values."""
 
 
 def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) -> Raw:
-    """The events of a body, no more than `limit`, in no more than `most` columns.
+    """Return the events of a body: no more than `limit`, in no more than `most` columns.
 
-    Their texts, and their values at eight bytes each, take no more than so many bytes, however little of them there is
-    in the body: one text or number may stand for any number of rows.
+    Their values, at eight bytes each, may take at most `bytes_` bytes, and so may their texts, however short the body
+    is: one text or number in it may stand for any number of rows.
     """
     try:
         _check_messages(body)
@@ -55,7 +55,7 @@ def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) ->
 
 
 def _check_schema(schema: pa.Schema, most: int | None) -> None:
-    """Columns of the types that there are; what else a few bytes may stand for is not even looked at."""
+    """Check the number, names and types of the columns; an unusable type is refused before its values are read."""
     if most is not None and len(schema) > most:
         raise InputError(f"a job has {most} columns at most, and with these events it would have {len(schema):,}")
     if len(set(schema.names)) < len(schema):
@@ -70,7 +70,7 @@ def _check_schema(schema: pa.Schema, most: int | None) -> None:
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:
-    """The type of single values, without what says how they lie in memory."""
+    """Return the type of single values, without extension types and encodings."""
     if isinstance(kind, pa.BaseExtensionType):
         return _stored(kind.storage_type)
     if pa.types.is_dictionary(kind) or pa.types.is_run_end_encoded(kind):
@@ -90,7 +90,10 @@ def _is_flat(kind: pa.DataType) -> bool:
 
 
 def _plain(name: str, column: pa.ChunkedArray, left: int) -> tuple[pa.Array, int]:
-    """One array, texts as texts, and how many bytes these are: a text may be pointed at any number of times."""
+    """Return a column as one array, with plain texts, and the bytes that the texts take.
+
+    The bytes are counted before the texts are decoded, because any number of rows may refer to one text.
+    """
     column = pa.chunked_array([_without_runs(chunk) for chunk in column.chunks], _type_without_runs(column.type))
     kind = column.type
     if not (is_text(kind) or is_coded_text(kind)):
@@ -114,7 +117,7 @@ def _type_without_runs(kind: pa.DataType) -> pa.DataType:
 
 
 def _without_runs(values: pa.Array) -> pa.Array:
-    """Runs as codes into their values, so that what they stand for can be counted before it is made."""
+    """Return runs as a dictionary array, so that the size of the decoded values can be counted before they are made."""
     if isinstance(values, pa.ExtensionArray):
         return _without_runs(values.storage)
     if not pa.types.is_run_end_encoded(values.type):
@@ -129,12 +132,12 @@ def _without_runs(values: pa.Array) -> pa.Array:
 
 
 def has_nulls_alone(column: pa.ChunkedArray) -> bool:
-    """Whether a column has no value; one that is neither read nor made costs nothing."""
+    """Return whether a column holds only nulls; such a column is neither read nor made, and costs nothing."""
     return all(is_null_alone(chunk) for chunk in column.chunks)
 
 
 def is_null_alone(values: pa.Array) -> bool:
-    """Whether an array has no value, as far as that can be seen without making any."""
+    """Return whether an array holds only nulls, as far as that can be seen without decoding it."""
     if pa.types.is_null(values.type) or values.null_count == len(values):
         return True
     if isinstance(values, pa.ExtensionArray):
@@ -153,7 +156,7 @@ def _length(chunk: pa.Array) -> int:
 
 
 def _check_messages(body: bytes) -> None:
-    """There are not too many messages, and none is compressed inside: what is not there yet cannot be bounded."""
+    """Check that there are not too many messages, and that none is compressed: decompressed sizes cannot be bounded."""
     at = messages = 0
     while at + 4 <= len(body):
         messages += 1
@@ -181,7 +184,7 @@ def _check_messages(body: bytes) -> None:
 
 
 def _message(data: bytes) -> tuple[int, bool]:
-    """Of a flatbuffer of Arrow's Message.fbs: the length of its body, and whether that is compressed."""
+    """Return the length of a message's body, and whether it is compressed; `data` is a flatbuffer of Message.fbs."""
     root = struct.unpack_from("<I", data, 0)[0]
     kind_at, header_at, body_at = (_field(data, root, slot) for slot in (1, 2, 3))
     size = struct.unpack_from("<q", data, body_at)[0] if body_at else 0
@@ -196,7 +199,7 @@ def _message(data: bytes) -> tuple[int, bool]:
 
 
 def _field(data: bytes, table: int, slot: int) -> int:
-    """Where a field of a table is; 0 where the table has none such."""
+    """Return the position of a field of a flatbuffer table; 0 if the table does not have it."""
     vtable = table - struct.unpack_from("<i", data, table)[0]
     if vtable < 0:
         raise UnreadableError("the Arrow stream has a message that cannot be read")

@@ -1,4 +1,4 @@
-"""Events in the columns that their stream has: what fits is cast, and nothing is rounded or guessed."""
+"""Events fitted to the column types of their stream: values that fit are cast, and nothing is rounded or guessed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TYPES: dict[str, pa.DataType] = {
     "timestamp": pa.timestamp("us", "UTC"),
     "timestamp_ntz": pa.timestamp("us"),
 }
-"""Of columns, by their names; times without a zone are another thing than times with one."""
+"""Types of columns, by their names; times without a zone and times with one are different types."""
 
 COARSER = ("s", "ms")
 """Units of times that may be too far away to be counted in microseconds."""
@@ -38,11 +38,11 @@ ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)$")
 class Fitted:
     table: pa.Table
     columns: dict[str, str]
-    """Those that were not known before."""
+    """Names and types of the columns that were not known before."""
 
 
 def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
-    """Events as a table. Where single events have no type or time that is one, it is null: they are dead letters."""
+    """Return events as a table. An unusable type or time of a single event becomes null: the event is a dead letter."""
     arrays: dict[str, pa.Array] = {}
     new: dict[str, str] = {}
     for name, values in raw.columns.items():
@@ -52,7 +52,7 @@ def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
         if name not in known:
             new[name] = kind
         if name not in (names.type, names.time) and isinstance(values, pa.Array) and is_null_alone(values):
-            continue  # what is not there is null, and takes no memory
+            continue  # a column that is missing is null, and takes no memory
         arrays[name] = _column(name, values, kind, names)
     if not arrays:
         return Fitted(pa.table({names.type: pa.nulls(raw.events, pa.string())}), new)
@@ -60,7 +60,7 @@ def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
 
 
 def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
-    """What a column that is seen for the first time will always be; nothing where it holds nulls alone."""
+    """Return the type that a new column keeps from now on; None if it holds only nulls."""
     if name == names.type:
         return "string"
     found = attribute_type(values.type) if isinstance(values, pa.Array) else _type(values)
@@ -79,7 +79,7 @@ def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
 
 
 def _type(values: list[Any]) -> pa.DataType:
-    """Of JSON's values and of msgpack's, which have times too."""
+    """Return the column type of values from JSON or msgpack; only msgpack has times."""
     if usual_kind(values) != "time":
         return type_of(values)
     zoned = any(getattr(value, "tzinfo", None) is not None or is_far_time(value) for value in values)
@@ -108,7 +108,7 @@ def _column(name: str, values: list[Any] | pa.Array, kind: str, names: Names) ->
 
 
 def _whole(name: str, values: list[Any]) -> list[Any]:
-    """Floats as the whole numbers that they are; from 2**53 on it is not known which number was meant."""
+    """Return floats as whole numbers. From 2**53 on it is unknown which number was meant, so InputError is raised."""
     found = list(values)
     for row, value in enumerate(values):
         if isinstance(value, float):
@@ -120,7 +120,7 @@ def _whole(name: str, values: list[Any]) -> list[Any]:
 
 
 def _times(name: str, values: list[Any], kind: str, lenient: bool) -> pa.Array:
-    """Python's times, and texts as ISO-8601 has them."""
+    """Return timestamps from Python's times and from ISO-8601 texts."""
     texts = [_iso(one) for one in values]
     array = _timed(pa.array(texts, pa.string()), kind)
     if not lenient and array.null_count > sum(map(is_null, values)):
@@ -154,13 +154,13 @@ def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Arra
     if not (numbers or times or naive or array.type == TYPES[kind] or pa.types.is_null(array.type)):
         raise _misfit(name, kind, _said(values))
     if name == names.time and (times or naive) and array.type.unit in COARSER:
-        # Of a coarser unit a time may be too far away for this one: then that event alone is dead.
+        # A time in a coarser unit may be too far away for microseconds: then only its event is dead.
         return cast_or_null(array, TYPES[kind])
     return _one_zero(_cast(name, array, kind))
 
 
 def _one_zero(array: pa.Array) -> pa.Array:
-    """Floats with one zero: JSON's -0 is a whole number or a float, as its reader takes it."""
+    """Return floats with one zero: readers take JSON's -0 as a whole number or as a float."""
     return pc.add(array, 0.0) if pa.types.is_floating(array.type) else array
 
 

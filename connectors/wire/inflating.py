@@ -1,4 +1,4 @@
-"""Bodies decompressed, as far as they may grow: a few kilobytes can hold a terabyte of zeros."""
+"""Decompression of bodies, up to a limit: a few kilobytes can hold a terabyte of zeros."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PIECE = 1 << 20
 
 
 def inflated(body: bytes, coding: str, limit: int) -> bytes:
-    """The body without its content coding."""
+    """Return the body decompressed; raise TooManyError if it has more than `limit` bytes."""
     found = bytearray()
     try:
         with pa.CompressedInputStream(pa.BufferReader(body), coding) as stream:

@@ -1,4 +1,4 @@
-"""Events as JSON lines: Arrow reads what is flat and as it is expected, Python the rest."""
+"""Events as JSON lines: Arrow reads flat lines with the expected columns, Python all others."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, Unreada
 PLAIN = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
 DIGITS = re.compile(rb"\d{4001}")
-"""More than Python turns into a number (it stops at 4,300)."""
+"""Matches more than 4,000 digits in a row; Python's int refuses more than 4,300."""
 
 
 LINE = re.compile(rb"[^\s][^\r\n]*")
-"""What of a line there is to read."""
+"""Matches a line from its first character that is not white space."""
 
 NAME = re.compile(rb'"([^"\\]*+)"\s*+:')
-"""A name of JSON's without escapes; Arrow does not find the others, and Python reads them."""
+"""Matches a JSON name without escapes; Arrow does not find names with escapes, so Python reads them."""
 
 LINE_PARTS = 500_000
-"""Commas and opening brackets of one line: each may be a value, which is made before anybody sees that it is nested."""
+"""Largest number of commas and opening brackets of one line: each may be a value, made before nesting is detected."""
 
 PIECE_VALUES = 1 << 20
-"""Values, nulls among them, that Arrow makes at a time."""
+"""Number of values, including nulls, that Arrow makes at a time."""
 
 
 def read_json(body: bytes, limit: int, known: dict[str, str], room: int = ROOM) -> Raw:
-    """The events of a body, no more than `limit`; `known`: the columns that they should have."""
+    """Return the events of a body, no more than `limit`; `known` holds the expected columns and their types."""
     lines = body.count(b"\n") + (not body.endswith(b"\n"))
     if lines > limit:
         if next(islice(numbered_lines(body), limit, None), None) is not None:
@@ -47,7 +47,11 @@ def read_json(body: bytes, limit: int, known: dict[str, str], room: int = ROOM) 
 
 
 def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw | None:
-    """By Arrow, which makes all known columns: of so few lines at a time that those of nulls alone can be left out."""
+    """Parse the body with Arrow, or return None if Arrow cannot.
+
+    Arrow makes all known columns. It gets so few lines at a time that columns with only nulls can be dropped after
+    each.
+    """
     size = max(1, PIECE_VALUES // len(known))
     if lines <= size:
         found = _quickly(body, lines, known)
@@ -75,7 +79,7 @@ def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw
 
 
 def _pieces(body: bytes, lines: int) -> Iterator[bytes]:
-    """The body in pieces of so many lines."""
+    """Yield the body in pieces of so many lines."""
     ends = np.flatnonzero(np.frombuffer(body, np.uint8) == ord("\n")) + 1
     begin = 0
     for end in [*ends[lines - 1 :: lines].tolist(), len(body)]:
@@ -85,7 +89,7 @@ def _pieces(body: bytes, lines: int) -> Iterator[bytes]:
 
 
 def _named(piece: bytes, known: dict[str, str]) -> dict[str, str]:
-    """The known columns that a piece may have; one of them at least, because Arrow counts no events without columns."""
+    """Return the known columns that a piece may have; at least one, because Arrow counts no events without columns."""
     names = set(NAME.findall(piece))
     found = {name: kind for name, kind in known.items() if name.encode() in names}
     return found or dict(islice(known.items(), 1))
@@ -110,10 +114,10 @@ def numbered_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _quickly(body: bytes, lines: int, known: dict[str, str]) -> Raw | None:
-    """By Arrow, or nothing where Arrow might read the body otherwise than the json module does.
+    """Parse a body with Arrow, or return None if Arrow might read it differently from the json module.
 
-    It recurses into what is nested without an end, takes bytes that are no UTF-8 for text, does not care where lines
-    end, and rounds whole numbers.
+    Arrow recurses into nested values without a limit, accepts bytes that are not UTF-8 as text, does not require one
+    event a line, and rounds whole numbers.
     """
     if not _plain_lines(body, lines):
         return None
@@ -129,7 +133,7 @@ def _quickly(body: bytes, lines: int, known: dict[str, str]) -> Raw | None:
 
 
 def _plain_lines(body: bytes, lines: int) -> bool:
-    """Whether each line begins with the only brace in it, and there are no arrays, NaNs and bytes that are no UTF-8."""
+    """Return whether each line begins with its only brace, and all is UTF-8 without arrays and NaNs."""
     if b"[" in body or (b"\r" in body and body.count(b"\r") != body.count(b"\r\n")) or says_no_number(body):
         return False
     data = np.frombuffer(body, np.uint8)

@@ -1,4 +1,4 @@
-"""Events as msgpack: one array of maps. Few bytes can claim much, so it is read event by event."""
+"""Events as msgpack: one array of maps. It is read event by event, because few bytes can claim many values."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ FLAT = "events are flat: numbers, texts, truths, times, nulls"
 
 
 EVENT_VALUES = 100_000
-"""Values of one event, which is made before anybody sees what is in it."""
+"""Largest number of values of one event, which is made before its values can be checked."""
 
 
 def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
-    """The events of a body, no more than `limit`."""
+    """Return the events of a body, no more than `limit`."""
     nested = _Nested()
     unpacker = msgpack.Unpacker(
         max_buffer_size=max(len(body), 1),
@@ -52,7 +52,7 @@ def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
 
 
 class _Nested:
-    """Events are flat: whatever is in one beside its own map is refused before it is a lot."""
+    """The unpacker's hooks. Events are flat: a map, array or extension inside one is refused before it grows."""
 
     def __init__(self) -> None:
         self.maps = 0
@@ -81,7 +81,7 @@ class _Nested:
 
 
 def _time(value: msgpack.Timestamp) -> Any:
-    """Return a datetime; the value as it is where no datetime holds it: then that event alone is dead."""
+    """Return a datetime, or the value itself if no datetime can hold it: then only its event is dead."""
     try:
         return value.to_datetime()
     except (OverflowError, ValueError):

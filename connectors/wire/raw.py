@@ -1,4 +1,4 @@
-"""Events of a body, before anybody has looked at what their columns should be."""
+"""Events of a body, before their columns are fitted to the types of their stream."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from elsinore.connectors.errors import InputError
 
 
 class UnreadableError(InputError):
-    """Bytes that are not what they are said to be."""
+    """Bytes that are not in the format that their sender declared."""
 
 
 class TooManyError(InputError):
-    """More than anybody wants to hold at once."""
+    """More events or values than one body may have."""
 
 
 CELLS = 2_000_000
-"""Values of a body that is read as objects of Python's: each needs a hundred bytes."""
+"""Largest number of values of a body that is read as Python objects: each needs a hundred bytes."""
 
 
 ROOM = 64 << 20
-"""Bytes that the values of a body may take as columns, if nothing else is said."""
+"""Bytes that the values of a body may take as columns, by default."""
 
 VALUE_BYTES = 8
-"""Of a value in a column, whether it is null or not."""
+"""Bytes of a value in a column, null or not."""
 
 
 @dataclass(frozen=True)
 class Raw:
     events: int
     columns: Mapping[str, list[Any] | pa.Array]
-    """As Python has them, or as Arrow."""
+    """Lists of Python values, or Arrow arrays, by name."""
 
 
 def raw_of(events: Sequence[Mapping[str, Any]], room: int = ROOM) -> Raw:
@@ -44,7 +44,7 @@ def raw_of(events: Sequence[Mapping[str, Any]], room: int = ROOM) -> Raw:
 
 
 class Cells:
-    """Counts them while they are made."""
+    """A counter of values, which stops reading when they exceed `CELLS`."""
 
     def __init__(self) -> None:
         self.found = 0
@@ -56,7 +56,7 @@ class Cells:
 
 
 def check_room(events: int, columns: int, room: int) -> None:
-    """Refuse a table that would take more memory than the body that it is made of: a column has all events."""
+    """Refuse a table that would take more than `room` bytes: each column has a value, perhaps null, for every event."""
     if events * columns * VALUE_BYTES > room:
         raise TooManyError(
             f"{events:,} events with {columns:,} columns are {events * columns:,} values, nulls among them, and one "
