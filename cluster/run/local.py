@@ -71,7 +71,7 @@ class Metrics:
     questions: int = 0
     """Requests to the optimizer actor, on Ray."""
     missed: int = 0
-    """Requests without a reply in time; the actor then decides by its own policy."""
+    """Requests without a reply in time, and those skipped for a while after one; the actor's own policy decides."""
     waited: float = 0.0
     """Seconds that all actors together waited for replies."""
     seconds: float = 0.0
