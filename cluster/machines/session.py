@@ -93,7 +93,7 @@ class Session:
         check_ray()
         # RayDP's exit handler would run before this session's, and print errors about what has stopped already.
         atexit.unregister(raydp.stop_spark)
-        # The name is new each time: RayDP's master may still be on its way out under the old one.
+        # The name is new each time, because a RayDP master of the old name may still be ending.
         guard_raydp()
         with _told_to(self.log):
             spark = raydp.init_spark(

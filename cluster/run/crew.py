@@ -150,8 +150,10 @@ class Crew:
         return batch, receipts, [place.answers[batch][1] for place in self.places]
 
     def withdraw(self, batch: int) -> None:
-        """Forget this batch and all after it: the caller sends them again. An actor repeats its reply for those that
-        it has taken."""
+        """Forget this batch and all after it, which the caller sends again.
+
+        An actor that has taken one repeats its reply.
+        """
         self.waiting.clear()
         self.committed = min(self.committed, batch - 1)
         for place in self.places:
@@ -210,8 +212,7 @@ class Crew:
         place.begun = place.actor.begin.remote(self.duty, self.optimizer, number, ranges)
 
     def _first(self, number: int, place: Place, method: str, *arguments: Any) -> Any:
-        """Call a method of an actor once its `begin` has returned, and return the reply; replace an actor that
-        fails."""
+        """Call a method of an actor once its `begin` has returned, and return the reply; replace it if it fails."""
         while True:
             try:
                 if place.begun is not None:

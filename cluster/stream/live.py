@@ -361,7 +361,7 @@ class Live:
         return dict(sum((Counter(one.types) for one in receipts), Counter(self.done.types)))
 
     def _bury(self, done: Done, deal: Deal, frame: Any, folder: Path) -> None:
-        """Write the dead and late events of a batch as they came. A batch that is repeated overwrites its file."""
+        """Write the dead and late events of a batch as they came. A batch that is repeated overwrites them."""
         if any(done.counts[name] > self.done.counts.get(name, 0) for name in ("dead", "late")):
             lost = deal.lost(frame)
             in_one = lost.coalesce(1)

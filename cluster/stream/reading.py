@@ -38,7 +38,7 @@ class Reading:
     log: Path
     """The folder of Spark's log, which lists the files of each batch."""
     aside: Callable[[Path], Path]
-    """The folder in which a damaged file is kept."""
+    """Returns the folder to which a damaged file is moved."""
     wait: Callable[[float], object]
     batch: int = -1
     failures: int = 0

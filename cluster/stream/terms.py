@@ -24,7 +24,7 @@ from elsinore.planner.time.clock import Clock
 
 @dataclass(frozen=True)
 class Terms:
-    """The terms of one era, from its begin to its end."""
+    """The terms of an era, which hold from its beginning to its end."""
 
     stream: str
     """The identifier of the stream: the same in all its eras, and unique."""

@@ -32,7 +32,7 @@ LISTENS_AT, ASKED_AS = "ELSINORE_SERVICE_HOST", "ELSINORE_SERVICE_HOSTS"
 PROBLEM = b"application/problem+json"
 
 HEAD_SECONDS = 15.0
-"""Timeout for the head of a request, from its first byte or from the begin of the connection."""
+"""Timeout for the head of a request, from its first byte or from the start of the connection."""
 
 BODY_SECONDS = 30.0
 """The longest pause in a body while it is being read; a body that is merely slow may take longer in all."""

@@ -43,10 +43,10 @@ CAUSED = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
 """A cause in a stack of Java; the last one is the root cause."""
 
 CALLING = "An error occurred while calling"
-"""The begin of Py4J's messages, which is left out because it says nothing."""
+"""The beginning of Py4J's messages, which is left out because it says nothing."""
 
 STACK = re.compile(r"\s(?:at [\w.$<>]+\(|File \"|Traceback \(|Caused by: |JVM stacktrace|Driver stacktrace)")
-"""The begin of a stack of Java or Python."""
+"""The beginning of a stack of Java or Python."""
 
 RETRY = 2
 """Seconds after which a client may retry (Retry-After)."""
