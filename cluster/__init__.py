@@ -1,1 +1,1 @@
-"""How it all runs: for now, in one process."""
+"""Run time: sessions, bounded runs, live streams and the HTTP service."""

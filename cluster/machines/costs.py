@@ -1,4 +1,4 @@
-"""What bursts and plans cost on this machine, where somebody has measured it."""
+"""Read the costs of bursts and plans that were measured on this machine, if any."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ C = TypeVar("C")
 
 
 def costs_file() -> Path:
-    """`python -m benchmarks.calibrate` writes it."""
+    """Return the file that `python -m benchmarks.calibrate` writes."""
     return _folder() / "costs.json"
 
 
 def plan_costs_file() -> Path:
-    """`python -m benchmarks.calibrate_plans` writes it."""
+    """Return the file that `python -m benchmarks.calibrate_plans` writes."""
     return _folder() / "plan-costs.json"
 
 
 def burst_costs() -> Costs:
-    """This machine's, or those that Elsinore comes with."""
+    """Return the costs measured on this machine, or else Elsinore's defaults."""
     return _read(costs_file(), Costs.from_dict, Costs(), "costs of bursts", "calibrate")
 
 

@@ -1,4 +1,4 @@
-"""What one process at a time may be at work on: the kernel lets go of it with the process."""
+"""Lock a file for one process at a time; the kernel releases the lock when the process ends."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import IO
 from elsinore.connectors.errors import InputError
 
 PATIENCE_SECONDS, POLL_SECONDS = 1.0, 0.02
-"""How long to try for a lock that another process may have for a moment only, to see whether anybody else has it."""
+"""Timeout for a lock, and the pause between attempts: `holder` takes the lock of a file for a moment only."""
 
 
 class HeldError(InputError):
-    """Another process has the lock; the message says which. It may let go of it, so a service tries again."""
+    """Another process owns the lock; the message says which. It may release the lock, so a service retries."""
 
 
 def hold(path: Path) -> IO[str]:
-    """For as long as what is returned is open."""
+    """Lock a file, and return it; the lock is held while it is open. Raise HeldError after the timeout."""
     file = path.open("a+")
     end = monotonic() + PATIENCE_SECONDS
     while (other := _lock(file)) is not None:
@@ -34,13 +34,13 @@ def hold(path: Path) -> IO[str]:
 
 
 def holder(path: Path) -> str | None:
-    """Return the process that has the lock. To find out, this takes a lock for a moment, which `hold` waits for."""
+    """Return the process that owns the lock, or None. This takes a shared lock for a moment; `hold` waits for it."""
     with path.open("a+") as file:
         return _lock(file, fcntl.LOCK_SH)
 
 
 def _lock(file: IO[str], kind: int = fcntl.LOCK_EX) -> str | None:
-    """Who has this lock, if somebody has; or else the caller has it now."""
+    """Take the lock and return None, or return the name of the process that owns it."""
     try:
         fcntl.flock(file, kind | fcntl.LOCK_NB)
     except OSError:

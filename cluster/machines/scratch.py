@@ -1,4 +1,4 @@
-"""A folder for the temporary files of a session: its log, and those of the Ray that it starts.
+"""Make a folder for the temporary files of a session: its log, and those of the Ray that it starts.
 
 Ray's default, /tmp/ray, can be written by every user of the machine, and a log with a predictable name in /tmp can be a
 symbolic link that another user has put there. This folder has a random name, and is this user's alone.
@@ -17,17 +17,17 @@ from time import time
 from elsinore.cluster.machines.holding import HeldError, hold
 
 PLACE = Path(os.environ.get("RAY_TMPDIR", "/tmp"))
-"""Where Ray itself would put its files: the names of its sockets have to be short."""
+"""The folder where Ray itself would put its files: the paths of its sockets have to be short."""
 
 PREFIX, LOCK = "elsinore-run-", "elsinore-run.lock"
 """Both have to fit before a folder is swept: a user may have folders with such names."""
 
 NEW_SECONDS = 60
-"""Age below which a folder is not swept: the process that makes it may not hold it yet."""
+"""Age below which a folder is not swept: the process that makes it may not have locked it yet."""
 
 
 class Scratch:
-    """The folder; the kernel lets go of its lock when this process ends."""
+    """A scratch folder, locked until it is closed or this process ends."""
 
     def __init__(self) -> None:
         sweep()
@@ -40,18 +40,18 @@ class Scratch:
 
     @property
     def ray(self) -> Path:
-        """Ray lets all users write into the folder that it is given; they do not get through the one around it."""
+        """The folder for Ray, which makes it writable for all users; the folder around it keeps them out."""
         return self.path / "ray"
 
     def close(self, keep: bool = False) -> None:
-        """Delete the folder, or `keep` it for a user to look at; a later session sweeps it."""
+        """Delete the folder, or `keep` it for a user to read; a later session sweeps it."""
         self._held.close()
         if not keep:
             shutil.rmtree(self.path, ignore_errors=True)
 
 
 def sweep() -> None:
-    """Delete the folders of this user's sessions that were killed."""
+    """Delete this user's scratch folders that no process locks any more."""
     for path in PLACE.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if _is_ours(path) and _is_free(path / LOCK):

@@ -1,4 +1,4 @@
-"""Ray and Spark, started or joined; and ended with everything that was started."""
+"""Start or join Ray and Spark, and end all that was started."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ LOOPBACK = "127.0.0.1"
 LOG = logging.getLogger("elsinore")
 
 MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
-"""What RayDP's master asks Ray for."""
+"""Prefix of the options for the resources that RayDP's master requests of Ray."""
 
 RETAINED = "50"
 
 LOOK = 1.0
-"""Seconds between two looks after RayDP's actors."""
+"""Seconds between two polls for dead RayDP actors."""
 
 
 class Session:
-    """One for a process: several runs, one after another, share it."""
+    """The Ray and Spark of this process, which its runs share one after another."""
 
     def __init__(self, settings: Settings, metrics_port: int | None = None) -> None:
         self.settings = settings
@@ -62,13 +62,13 @@ class Session:
                 self._forget()
                 raise
         self.alone = is_alone()
-        # On a machine of its own who gets how much of it is the kernel's affair; a cluster has to find room.
+        # On one machine the kernel shares out processor time. In a cluster Ray has to find a free processor.
         self.pool = Pool(cpus=0 if self.alone else 1)
         atexit.register(self.close)
 
     @property
     def spark(self) -> Any:
-        """Spark, on executors that are actors of Ray's; another one where it was lost, while actors stay."""
+        """The Spark session, whose executors are Ray actors; a new one if it was lost, while other actors stay."""
         with self._starting:
             if self._watch is None or self._watch.lost:
                 self._stop_spark()
@@ -78,11 +78,11 @@ class Session:
 
     @property
     def spark_lost(self) -> bool:
-        """Whether an actor that RayDP has for Spark is gone for good, and all jobs with it."""
+        """Whether an actor of RayDP has died for good, and all Spark jobs with it."""
         return self._watch is not None and self._watch.lost
 
     def lost(self, spark: Any) -> bool:
-        """The same of a Spark that somebody got here; there may be another one by now."""
+        """Return whether a Spark session that was handed out here is lost, or replaced by another one."""
         watch = self._watch
         return watch is None or watch.lost or watch.spark is not spark
 
@@ -91,9 +91,9 @@ class Session:
 
         settings = self.settings
         check_ray()
-        # It would stop before this session does, and say what cannot be stopped any more.
+        # RayDP's exit handler would run before this session's, and print errors about what has stopped already.
         atexit.unregister(raydp.stop_spark)
-        # The name is new each time: RayDP's master may still be on its way out under the old one.
+        # The name is new each time, because a RayDP master of the old name may still be ending.
         guard_raydp()
         with _told_to(self.log):
             spark = raydp.init_spark(
@@ -109,12 +109,12 @@ class Session:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """What is started here writes to a log of this session's, not to the terminal."""
+        """Send the output of what starts in the block to the log of this session instead of the terminal."""
         with _told_to(self.log):
             yield
 
     def close(self) -> None:
-        """Ends what this session began."""
+        """End what this session began."""
         atexit.unregister(self.close)
         global _session
         if _session is self:
@@ -122,12 +122,12 @@ class Session:
         self._stop_spark()
         if self.started_ray and ray.is_initialized():
             ray.shutdown()
-        # To close it again must not end what another session began.
+        # Closing twice must not end what another session began.
         self.started_ray = False
         self._forget()
 
     def _forget(self) -> None:
-        """Remove what was made for the Ray of this session."""
+        """Remove the secret and the scratch folder made for the Ray of this session."""
         if self._made_secret:
             os.environ.pop(SECRET, None)
         self._made_secret = False
@@ -139,14 +139,17 @@ class Session:
 
             self._watch.end()
             self._watch = None
-            # Where Java has ended by itself, there is nothing left to stop.
+            # If Java has ended by itself, there is nothing left to stop.
             with suppress(Py4JError, OSError), catch_warnings(action="ignore"):
                 raydp.stop_spark()
 
 
 class Watch:
-    """Looks after RayDP's master and executors. Jobs wait for ever for one that does not come back, as an executor does
-    not that was killed while it was coming back. So Spark is stopped, they fail, and begin again."""
+    """A thread that watches RayDP's master and executors, and stops Spark when one of them has died for good.
+
+    Jobs wait forever for such an actor, for instance an executor that was killed while it restarted. When Spark is
+    stopped they fail, and begin again.
+    """
 
     def __init__(self, spark: Any) -> None:
         self.lost = False
@@ -158,9 +161,9 @@ class Watch:
         job: Any = None
         while ray.is_initialized():
             try:
-                # Each Spark's actors are a job of their own to Ray.
+                # To Ray the actors of each Spark session are a job of their own.
                 job = job or ray.get_actor(MASTER)._actor_id.job_id
-                # A handle is not told of a death that nobody asked it for.
+                # A handle learns of a death only by a call, so the state of actors is polled.
                 dead = state.actors(job_id=job, actor_state_name="DEAD")
             except Exception as error:  # noqa: BLE001 - Ray does not answer for a moment; the watch goes on
                 LOG.info("Ray cannot be asked about Spark's actors: %s", error)
@@ -179,10 +182,10 @@ class Watch:
 
 @contextmanager
 def _told_to(log: Path) -> Iterator[None]:
-    """What Ray, and the Java processes that it and Spark start here, have to say: in a file, and for all their lives.
+    """Redirect the output of processes that Ray and Spark start in the block to a file, for their lifetime.
 
-    They have this process's stdout and stderr, as these are when they start; but rows go to the one, and errors that
-    help to the other.
+    They inherit this process's stdout and stderr as these are when they start. Those two are kept for rows and for
+    error messages.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -202,9 +205,12 @@ def _told_to(log: Path) -> Iterator[None]:
 
 @contextmanager
 def _interrupted_afterwards() -> Iterator[None]:
-    """Ctrl-C while Ray or Spark starts waits for it, some seconds. Ray may take the process down with it, and RayDP
-    fails over what is half there. Spark would put a handler of its own for it, too, one that calls Java first."""
-    # A handler that is not Python's cannot be put back.
+    """Delay Ctrl-C until the end of the block, while Ray or Spark starts for some seconds.
+
+    Otherwise Ray may take the process down, and RayDP fails on its half-started state. This also keeps Spark from
+    installing its own handler for the signal, which calls Java first.
+    """
+    # A handler that was not set from Python cannot be restored.
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
         return
@@ -227,12 +233,12 @@ def _interrupted_afterwards() -> Iterator[None]:
 
 
 def _of_interest(record: logging.LogRecord) -> bool:
-    """Py4J tells the root logger of whatever it raises, too, with its stack; and of a Ctrl-C during a call."""
+    """Return False for Py4J's log records: stacks of exceptions that it also raises, and a Ctrl-C during a call."""
     return record.module != "java_gateway"
 
 
 def is_alone() -> bool:
-    """Whether this Ray is of this machine alone: nobody else reaches it."""
+    """Return whether this Ray listens at the loopback address only, so it has no other machine."""
     return ray.get_runtime_context().gcs_address.startswith(f"{LOOPBACK}:")
 
 
@@ -240,12 +246,12 @@ _session: Session | None = None
 
 
 def current() -> Session | None:
-    """The session of this process, if there is one."""
+    """Return the session of this process, or None."""
     return _session
 
 
 def session(settings: Settings) -> Session:
-    """The session of this process."""
+    """Return the session of this process; begin another one if the settings differ or Ray has died."""
     global _session
     if _session is not None and not (_session.settings.same_machine(settings) and ray_lives()):
         _session.close()
@@ -262,7 +268,7 @@ def _start_ray(settings: Settings, metrics_port: int | None, folder: Path) -> No
     _listen_here_alone()
     _hide_token()
     ray.init(
-        "local",  # not one that somebody else has started on this machine
+        "local",  # not a Ray that already runs on this machine
         num_cpus=settings.spark_executors * settings.spark_cores + 2,
         object_store_memory=settings.object_store,
         include_dashboard=False,
@@ -275,9 +281,9 @@ def _start_ray(settings: Settings, metrics_port: int | None, folder: Path) -> No
 
 
 def _hide_token() -> None:
-    """Close the folder in which Ray keeps its token, and the token: Ray writes it for all users to read."""
+    """Make Ray's token and its folder private to this user: Ray makes them readable for all users."""
     folder = Path.home() / ".ray"
-    # Where it cannot be made or changed, Ray says so itself, or the token comes from elsewhere.
+    # If the folder cannot be made or changed, Ray itself fails, or takes the token from elsewhere.
     with suppress(OSError):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
@@ -285,7 +291,7 @@ def _hide_token() -> None:
 
 
 def _listen_here_alone() -> None:
-    """Ray takes 127.0.0.1 for the machine's other address, unless it is told that it is alone."""
+    """Disable Ray's clusters: otherwise Ray replaces 127.0.0.1 by the machine's outer address."""
     os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
     ray_constants.ENABLE_RAY_CLUSTER = False
 
@@ -294,22 +300,23 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
     options = {
         "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
-        # Nobody looks at what Spark remembers of jobs that are done; a live stream has several a second.
+        # What Spark keeps of finished jobs is not used, and a live stream has several jobs a second.
         "spark.ui.retainedJobs": RETAINED,
         "spark.ui.retainedStages": RETAINED,
         "spark.ui.retainedTasks": RETAINED,
         "spark.sql.ui.retainedExecutions": RETAINED,
-        # Nor is a file looked up again once it is read; of each, for ever, 1 kB would be kept.
+        # A file is read only once, but Spark would cache 1 kB about each forever.
         "spark.sql.hive.filesourcePartitionFileCacheSize": "0",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.legacy.parquet.nanosAsLong": "true",
-        # Times before 1900 are those of everybody's calendar, whoever wrote them; else Spark refuses files with some.
+        # Read times before 1900 in the proleptic Gregorian calendar, whichever program wrote them. By default Spark
+        # refuses files with such times.
         "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
         "spark.sql.parquet.int96RebaseModeInRead": "CORRECTED",
         "spark.sql.execution.arrow.maxRecordsPerBatch": "0",
         "spark.sql.adaptive.enabled": "false",
-        # How files are read must not depend on how many executors are there by then.
+        # The partitions of files must not depend on how many executors have started.
         "spark.sql.files.minPartitionNum": str(settings.spark_executors * settings.spark_cores),
         "spark.ray.actor.resource.cpu": str(settings.spark_cores),
     }
@@ -318,6 +325,6 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
     if embedded:
         options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     else:
-        # With the head node all would end anyway; and the master does next to nothing.
+        # Place the master on the head node, without which all ends anyway. It needs almost no processor time.
         options |= {f"{MASTER_RESOURCE}.{HEAD_NODE_RESOURCE_NAME}": "0.001", f"{MASTER_RESOURCE}.CPU": "0"}
     return options | authentication() | settings.spark_options

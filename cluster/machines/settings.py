@@ -1,4 +1,4 @@
-"""Everything that can be set about how Elsinore runs, with what it is when nobody sets it."""
+"""The settings of runs, with their defaults."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ FILE = Path("elsinore.toml")
 
 
 class Settings(Sourced):
-    """Arguments go before environment variables (`ELSINORE_ACTORS=4`), and these before `elsinore.toml`."""
+    """The settings of runs. Arguments override environment variables (`ELSINORE_ACTORS=4`), and these override
+    `elsinore.toml`."""
 
     trusted: ClassVar[frozenset[str]] = frozenset({"address", "spark_packages", "spark_options"})
     model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=FILE, extra="forbid", frozen=True)
@@ -49,16 +50,16 @@ class Settings(Sourced):
     )
 
     def same_machine(self, other: Settings) -> bool:
-        """Can a run with the other settings have what was started for one with these?"""
+        """Return whether a run with the other settings can use what was started with these."""
         return all(getattr(self, name) == getattr(other, name) for name in STARTED)
 
 
 STARTED = (
     "address", "spark_executors", "spark_cores", "spark_memory", "spark_packages", "spark_options", "object_store",
 )  # fmt: skip
-"""What Ray and Spark are started with; the other settings are each run's own."""
+"""The settings with which Ray and Spark start; a run may change all others."""
 
 
 def settings(**given: Any) -> Settings:
-    """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
+    """Return settings with these arguments; raise one InputError for all that is wrong with them."""
     return sourced(Settings, **given)

@@ -1,4 +1,4 @@
-"""Settings by arguments, the environment and a file; and what is wrong with any of them, all at once."""
+"""Read settings from arguments, the environment and a file, and report all errors in them at once."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from elsinore.connectors.errors import InputError, nearest
 
 
 class Sourced(BaseSettings):
-    """Arguments go before environment variables, and these before the file.
+    """Settings of which arguments override environment variables, and these override the file.
 
     The file is the one that the environment names, or that of the current folder. The latter may have come with data
-    or with somebody's repository, so it may not hold the settings that are `trusted`.
+    or with a foreign repository, so it must not contain the settings that are `trusted`.
     """
 
     whose: ClassVar[str] = ""
-    """Behind the word setting, in messages."""
+    """The text after the word "setting" in messages."""
 
     trusted: ClassVar[frozenset[str]] = frozenset()
-    """The settings that run code, connect to other machines, or let others in."""
+    """The settings that can run code, connect to other machines, or give others access."""
 
     @classmethod
     def settings_customise_sources(
@@ -47,7 +47,7 @@ S = TypeVar("S", bound=Sourced)
 
 
 def sourced(kind: type[S], **given: Any) -> S:
-    """Settings with these arguments; raises InputError with everything that is wrong."""
+    """Return settings with these arguments; raise one InputError for all that is wrong."""
     try:
         return kind(**given)
     except ValidationError as error:
@@ -57,7 +57,7 @@ def sourced(kind: type[S], **given: Any) -> S:
 
 
 def _check(kind: type[Sourced], found: Set[str]) -> None:
-    """Refuse a file of the current folder that holds what only a file that was named may hold."""
+    """Raise InputError if the file of the current folder contains trusted settings, given the names found in it."""
     if found:
         here, prefix = kind.model_config["toml_file"], str(kind.model_config["env_prefix"])
         raise InputError(
@@ -73,7 +73,7 @@ def _variable(kind: type[Sourced]) -> str:
 
 
 def _named(kind: type[Sourced]) -> Path | None:
-    """Return the file that the environment names."""
+    """Return the file that the environment names, or None."""
     named = os.environ.get(_variable(kind))
     if named and not Path(named).is_file():
         raise InputError(f"{_variable(kind)} names {named}, and there is no such file")

@@ -1,4 +1,4 @@
-"""The collector, supervised: it holds nothing, so whoever takes its place does the same work again."""
+"""Supervise the collector: it has no state, so a replacement can repeat its work."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Collecting:
         self.cut = cut
         self.failures = Budget(restarts)
         self.collected = 0
-        """Batches."""
+        """Number of batches collected."""
         self.actor = pool.hire(Collector)
 
     def collect(self, parts: Sequence[Any]) -> list[Rows]:
-        """The rows of a batch, given references to what each graph actor knows of them."""
+        """Return the rows of a batch, given references to the partial rows of each graph actor."""
         while True:
             try:
                 rows: list[Rows] = heard(self.actor.collect.remote(*parts), self.cut)

@@ -1,7 +1,8 @@
-"""The graph actors of a run, supervised: batches go to all of them, and each takes its part.
+"""Supervise the graph actors of a run: send batches to all of them, of which each takes its part.
 
-Ray's own retries are off: they run calls again in any order. Here a place remembers the batches that its actor's last
-saved state does not hold. Where a call fails, whoever is there is asked how far he is, and gets the rest again.
+Ray's own retries are off, because they repeat calls in any order. Instead a place keeps the batches that its actor's
+last saved state does not contain. Where a call fails, the actor is asked which batch it has reached, or replaced, and
+the batches after that are sent again.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ from elsinore.cluster.run.budget import Budget
 from elsinore.planner.plans.routes import Ranges
 
 SAVE_EVERY = 16
-"""Batches between two states, so that few are taken again."""
+"""Number of batches between two saved states, so that few have to be repeated."""
 
 FORGIVEN = RayError | OutOfOrderError | MemoryError
-"""What an actor may raise and be asked again; any other error is one of the events, the queries or the disk."""
+"""Errors of an actor after which the call is retried; any other error is one of the events, the queries or the disk."""
 
 PAUSE, LONGEST = 0.1, 5.0
-"""Seconds before what failed twice is tried again, and always twice as many; it may be Spark that has to come back."""
+"""Seconds of the pause before a second retry, doubled each time, and the longest pause; Spark may have to restart."""
 
 
 ASK_SECONDS = 30.0
-"""How long an actor may take to answer a question that no batch depends on."""
+"""Timeout of a request to an actor on which no batch depends."""
 
 
 @dataclass(frozen=True)
@@ -40,34 +41,34 @@ class Batch:
     number: int
     watermark: int
     blocks: Callable[[int], Sequence[Any]]
-    """By place, blocks or references to them that hold its events, and maybe others'; asked for again when a batch is
-    sent again."""
+    """Returns the blocks of a place, or references to them; they contain its events, and maybe those of others. Called
+    again when the batch is sent again."""
     last: bool = False
-    """The stream is over, and there are no blocks."""
+    """Whether the stream ends with this batch, which then has no blocks."""
     snapshot: bool = False
-    """Every place saves its state after it; `Crew.send` decides that."""
+    """Whether every place saves its state after the batch; set by `Crew.send`."""
 
 
 class AheadError(Exception):
-    """An actor has taken a batch that was cut short, so its state is not that after the last batch done."""
+    """An actor has taken a batch that was interrupted, so its state is not that after the last batch done."""
 
 
 @dataclass
 class Place:
-    """An actor, and what it would have to be told again."""
+    """A graph actor, with all that a replacement would need: its last saved state, and the batches since."""
 
     actor: Any
     begun: Any = None
-    """Reference to the end of its beginning, until somebody has seen it: before that nothing may be asked of it."""
+    """Reference to the reply of the pending `begin` call; None once that is received. No other call before that."""
     state: Any = None
-    """Reference to what it saved when it had taken all batches before those that are `sent`."""
+    """Reference to the state that it saved after all batches before those that are `sent`; None if there is none."""
     sent: deque[Batch] = field(default_factory=deque)
     answers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
-    """By batch: references to its receipt, and to its rows."""
+    """By batch, references to its receipt and its partial rows."""
     states: dict[int, Any] = field(default_factory=dict)
-    """By batch, what it saved; to be relied on when the rows of that batch are safe."""
+    """By batch, a reference to the state saved after it; used once the rows of that batch are safe."""
     failed: int = 0
-    """Times in a row."""
+    """Number of consecutive failures."""
 
 
 class Crew:
@@ -75,7 +76,7 @@ class Crew:
         self, duty: Duty, ranges: Ranges, pool: Pool, optimizer: Any, restarts: int, cut: Event | None = None
     ) -> None:
         self.cut = cut
-        """When it is set, no actor is waited for any more."""
+        """When set, no actor is waited for any more."""
         self.duty = duty
         self.ranges = ranges
         self.pool = pool
@@ -84,7 +85,7 @@ class Crew:
         self.committed = 0
         """The last batch whose rows are safe."""
         self.unsaved = False
-        """Whether the last snapshot failed at any place, so that the next batch has to end with another one."""
+        """Whether the last snapshot failed at any place, so that one has to follow the next batch."""
         self.places = [Place(pool.hire(GraphActor)) for _ in range(ranges.places)]
         for number, place in enumerate(self.places):
             self._begin(number, place)
@@ -94,14 +95,17 @@ class Crew:
         return heard(reference, self.cut)
 
     def restore(self, states: Sequence[bytes]) -> None:
-        """Go on where actors of the same duty were; without a word from them it did not work."""
+        """Restore the saved states of actors with the same duty, and wait for all replies."""
         for place, state in zip(self.places, states, strict=True):
             place.state = ray.put(state)
         for number, place in enumerate(self.places):
             self._first(number, place, "restore", place.state)
 
     def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
-        """Go on where other actors were after a batch; for each range and route, what is taken over."""
+        """Take over the states of other actors after a batch, by range and route, and fetch the new states.
+
+        New queries begin at the time `since`.
+        """
         self.committed = batch
         routes = len(self.duty.routes)
         for number, place in enumerate(self.places):
@@ -115,7 +119,7 @@ class Crew:
                     self._another(number, place, error)
 
     def states(self, batch: int) -> list[bytes]:
-        """Return what the actors know after the last batch; raise AheadError where one has taken a later batch."""
+        """Return the states of the actors after the last batch; raise AheadError where one has taken a later batch."""
         return [self._state(number, place, batch) for number, place in enumerate(self.places)]
 
     def _state(self, number: int, place: Place, batch: int) -> bytes:
@@ -132,7 +136,7 @@ class Crew:
                 return found
 
     def send(self, batch: Batch) -> None:
-        """To every place; nobody waits for it."""
+        """Send a batch to every place, without waiting for replies."""
         batch = replace(batch, snapshot=self.unsaved or batch.number % SAVE_EVERY == 0)
         self.waiting.append(batch.number)
         for number, place in enumerate(self.places):
@@ -140,13 +144,16 @@ class Crew:
             self._send(number, place, batch)
 
     def receive(self) -> tuple[int, list[Receipt], list[Any]]:
-        """The oldest batch that was sent: what places say of it, and references to their rows."""
+        """Wait for the oldest pending batch; return its number, its receipts, and references to its partial rows."""
         batch = self.waiting.popleft()
         receipts = [self._receipt(number, place, batch) for number, place in enumerate(self.places)]
         return batch, receipts, [place.answers[batch][1] for place in self.places]
 
     def withdraw(self, batch: int) -> None:
-        """What was sent last will be sent again; who has taken it will say so."""
+        """Forget this batch and all after it, which the caller sends again.
+
+        An actor that has taken one repeats its reply.
+        """
         self.waiting.clear()
         self.committed = min(self.committed, batch - 1)
         for place in self.places:
@@ -156,9 +163,9 @@ class Crew:
                 place.sent.pop()
 
     def commit(self, batch: int) -> bool:
-        """Let go of a batch whose rows are safe; return whether every place has saved its state after it.
+        """Release a batch whose rows are safe; return whether every place has saved its state after it.
 
-        Where one has not, all are asked again with the next batch: only states of the same batch are a snapshot.
+        If one failed to, all save again after the next batch: a snapshot needs states after the same batch.
         """
         self.committed = batch
         for place in self.places:
@@ -170,7 +177,10 @@ class Crew:
         return whole
 
     def _saved(self, number: int, place: Place, batch: int) -> bool:
-        """Fetch the state that a place saved after a batch, so that it does not go with the node of its actor."""
+        """Fetch the state that a place saved after a batch, so that it is not lost with the node of its actor.
+
+        Return whether that succeeded, and then drop the batches that the state contains.
+        """
         try:
             place.state = ray.put(self._heard(place.states.pop(batch)))
         except RayError as error:
@@ -181,16 +191,16 @@ class Crew:
         return True
 
     def save_again(self, error: Exception) -> None:
-        """Save with the next batch, because what was saved with the last one cannot be read."""
+        """Count a failure, and have all places save after the next batch: the last snapshot cannot be read."""
         self.failures.forgive(error, self.committed)
         self.unsaved = True
 
     def ask(self, method: str) -> list[Any]:
-        """Something of every actor."""
+        """Call a method of every actor, and return the replies."""
         return [heard(getattr(place.actor, method).remote(), self.cut, ASK_SECONDS) for place in self.places]
 
     def dismiss(self) -> None:
-        """Those that have nothing left to do can be of use to others."""
+        """Return the idle actors to the pool, and kill those with batches that were not committed."""
         for place in self.places:
             if place.answers:
                 ray.kill(place.actor)
@@ -202,7 +212,7 @@ class Crew:
         place.begun = place.actor.begin.remote(self.duty, self.optimizer, number, ranges)
 
     def _first(self, number: int, place: Place, method: str, *arguments: Any) -> Any:
-        """What an actor says that has just begun; where it cannot say it, another one."""
+        """Call a method of an actor once its `begin` has returned, and return the reply; replace it if it fails."""
         while True:
             try:
                 if place.begun is not None:
@@ -223,7 +233,7 @@ class Crew:
         self._begin(number, place)
 
     def _forgive(self, error: RayError) -> None:
-        """Count a failure; raise what is wrong with the events or the queries, and a failure that is one too many."""
+        """Count a failure. Raise an error of the events or the queries, and FailedError where failures are too many."""
         cause = error.cause if isinstance(error, RayTaskError) else error
         if not isinstance(cause, FORGIVEN):
             raise cause from None
@@ -235,7 +245,7 @@ class Crew:
         take, watermark = place.actor.take.options(num_returns=2), None if batch.last else batch.watermark
         answer = take.remote(batch.number, watermark, *batch.blocks(number))
         if batch.number <= self.committed:
-            return  # taken once more by an actor that replaces another; nothing of it is asked for
+            return  # repeated only to restore the state of a replacement; its reply is not needed
         place.answers[batch.number] = answer
         if batch.snapshot:
             place.states[batch.number] = place.actor.save.remote(batch.number)
@@ -245,7 +255,7 @@ class Crew:
             try:
                 receipt: Receipt = self._heard(place.answers[batch][0])
                 if self.pool.spread:
-                    # Now they are here, too: rows do not go with the node of the actor whose they are.
+                    # Fetch a copy of the rows, so that they are not lost with the node of the actor.
                     ray.get(place.answers[batch][1])
             except RayError as error:
                 self._recover(number, place, error)
@@ -254,9 +264,9 @@ class Crew:
                 return receipt
 
     def _recover(self, number: int, place: Place, error: RayError) -> int:
-        """Ask the actor which batch it has reached, replace it where it is gone, and send it what it does not know.
+        """Ask the actor which batch it has reached, replace it where it is gone, and send it the batches after that.
 
-        Return the batch that it had reached. What failed counts once, also where it was the death of the actor.
+        Return the batch that it had reached. The failure counts once, even if the actor has died.
         """
         self._forgive(error)
         if place.failed:
@@ -272,7 +282,7 @@ class Crew:
         return known
 
     def _reached(self, place: Place) -> int | None:
-        """Return the last batch that an actor has taken, or None where it is gone or has taken one by half."""
+        """Return the last batch that an actor has taken, or None if it is gone or failed in the middle of one."""
         try:
             known: int = self._heard(place.actor.reached.remote())
         except RayError:

@@ -1,4 +1,4 @@
-"""A run in one process: a source, an engine, and what they counted."""
+"""Run a plan over a source in one process."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from elsinore.actors.shells.graph_actor import Counts
 
 ENOUGH = 4_096
-"""Events of a first batch that tell what a stream is like."""
+"""The least number of events in a first batch whose statistics are used to choose a plan."""
 
 
 class EventSource(Protocol):
-    """What `elsinore.connectors.sources` opens."""
+    """A source of events as `elsinore.connectors.sources` opens it."""
 
     @property
     def form(self) -> pa.DataType: ...
@@ -46,46 +46,46 @@ class EventSource(Protocol):
 NOTED = (
     "bursts", "shared_bursts", "snapshots", "decision_seconds", "questions", "missed", "waited", "seconds",
 )  # fmt: skip
-"""By a graph actor, and in a run."""
+"""Counters of graph actors that the metrics of a run sum up."""
 
 
 @dataclass
 class Metrics:
-    """What a run counted so far."""
+    """The counters of a run so far."""
 
     events: int = 0
-    """All that could be read, late and dropped ones too."""
+    """Events that could be read, including late and dropped ones."""
     rows: int = 0
     late: int = 0
     dead: int = 0
     dropped: int = 0
-    """Events with a null in an attribute that splits the stream, once per way to split it."""
+    """Events with a null in an attribute that splits the stream, counted once per way to split it."""
     bursts: int = 0
-    """Those about which there was something to decide: of Kleene sub-patterns that several queries have."""
+    """Bursts with a decision to make: those of Kleene sub-patterns that several queries have."""
     shared_bursts: int = 0
-    """Those of them of which several queries shared a graphlet."""
+    """Bursts among them whose graphlet several queries shared."""
     snapshots: int = 0
-    """Created by shared graphlets."""
+    """Snapshots that shared graphlets created."""
     decision_seconds: float = 0.0
-    """That all decisions took."""
+    """Seconds that all decisions took."""
     questions: int = 0
-    """To the optimizer actor, on Ray."""
+    """Requests to the optimizer actor, on Ray."""
     missed: int = 0
-    """Those that it did not answer in time: actors went on with the policy that they had."""
+    """Requests without a reply in time, and those skipped for a while after one; the actor's own policy decides."""
     waited: float = 0.0
-    """Seconds that actors waited for answers, all together."""
+    """Seconds that all actors together waited for replies."""
     seconds: float = 0.0
-    """That actors were at work, all together."""
+    """Seconds that all actors together spent on batches."""
 
     def note(self, counts: Iterable[Counts]) -> None:
-        """What graph actors have counted so far, each for itself."""
+        """Set the counters to the sums over all graph actors."""
         told = list(counts)
         for name in NOTED:
             setattr(self, name, sum(getattr(one, name) for one in told))
 
 
 class LocalRun:
-    """Iterating it runs the plan over the source; rows come as their windows close."""
+    """A run of a plan over a source: iterating it yields rows as their windows close."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class LocalRun:
 
     @property
     def decisions(self) -> pa.Table:
-        """What was decided about every burst, where that was to be recorded."""
+        """The decision about every burst, if decisions are recorded."""
         return self.engine.decisions()
 
     def __iter__(self) -> Iterator[Rows]:
@@ -123,13 +123,15 @@ class LocalRun:
         yield from self._counted(self.engine.finish())
 
     def _tells(self, batch: pa.RecordBatch) -> bool:
-        """Is there something to choose by what a batch is like? It says little of partitions, where not all queries
-        split the stream alike."""
+        """Return whether to choose the plan by the statistics of this batch.
+
+        They say little about partitions unless all queries split the stream alike.
+        """
         alike = len({query.partition for query in self.plan.queries}) == 1
         return self.plan.strategy == "auto" and alike and len(batch) >= ENOUGH
 
     def _choose(self, batch: pa.RecordBatch) -> None:
-        """Plan anew for a stream that is like its first batch; it costs nothing before the first event."""
+        """Plan again with the statistics of the first batch; before the first event a change of plan costs nothing."""
         seen = self.engine.look(batch)
         if seen is not None:
             within = max(query.query.within.seconds for query in self.plan.queries)

@@ -1,4 +1,4 @@
-"""A run on Spark and Ray: slices of a stream through graph actors to the collector."""
+"""Run a plan on Spark and Ray: pass slices of a bounded source through graph actors to the collector."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 
 TOLD = "elsinore"
-"""What Spark counts on the way."""
+"""The name of Spark's observation that counts the events."""
 
 PARTS = 4
-"""Partitions of Spark's in a slice, or more: what is read at once."""
+"""The least number of Spark partitions in a slice."""
 
 
 class RayRun:
-    """Iterating it runs the plan over a source that has an end; rows come as their windows close."""
+    """A run of a plan over a bounded source: iterating it yields rows as their windows close."""
 
     def __init__(
         self,
@@ -62,12 +62,12 @@ class RayRun:
         self.metrics = Metrics()
         self.late: list[pa.RecordBatch] = []
         self.cuts: tuple[int, ...] | None = None
-        """Where Spark has to cut the stream, once that is known."""
+        """The times at which Spark cuts the stream into slices, once they are computed."""
         self.batches: int | None = None
         self.handed: dict[int, Handed] = {}
-        """By batch, its blocks."""
+        """The blocks of each batch."""
         self.received = 0
-        """The last batch whose rows are here."""
+        """The last batch whose rows are collected."""
         self.finished = False
         self.routes = routes(plan.workload)
         types = tuple(sorted(plan.types))
@@ -99,11 +99,11 @@ class RayRun:
             collecting.dismiss()
 
     def progress(self) -> float | None:
-        """The fraction of the stream whose rows are here; before Spark is done with it nobody knows."""
+        """Return the fraction of batches whose rows are collected; None until Spark has computed the blocks."""
         return None if self.batches is None else self.received / self.batches
 
     def _dealt(self, crew: Crew, collecting: Collecting, events: Events, spark: Any) -> Iterator[Rows]:
-        """The rows of all slices whose rows are not there yet."""
+        """Yield the rows of all slices that are not collected yet."""
         dealt, slices = self._sliced(events, spark)
         with closing(Blocks(dealt)) as blocks:
             self._count(dealt, events)
@@ -119,18 +119,18 @@ class RayRun:
         self.finished = True
 
     def _batches(self, slices: Sequence[Slice]) -> Iterator[Batch]:
-        """A batch for each slice, and one that says that there are no more; of these, those that are not there yet."""
+        """Yield a batch for each slice that is not collected yet, and one that ends the stream."""
         for number, one in enumerate(slices, start=1):
             if number > self.received:
                 yield Batch(number, one.watermark, partial(self._blocks, number))
         yield Batch(len(slices) + 1, BEGINNING, lambda _: (), last=True)
 
     def _blocks(self, number: int, place: int) -> Sequence[Any]:
-        """Of a batch; where Spark was begun anew meanwhile, those that it has now."""
+        """Return the blocks of a batch for a place; if Spark was restarted meanwhile, its new ones."""
         return self.handed[number](place)
 
     def _sliced(self, events: Events, spark: Any) -> tuple[DataFrame, list[Slice] | None]:
-        """The events as they are handed over, and in which slices; None is all at once."""
+        """Return the events as they are handed over, and their slices; None instead of slices is all at once."""
         total, size = self.source.total, self.settings.slice_events
         clean = events(spark)
         dealt = self.deal.dealt(clean if self._known(events) else clean.observe(TOLD, *self.deal.counts()))
@@ -147,7 +147,7 @@ class RayRun:
         return in_slices(dealt, self.cuts, seeds(spark, len(self.cuts) + 1)), by_cuts(self.cuts)
 
     def _known(self, events: Events) -> bool:
-        """Is it known without a look at them that all events are good, and how many there are? To count them costs."""
+        """Return whether the number of events and the absence of nulls are known without counting, which costs time."""
         return self.source.total is not None and events.whole(name for route in self.routes for name in route.partition)
 
     def _count(self, dealt: DataFrame, events: Events) -> None:
@@ -180,11 +180,11 @@ class RayRun:
 
 
 def _read_in_parts(spark: Any, size: int) -> None:
-    """So many bytes of a file are a partition of Spark's, at most."""
+    """Set the most bytes of a file that Spark reads as one partition."""
     spark.conf.set("spark.sql.files.maxPartitionBytes", max(size, 1))
 
 
 def _recorded(found: Sequence[Sequence[pa.Table]]) -> pa.Table:
-    """What all actors decided, in order of time."""
+    """Return the decisions of all actors, in order of time."""
     tables = [table for tables in found for table in tables]
     return pa.concat_tables(tables, promote_options="permissive").sort_by([("time", "ascending")])

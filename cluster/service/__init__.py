@@ -1,1 +1,1 @@
-"""The service: jobs over HTTP. `app` is what Ray Serve deploys."""
+"""The service: jobs over HTTP. Ray Serve deploys `app`."""

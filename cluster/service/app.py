@@ -1,4 +1,4 @@
-"""What Ray Serve deploys: `serve deploy` and KubeRay import `elsinore.cluster.service.app:app`."""
+"""The application for Ray Serve: `serve deploy` and KubeRay import `elsinore.cluster.service.app:app`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from elsinore.cluster.service.web.sites import ANY
 from elsinore.connectors.errors import InputError
 
 MANY = 10_000
-"""More than the replicas let in themselves, which say so in the words of the service."""
+"""More requests than a replica admits by itself: it refuses the rest with problem documents, which Serve does not."""
 
 
 @serve.ingress()
 class Service:
-    """A replica: it checks, writes events to disk, and reads rows; the manager does the rest."""
+    """A replica: it checks requests, writes events to disk, and reads rows; the manager does the rest."""
 
     def __init__(self, service: ServiceSettings, run: Settings) -> None:
         log_as_json()
@@ -39,7 +39,7 @@ class Service:
 
 
 def application(service: ServiceSettings, run: Settings) -> Any:
-    """The service with these settings, for Serve to run."""
+    """Return the service with these settings as an application of Serve."""
     deployment: Any = serve.deployment(
         Service,
         name="elsinore",
@@ -51,9 +51,9 @@ def application(service: ServiceSettings, run: Settings) -> Any:
 
 
 def app(_: dict[str, str]) -> Any:
-    """With the settings of the environment; Serve calls it when it deploys, and listens where it was told to."""
+    """Return the service with the settings of the environment; Serve calls this when it deploys."""
     service = service_settings()
     if token_of(service) is None:
         raise InputError("a service that is deployed on a cluster has a token: set ELSINORE_SERVICE_TOKEN on its nodes")
-    # Serve listens where its own options say, and clients ask for whatever stands in front of it.
+    # Serve listens where its own options say, and clients use the name of the proxy in front of it as Host.
     return application(service.model_copy(update={"hosts": service.hosts or ANY}), settings(engine="ray"))

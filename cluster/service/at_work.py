@@ -1,4 +1,4 @@
-"""A job at work: its live stream, begun when there are events, ended when it is paused, begun again when it fails."""
+"""Run the live stream of a job: begin it when there are events, stop it for a pause, restart it after a failure."""
 
 from __future__ import annotations
 
@@ -40,31 +40,31 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("elsinore.service")
 
 LOOK = 0.1
-"""Seconds between two looks at a job that has no events yet."""
+"""Seconds between two polls of a job."""
 
 TOLD = 0.5
-"""Seconds between two words on how far it is."""
+"""Seconds between two writes of a job's status."""
 
 SWEEP = 60.0
-"""Seconds between two looks for rows whose time is over."""
+"""Seconds between two deletions of expired rows."""
 
 HOUR = 3600
 
 TRIES = 5
-"""Times that a stream may fail, one after another, over what is nobody's fault."""
+"""Consecutive failures that a job survives; an error in its input fails it at once."""
 
 LONGEST_PAUSE_SECONDS = 60.0
-"""Between two tries."""
+"""The longest pause before a restart of a stream."""
 
 AGAIN_SECONDS = 2.0
-"""Between two looks whether a damaged file of a job has been restored, and two tries to stop a stream."""
+"""Pause between two polls for a damaged file that may be restored, and between two attempts to stop a stream."""
 
 STOP_SECONDS = 45.0
-"""How long to wait for the batch at work before the caller is told that the stream has not stopped yet. With the wait
-for the lock it is less than a client waits for an answer of the manager's (`control.PATIENCE`)."""
+"""Timeout for the current batch when a stream is stopped, and for the lock. Both together are less than the time that a
+client waits for a reply of the manager (`control.PATIENCE`)."""
 
 LONG = 4 << 20
-"""Bytes by which Spark's log of files may grow before it is shortened: those of about 25,000 appends."""
+"""Bytes by which Spark's log of files may grow before the stream restarts to shorten it: about 25,000 appends."""
 
 SPARK: dict[str, T.DataType] = {
     "int64": T.LongType(),
@@ -78,13 +78,16 @@ SPARK: dict[str, T.DataType] = {
 
 @dataclass
 class AtWork:
-    """Everything is done under one lock but what only looks."""
+    """A job with its live stream and the thread that runs it.
+
+    Methods that change it hold `_lock`; those that only read do not.
+    """
 
     job: Job
     settings: Settings
     service: ServiceSettings
     starting: Any
-    """Streams begin one after another."""
+    """A lock shared by all jobs, so that their streams begin one after another."""
     live: Live | None = None
     error: dict[str, Any] | None = None
     failures: int = 0
@@ -93,24 +96,24 @@ class AtWork:
     log: int = 0
     """Bytes of Spark's log of files when the stream began."""
     spec: Spec | None = None
-    """None while the file that says it is damaged."""
+    """The specification; None while its file is damaged."""
     last: dict[str, Any] = field(default_factory=dict)
-    """The metrics that were known last."""
+    """The metrics that were read last."""
     types: dict[str, int] = field(default_factory=dict)
     damage: bool = False
-    """Whether the error is one of a damaged file, which may be restored."""
+    """Whether the error is a damaged file, which may be restored."""
     ending: bool = False
-    """Whether the stream at work has to stop before another one may begin."""
+    """Whether the current stream is being stopped; no other one may begin before it has ended."""
     closing: bool = False
-    """Whether no other one will begin."""
+    """Whether the job is ending, so that no other stream will begin."""
     batches: int = -1
     done_at: float = field(default_factory=time)
     _lock: Any = field(default_factory=RLock)
     _over: Event = field(default_factory=Event)
     _cut: Event = field(default_factory=Event)
-    """Whoever waits for an actor of the stream that is at work, or that is being begun, gives up."""
+    """When set, the current or starting stream stops waiting for its actors."""
     _stopper: Thread | None = None
-    """What waits for the end of the stream at work."""
+    """The thread that stops the current stream and waits for its end."""
 
     def __post_init__(self) -> None:
         before = self.job.status()
@@ -125,7 +128,7 @@ class AtWork:
         self._thread.start()
 
     def _read(self) -> None:
-        """Read what must not be lost; DamagedJobError where that cannot be."""
+        """Read the specification and check the columns; raise DamagedJobError where a file cannot be read."""
         self.job.columns()
         self.spec = self.job.spec()
 
@@ -145,7 +148,7 @@ class AtWork:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Nothing is done forever under the lock, but a stream may take its time to begin."""
+        """Hold the lock; raise FailedError after a timeout, because a stream may take long to begin."""
         if not self._lock.acquire(timeout=STOP_SECONDS):
             raise FailedError(f"the stream of {self.job.name} is being begun or stopped; try again in a moment")
         try:
@@ -163,7 +166,7 @@ class AtWork:
         LOG.info("paused", extra={"job": self.job.name})
 
     def resume(self) -> None:
-        """One that has failed is tried again, too."""
+        """Resume a job that is paused or has failed."""
         with self._locked():
             if self.damage:
                 self._read()
@@ -185,7 +188,7 @@ class AtWork:
         )
 
     def change(self, spec: Spec) -> None:
-        """Other queries. What is promised is on disk first: a stream that dies on the way begins again with them."""
+        """Change the queries. They are on disk first, so a stream that fails during the change restarts with them."""
         with self._locked():
             terms = self._terms()
             if terms is not None:
@@ -194,7 +197,7 @@ class AtWork:
             try:
                 if self.live is not None and not self.ending and not self.live.wait(0):
                     self.live.change(spec.workload)
-            except Exception as error:  # noqa: BLE001 - it is over, and begins again
+            except Exception as error:  # noqa: BLE001 - the stream has failed, and restarts
                 self._fail(error)
             self.tell()
         LOG.info("queries changed", extra={"job": self.job.name})
@@ -206,7 +209,7 @@ class AtWork:
         return Terms.read(latest.duty()) if latest else None
 
     def decisions(self) -> list[Any]:
-        """Tables of what was decided, of each graph actor and route."""
+        """Return the tables of decisions of each graph actor and engine."""
         live = self.live
         try:
             return [] if live is None else [part for parts in live.crew.ask("decisions") for part in parts]
@@ -214,9 +217,9 @@ class AtWork:
             raise FailedError("a graph actor has died; another one takes its place") from error
 
     def end(self, at_once: bool = False) -> None:
-        """Stop the stream, after the batch at work or at once, and look after it no more.
+        """Stop the stream, after the current batch or at once, and end the thread that runs it.
 
-        FailedError where it does not stop in time; then it goes on being stopped.
+        Raise FailedError where it does not stop in time; it is then still being stopped.
         """
         self.closing = True
         if at_once:
@@ -232,8 +235,10 @@ class AtWork:
         self.spec = spec
 
     def _stop(self, seconds: float) -> bool:
-        """Return whether no stream is at work any more. One that has not stopped in so many seconds stays the owner of
-        the checkpoint, and is waited for: none begins beside it."""
+        """Stop the current stream, and return whether it has ended within this time.
+
+        Until it has ended it stays the owner of the checkpoint, and no other stream begins.
+        """
         live = self.live
         if live is None:
             return True
@@ -271,7 +276,7 @@ class AtWork:
                 if self.service.rows_kept is not None and time() - swept > SWEEP:
                     forget_rows(self.job, time() - self.service.rows_kept * HOUR)
                     swept = time()
-            except Exception as error:  # noqa: BLE001 - a job that fails is told of, and the others go on
+            except Exception as error:  # noqa: BLE001 - a failure of one job must not affect the others
                 self._fail(error)
 
     def _step(self) -> None:
@@ -296,7 +301,7 @@ class AtWork:
         return live.wait(0) or paused_ or grown
 
     def _look_again(self) -> None:
-        """Go on where a damaged file has been restored."""
+        """Read a damaged file again after a pause, and clear the error if the file has been restored."""
         if time() >= self.pause_until:
             self.pause_until = time() + AGAIN_SECONDS
             try:
@@ -311,7 +316,10 @@ class AtWork:
         return self.job.checkpoint / "spark"
 
     def _tidy(self) -> None:
-        """What Spark is done with is gone, and it need not remember all of that; nor are drafts of use to anybody."""
+        """Before a stream begins: delete temporary files and events that Spark has taken, and shorten Spark's log.
+
+        Mend that log before it is read. Delete expired idempotency keys, too.
+        """
         sweep(self.job)
         mend(str(self.job.checkpoint))
         for path in taken(self._spark):
@@ -330,8 +338,10 @@ class AtWork:
         return self.job.checkpoint.exists() or any(self.job.incoming.glob("*.parquet"))
 
     def _fail(self, error: Exception) -> None:
-        """Bad input will be no better later; the machine may be. A stream that goes on is stopped before another one
-        begins."""
+        """Handle a failure: stop the stream, and restart it after a pause or fail the job.
+
+        An error in the input fails the job at once; other errors may pass, and are retried first.
+        """
         LOG.error("failed", extra={"job": self.job.name}, exc_info=error)
         with self._lock:
             if self.live is not None:
@@ -340,7 +350,7 @@ class AtWork:
                 self._stop(LOOK)
             self.failures += 1
             bad = isinstance(error, WorkloadError | InputError | DamagedJobError)
-            # Another process has the checkpoint: that passes, however often it was tried.
+            # Another process owns the checkpoint: that passes, so it is retried without a limit.
             held = isinstance(error, HeldError)
             if not held and (bad or self.failures > TRIES):
                 self._set_error(error)
@@ -361,7 +371,7 @@ class AtWork:
         return Live(asked, self._opened, self._writer, str(self.job.checkpoint), settings, self._cut)
 
     def _opened(self, spark: Any) -> Stream:
-        """A folder in which events appear, and are deleted when they are taken."""
+        """Return a stream of the events in the folder `incoming`; Spark deletes files that it has taken."""
         fields = [T.StructField(name, SPARK[kind]) for name, kind in self.job.columns().items()]
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
         options = file_options(self.settings.files_at_once) | {"parquet.page.verify-checksum.enabled": "true"}
@@ -381,7 +391,7 @@ class AtWork:
         return write
 
     def tell(self) -> None:
-        """How far it is, for whoever asks. It is only a look, so whatever fails here ends nothing."""
+        """Write the status of the job. A failure here is logged and ends nothing: the status is not relied on."""
         try:
             if self.live is not None:
                 self._note(self.live)
@@ -392,7 +402,7 @@ class AtWork:
             LOG.warning("the status was not written", extra={"job": self.job.name}, exc_info=error)
 
     def _note(self, live: Live) -> None:
-        """What a stream has counted is only a look, too: without it the numbers stay those that were known."""
+        """Read the counters of a stream; if that fails, log it and keep those read last."""
         try:
             if live.done.number != self.batches:
                 self.batches, self.done_at = live.done.number, time()
@@ -402,7 +412,7 @@ class AtWork:
 
 
 def measured(live: Live, age: float) -> dict[str, Any]:
-    """Numbers that a stream has counted, and its times as its events have them."""
+    """Return the counters of a stream, and its watermark and latest time in the form of its events."""
     metrics, done = asdict(live.metrics), live.done
     parts: dict[str, float] = metrics.pop("parts")
     found = {
@@ -423,7 +433,7 @@ def measured(live: Live, age: float) -> dict[str, Any]:
 
 
 def _is_over(live: Live) -> bool:
-    """Whether a stream has ended, in whatever way."""
+    """Return whether a stream has ended, by success or failure."""
     try:
         return live.wait(0)
     except Exception:  # noqa: BLE001 - it raises what the stream failed over

@@ -1,4 +1,4 @@
-"""What only the manager can do, asked of it from another process; and what is said when it is away."""
+"""Call the manager from other processes, and refuse requests while it is away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.refusals import RefusedError, refusal
 
 PATIENCE = 120
-"""Seconds for what the manager is asked: queries are changed between two batches."""
+"""Timeout in seconds for a call of the manager: it changes queries between two batches."""
 
 
 class Control:
@@ -28,7 +28,7 @@ class Control:
         self.manager = remote.remote(service, settings)
 
     async def ask(self, method: str, *arguments: Any) -> Any:
-        """Raises RefusedError: what the manager refuses, or that it is not there."""
+        """Call a method of the manager, and return its reply; raise RefusedError if it refuses or is away."""
         if self.jobs.manager() is None:
             raise away()
         try:

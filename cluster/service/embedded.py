@@ -1,4 +1,4 @@
-"""`elsinore serve`: Ray, Serve, Spark and the service on this machine, until somebody stops it."""
+"""Implement `elsinore serve`: run Ray, Serve, Spark and the service on this machine until a signal."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from elsinore.tokens import make
 LOOK = 0.2
 
 LEAVING = 5.0
-"""Seconds that processes of a service take to end whose first one was killed."""
+"""Seconds that the other processes of a service take to end after its first one was killed."""
 
 PATIENCE = 180
-"""Seconds until Spark has to be there."""
+"""Seconds within which Spark has to start."""
 
 
 @contextmanager
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
-    """The service, ready; all processes end with the block."""
+    """Run the service during the block; all processes end with it. Spark may still be starting."""
     os.environ |= {CALLBACK: IMPORT_PATH, LISTENS_AT: service.host, ASKED_AS: service.hosts or ""}
     session = Session(settings, service.metrics_port)
     try:
@@ -54,7 +54,7 @@ def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
 
 
 def _leave() -> None:
-    """A cluster that others have: there ends what was begun here."""
+    """End the service and its manager on a cluster that was joined, and leave the cluster running."""
     shutdown: Any = serve.shutdown
     shutdown()
     with suppress(ValueError, RayError):
@@ -64,7 +64,7 @@ def _leave() -> None:
 
 
 def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Callable[[str], None]) -> None:
-    """Until SIGTERM, or Ctrl-C."""
+    """Serve until SIGTERM or Ctrl-C."""
     over = Event()
     _end_by_signal(over)
     check_listening(service)
@@ -87,7 +87,7 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
 def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool) -> ServiceSettings:
     """Return the settings with a token: the one that is set, or the one that the service keeps for its user.
 
-    A new one is shown on a terminal, and nowhere else: what is written to a log is read by others.
+    A new token is shown on a terminal only, because others read logs.
     """
     if service.token is not None:
         return service
@@ -111,7 +111,7 @@ def _wait_for_others(service: ServiceSettings) -> None:
 
 
 def _end_by_signal(over: Event) -> None:
-    """Again when Ray has started, which has signals of its own."""
+    """Set the signal handlers; call this again when Ray has started, because Ray replaces them."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: over.set())
 

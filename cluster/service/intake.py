@@ -1,8 +1,9 @@
-"""Events taken in: when this returns, they are on disk, and a retry with the same key changes nothing.
+"""Write appended events to disk; a retry with the same idempotency key changes nothing.
 
-The name of a file of events is made of the idempotency key, so a key has one file. It is deleted when Spark has taken
-it, and Spark takes no path twice; a small file that says what the key stood for stays. It is written behind the events:
-whoever dies between the two has acknowledged nothing, and finds either the one or the other.
+The name of a file of events is made from the idempotency key, so a key has one file. The file is deleted when Spark has
+taken it, and Spark takes no path twice. A small file stays, the marker, which holds the meaning of the key: the digest
+of the body and the number of events. The marker is written after the events. A process that crashes between the two has
+acknowledged nothing, and a retry finds the events.
 """
 
 from __future__ import annotations
@@ -37,19 +38,19 @@ ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-n
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
 
 ONCE = "once-"
-"""How the name of a file begins that has no key, and so never comes again."""
+"""Prefix of the names of files without an idempotency key, which are never appended again."""
 
 NAME_LENGTH = 256
-"""Characters of a column's name."""
+"""The most characters of a column's name."""
 
 ABANDONED = 3600
-"""Seconds after which nobody writes at a draft any more."""
+"""Age in seconds from which a temporary file counts as left behind."""
 
 SAID = re.compile(rb"[0-9a-f]+ \d{1,18}")
-"""What a key stands for: the digest of a body, and how many events are in it."""
+"""The meaning of a key: the digest of a body, and the number of its events."""
 
 MEANING = b"elsinore"
-"""In a file of events: what its key stands for."""
+"""The metadata of a file of events that holds the meaning of its key."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Taken:
 
 
 def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
-    """All events of a body, or none of them."""
+    """Take all events of a body, or none of them; for a key that was seen before, return what it took then."""
     name = digest(append.key.encode()) if append.key else f"{ONCE}{uuid.uuid4().hex}"
     meaning = digest(append.body)
     if append.key and (before := _before(job, name)) is not None:
@@ -92,7 +93,7 @@ def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> R
 
 
 def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceSettings) -> Fitted:
-    """In the job's columns. Whoever brings new ones waits until nobody else does."""
+    """Return the events in the columns of the job. New columns are added under the lock of the job."""
     found = fitted(raw, names, job.columns())
     if not found.columns:
         return found
@@ -121,7 +122,7 @@ def _check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSetting
 
 
 def check_readable(spec: Spec, columns: dict[str, str]) -> None:
-    """That queries read attributes which there are."""
+    """Raise an error where the type or time column has a wrong type, or queries read attributes that do not exist."""
     if columns.get(spec.type_column, "string") != "string":
         raise InputError(f"the type column {spec.type_column!r} is {columns[spec.type_column]}; types are texts")
     if columns.get(spec.time_column) in ("string", "bool"):
@@ -134,7 +135,7 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
 
 
 def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
-    """Whether nobody has put it there before."""
+    """Write a file of events with the meaning of its key; return False if the file exists already."""
     sink = pa.BufferOutputStream()
     pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd", write_page_checksum=True)
     draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
@@ -152,7 +153,10 @@ def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
 
 
 def _before(job: Job, name: str) -> bytes | None:
-    """What a key stood for, where it was seen before."""
+    """Return the meaning of a key that was seen before, else None; read it from the marker, or from the events.
+
+    Raise FailedError where the file that has it cannot be read.
+    """
     marker = _marker(job, name)
     try:
         found = marker.read_bytes()
@@ -177,7 +181,7 @@ def _before(job: Job, name: str) -> bytes | None:
 
 
 def _forgotten(job: Job, path: Path) -> FailedError:
-    """To take the events again might count them twice."""
+    """Return the error for a key whose meaning is lost: to take its events again might count them twice."""
     return FailedError(
         f"the file {job.name}/{path.relative_to(job.folder)} cannot be read, so it is not known what this "
         "Idempotency-Key stood for. Restore the file; or look whether the events are in the job, and send them with "
@@ -194,7 +198,7 @@ def _remember(job: Job, name: str, said: bytes) -> None:
 
 
 def sweep(job: Job) -> None:
-    """Drafts of whoever died over them."""
+    """Delete temporary files left behind by crashed writers."""
     for path in job.incoming.glob(".*"):
         with suppress(FileNotFoundError):
             if time.time() - path.stat().st_mtime > ABANDONED:
@@ -202,7 +206,7 @@ def sweep(job: Job) -> None:
 
 
 def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
-    """Of appends that came before; but not where Spark would take nothing at the same path again."""
+    """Delete the markers of appends before this time, except those of `kept`: paths that Spark would not take again."""
     names = {path.stem for path in kept}
     for marker in job.keys.glob("*/*"):
         if marker.name not in names and marker.stat().st_mtime < before:
@@ -210,7 +214,7 @@ def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
 
 
 def is_last(job: Job, path: Path) -> bool:
-    """Whether no append will ever be put there again: it had no key, or its key is remembered."""
+    """Return whether no append will be written to this path again: it had no key, or its key has a marker."""
     return path.name.startswith(ONCE) or _marker(job, path.stem).exists()
 
 
@@ -226,7 +230,7 @@ def _repeated(said: bytes, meaning: str) -> Taken:
 
 
 class Backlog:
-    """How much waits to be taken; looked at now and then, for to look takes longer the more it is."""
+    """The backlog of each job, cached for 0.5 s because counting it is O(files)."""
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings

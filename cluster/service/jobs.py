@@ -1,15 +1,15 @@
-"""Jobs as they lie on disk. Whoever dies, all that was promised is there.
+"""Jobs on disk. All that the service has acknowledged is there, whichever process dies.
 
-jobs/NAME/job.json          what was asked for
+jobs/NAME/job.json          its specification, with the idempotency key of its submit
 jobs/NAME/columns.json      the columns of its events, once they are known
 jobs/NAME/incoming/         events that were acknowledged, until Spark has taken them
 jobs/NAME/keys/             the idempotency keys of appends
 jobs/NAME/rows/             a file for each batch that has rows
-jobs/NAME/checkpoint/       of its live stream
-jobs/NAME/status.json       how far it is; a look of the manager's, not a promise
-requests/                   the idempotency keys of submits and changes
-manager.json                when the manager was last seen
-lock                        held by the manager that is at work
+jobs/NAME/checkpoint/       the checkpoint of its live stream
+jobs/NAME/status.json       its status as the manager wrote it last; nothing relies on it
+gone/                       folders of removed jobs, until their files are deleted
+manager.json                when the manager was last alive
+lock                        held by the manager
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ from elsinore.planner.time.clock import UNITS
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 
 SECONDS = re.compile(r"\d{1,40}(/\d{1,40})?")
-"""An exact fraction."""
+"""The form of an exact fraction of seconds."""
 
 RECENT = 6.0
-"""Seconds after which somebody who was to be heard of every second is taken for gone."""
+"""Seconds without a sign of life after which the manager counts as gone."""
 
 
 KINDS = ("int64", "float64", "string", "bool", "timestamp", "timestamp_ntz")
-"""Of columns."""
+"""The types of columns."""
 
 STATES = ("waiting", "running", "paused", "failed", "recovering")
 
 
 class DamagedJobError(FailedError):
-    """A file of a job that is not as the service writes it. The job has failed, alone, until the file is restored."""
+    """A file of a job that the service cannot have written. Only this job fails, until the file is restored."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What somebody asked for."""
+    """The specification of a job."""
 
     workload: str
     strategy: str
@@ -73,7 +73,7 @@ class Spec:
     created: float
     paused: bool = False
     request: str = ""
-    """What the idempotency key of its submit stood for."""
+    """The digests of the idempotency key and the body of its submit; empty without a key."""
 
     @property
     def late(self) -> Fraction:
@@ -82,7 +82,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Job:
-    """The folder of a job; there may be none, when it is gone."""
+    """The folder of a job, which no longer exists once the job is removed."""
 
     folder: Path
 
@@ -107,7 +107,7 @@ class Job:
         return self.folder / "checkpoint"
 
     def spec(self) -> Spec:
-        """Return what was asked for; DamagedJobError where the file cannot be read, or says nothing that was."""
+        """Return the specification; raise DamagedJobError where the file is unreadable or invalid."""
         found = self._known("job.json")
         try:
             return _spec(found)
@@ -118,7 +118,7 @@ class Job:
         put(self.folder / "job.json", asdict(spec))
 
     def columns(self) -> dict[str, str]:
-        """Their types by their names; nothing where they are not known yet."""
+        """Return the types of the columns by their names; empty if they are not known yet."""
         found = self._known("columns.json", {})
         if not isinstance(found, dict) or not all(kind in KINDS for kind in found.values()):
             raise self.damaged("columns.json", "it does not hold the types of columns")
@@ -128,7 +128,7 @@ class Job:
         put(self.folder / "columns.json", columns)
 
     def status(self) -> dict[str, Any]:
-        """Return what the manager told last; nothing where that cannot be read, for it is told anew all the time."""
+        """Return the status that the manager wrote last; empty where it cannot be read, as it is soon rewritten."""
         found = _look(self.folder / "status.json")
         return found if _is_status(found) else {}
 
@@ -136,7 +136,10 @@ class Job:
         _put_look(self.folder / "status.json", status)
 
     def _known(self, name: str, default: Any = None) -> Any:
-        """Return what a file holds that must not be lost; the default where there is none such."""
+        """Return the content of a file that must not be lost, or the default where it may be missing.
+
+        Raise DamagedJobError where it cannot be read, and FileNotFoundError where the job was removed.
+        """
         try:
             return json.loads((self.folder / name).read_bytes())
         except FileNotFoundError:
@@ -155,7 +158,7 @@ class Job:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Nobody else changes columns or specification meanwhile."""
+        """Hold the lock for changes of the columns."""
         with (self.folder / ".lock").open("a") as file:
             flock(file, LOCK_EX)
             yield
@@ -177,7 +180,7 @@ class Jobs:
         return sorted(found, key=lambda job: job.name)
 
     def get(self, name: str) -> Job:
-        """A name that is none is not there; no path is ever made of it."""
+        """Return the job of this name, or raise RefusedError. An invalid name is never made into a path."""
         job = Job(self.data / "jobs" / name) if NAME.fullmatch(name) else None
         if job is None or not job.folder.is_dir():
             shown = f" {name}" if NAME.fullmatch(name) else " of that name"
@@ -185,7 +188,7 @@ class Jobs:
         return job
 
     def add(self, name: str, spec: Spec, columns: dict[str, str]) -> Job:
-        """All of it appears at once."""
+        """Add a job, whose folder appears as a whole; raise RefusedError where the name is taken."""
         draft = Job(self.data / "jobs" / f".{uuid.uuid4().hex}")
         draft.incoming.mkdir(parents=True)
         draft.rows.mkdir()
@@ -203,7 +206,7 @@ class Jobs:
         return job
 
     def remove(self, job: Job) -> None:
-        """It is gone at once, and then its files."""
+        """Remove a job: move its folder away, then delete the files."""
         gone = self.data / "gone" / uuid.uuid4().hex
         gone.parent.mkdir(exist_ok=True)
         job.folder.rename(gone)
@@ -211,7 +214,7 @@ class Jobs:
         shutil.rmtree(gone, ignore_errors=True)
 
     def sweep(self) -> None:
-        """What somebody left who died while he removed a job."""
+        """Delete the files of removed jobs that a crashed process left behind."""
         for path in (self.data / "gone").iterdir():
             shutil.rmtree(path, ignore_errors=True)
 
@@ -223,7 +226,7 @@ class Jobs:
         _put_look(self.data / "manager.json", {**manager, "time": time()})
 
     def manager(self) -> dict[str, Any] | None:
-        """What was last heard of the manager, if that is not long ago."""
+        """Return the last sign of life of the manager, or None if that is too long ago."""
         found = _look(self.data / "manager.json")
         if not isinstance(found, dict) or not _is_number(found.get("time")):
             return None
@@ -232,7 +235,7 @@ class Jobs:
 
 @lru_cache(64)
 def workload_of(text: str) -> Workload:
-    """A checked workload; to check one takes longer than all else that is done for a request."""
+    """Return a checked workload, cached because the check is the slowest part of a request."""
     return check_text(text)
 
 
@@ -245,7 +248,7 @@ def paused(spec: Spec, now: bool) -> Spec:
 
 
 def put(path: Path, content: Any, safe: bool = True) -> None:
-    """A file of JSON, there as a whole or not at all; `safe` against the loss of power too."""
+    """Write a file of JSON as a whole or not at all; `safe` also syncs it against a loss of power."""
     put_bytes(path, json.dumps(content).encode(), safe)
 
 
@@ -256,7 +259,7 @@ def _there(content: Any) -> Any:
 
 
 def _look(path: Path) -> Any:
-    """Return what a file holds that is only a look; None where that cannot be read."""
+    """Return the content of a file that nothing relies on; None where it cannot be read."""
     try:
         return json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -264,7 +267,7 @@ def _look(path: Path) -> Any:
 
 
 def _put_look(path: Path, content: Any) -> None:
-    """Write what is only a look; whatever else has its name is moved aside."""
+    """Write a file that nothing relies on; a folder of the same name is moved aside."""
     try:
         put(path, content, safe=False)
     except IsADirectoryError:
@@ -273,7 +276,7 @@ def _put_look(path: Path, content: Any) -> None:
 
 
 def _spec(found: Any) -> Spec:
-    """Return what a file says; ValueError where a field is missing, unknown, or holds what it cannot."""
+    """Return the specification in a file; raise an error where a field is missing, unknown or invalid."""
     if not isinstance(found, dict):
         raise ValueError("it is no object of JSON")
     known = {one.name: one for one in fields(Spec)}
@@ -298,7 +301,7 @@ def _spec(found: Any) -> Spec:
 
 
 def _is_status(found: Any) -> bool:
-    """Whether this is what a manager tells of a job."""
+    """Return whether this is a valid status of a job."""
     if not isinstance(found, dict) or found.get("state") not in STATES:
         return False
     metrics, types, error = found.get("metrics"), found.get("types"), found.get("error", {"detail": ""})
@@ -316,7 +319,7 @@ def _is_status(found: Any) -> bool:
 
 
 TEXTS = ("watermark", "latest")
-"""Metrics that are times, or nothing."""
+"""Metrics that are times, or None."""
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What happens, a line of JSON each, with the job that it happens to."""
+"""Log events of the service as lines of JSON, with the name of the job."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_as_json() -> None:
-    """On stdout, which Ray keeps for each of its processes."""
+    """Log to stdout, which Ray stores for each of its processes."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(JsonFormatter())
     logger = logging.getLogger("elsinore.service")

@@ -1,6 +1,6 @@
-"""The manager: one actor that has the Spark session, and the live stream of each job.
+"""The manager: one actor that owns the Spark session and the live stream of each job.
 
-It remembers nothing that is not on disk: Ray starts it again where it dies, and it finds its jobs in their folders.
+All its state is on disk: Ray restarts it when it dies, and it finds its jobs in their folders.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ SEEN = 0.5
 """Seconds between two signs of life."""
 
 LOOK = 0.2
-"""Seconds between two looks whether another manager is gone."""
+"""Seconds between two attempts to get the lock of another manager."""
 
 
 class Manager:
-    """The methods of the actor; several run at a time."""
+    """The manager actor; several of its methods may run at a time."""
 
     def __init__(self, service: ServiceSettings, settings: Settings) -> None:
         log_as_json()
@@ -63,14 +63,14 @@ class Manager:
         self._of(name).change(spec)
 
     def remove(self, name: str) -> None:
-        """Without waiting for the batch at work: nothing of it is wanted any more."""
+        """Remove a job without waiting for its current batch, of which nothing is needed."""
         found = self._of(name)
         found.end(at_once=True)
         with self._looking:
             try:
                 self.jobs.remove(self.jobs.get(name))
             finally:
-                # One whose folder could not be removed is looked after by another.
+                # If the folder could not be removed, `_look` finds it and makes another AtWork.
                 if self.at_work.get(name) is found:
                     del self.at_work[name]
         self.gauges.forget(name)
@@ -80,7 +80,7 @@ class Manager:
         return self._of(name).decisions()
 
     def stop(self) -> None:
-        """After the batches that are at work."""
+        """Stop all jobs after their current batches; those that do not stop in time, at once."""
         self._over.set()
         with self._looking:
             jobs = list(self.at_work.values())
@@ -100,24 +100,24 @@ class Manager:
             raise RefusedError(404, f"there is no job {name}") from None
 
     def _warm(self) -> None:
-        """Spark takes longest to start, and is wanted soon."""
+        """Start Spark in advance, because it takes longest to start."""
         with self._starting:
             found = session(self.settings)
             found.spark.range(1).count()
             self.spark = True
 
     def _go(self) -> None:
-        """New jobs appear as folders."""
+        """Find new jobs, give signs of life and publish metrics, until the manager stops."""
         while not self._over.is_set():
             for step in (self._look, self._tell):
                 try:
                     step()
-                except Exception as error:  # noqa: BLE001 - it goes on looking
+                except Exception as error:  # noqa: BLE001 - it is retried
                     LOG.error("the manager failed", exc_info=error)
             for name, found in list(self.at_work.items()):
                 try:
                     self.gauges.set(name, found.last)
-                except Exception as error:  # noqa: BLE001 - numbers of one job are no reason to be silent about others
+                except Exception as error:  # noqa: BLE001 - the metrics of other jobs are still published
                     LOG.error("its numbers cannot be told", extra={"job": name}, exc_info=error)
             self._over.wait(SEEN)
 
@@ -130,12 +130,12 @@ class Manager:
                 if job.name not in self.at_work:
                     try:
                         self.at_work[job.name] = AtWork(job, self.settings, self.service, self._starting)
-                    except Exception as error:  # noqa: BLE001 - the others are looked after, and this one again soon
+                    except Exception as error:  # noqa: BLE001 - the other jobs go on, and this one is retried soon
                         LOG.error("nobody looks after it", extra={"job": job.name}, exc_info=error)
 
 
 def _held(jobs: Jobs) -> IO[str]:
-    """The jobs are this process's alone, when whoever had them is gone: it may be dying still."""
+    """Lock the jobs for this process; retry until another manager, which may still be ending, has released them."""
     told = False
     while True:
         try:

@@ -1,4 +1,4 @@
-"""What Prometheus sees of each job, through Ray."""
+"""Publish the metrics of each job to Prometheus, through Ray."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Gauges:
         self._before: dict[str, dict[str, float]] = {}
 
     def set(self, job: str, metrics: dict[str, Any]) -> None:
-        """What a job has counted so far."""
+        """Publish the counters of a job."""
         before = self._before.setdefault(job, {})
         for name, counter in self._counters.items():
             now = float(metrics.get(name, 0))
@@ -53,5 +53,5 @@ class Gauges:
 
 
 def gained(before: float, now: float) -> float:
-    """Some things are counted since a stream was last resumed: then they begin again at nothing."""
+    """Return the gain of a counter; some begin at 0 again when a stream is resumed."""
     return now - before if now >= before else now

@@ -1,4 +1,4 @@
-"""Workloads planned in a process of its own, which can be ended: there are short patterns that take for ever."""
+"""Plan workloads in a separate process that can be killed: planning a short pattern may take forever."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.plans.planning import plan
 
 MEMORY = 4 << 30
-"""Bytes that a plan may take."""
+"""The most bytes of memory that the process may use."""
 
 
 class Planner:
-    """Started when it is first needed; it ends with this process."""
+    """The process that plans: it starts with the first call, and ends with this process."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -27,7 +27,7 @@ class Planner:
         self._line: Connection | None = None
 
     def check(self, text: str, strategy: str, seconds: float) -> None:
-        """Raises what is wrong with a workload, or that it takes too long to say."""
+        """Plan a workload; raise its errors, or InputError where planning takes too much time or memory."""
         with self._lock:
             line = self._started()
             found: Exception | None = _too_large(seconds)

@@ -1,6 +1,7 @@
-"""The rows of a job: a file for each batch that has any, read page by page behind a cursor.
+"""Write and read the rows of a job: a file for each batch that has any, read page by page after a cursor.
 
-A cursor is the number of a batch and how many of its rows were seen. Batches come in order, and what is there stays.
+A cursor is the number of a batch and the number of its rows that were read. Batches are written in order, and a batch
+never changes.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ from elsinore.connectors.storage.safe_files import put_bytes
 from elsinore.connectors.widening import fitted, wider
 
 PART = re.compile(r"part-(\d{12,})\.arrow")
-"""The name of a file of rows: the number of its batch."""
+"""The name of a file of rows, with the number of its batch."""
 
 COLUMNS = b"columns"
-"""In the metadata of a table: which columns the rows of each query have."""
+"""The metadata of a table that holds the columns of each query's rows."""
 
 SETTLED = 100_000_000
-"""Nanoseconds after which a folder that has not changed since is known."""
+"""Nanoseconds since the modification of a folder after which the next one has another time."""
 
 
 class RowsSink(LiveSink):
-    """Where the live stream of a job writes."""
+    """The sink of a job's live stream."""
 
     def __init__(self, folder: Path, columns: Mapping[str, Sequence[str]]) -> None:
         self.folder = folder
@@ -54,7 +55,7 @@ class RowsSink(LiveSink):
 
 
 def forget_rows(job: Job, before: float) -> None:
-    """Of batches that were done before."""
+    """Delete the rows of batches that were written before this time, in seconds."""
     for path in job.rows.glob("part-*.arrow"):
         if path.stat().st_mtime < before:
             path.unlink()
@@ -88,7 +89,7 @@ class Page:
         return sum(part.num_rows for part in self.parts)
 
     def lines(self) -> Iterator[str]:
-        """Each row as JSON, with the columns of its query."""
+        """Yield each row as JSON, with the columns of its query."""
         for part in self.parts:
             columns = {name: (*FIXED, *own) for name, own in _columns(part.schema).items()}
             for batch in part.to_batches():
@@ -96,7 +97,7 @@ class Page:
                     yield from lines.splitlines()
 
     def cursors(self, after: Cursor) -> Iterator[Cursor]:
-        """Behind each row."""
+        """Yield the cursor behind each row."""
         for batch, part in zip(self.batches, self.parts, strict=True):
             first = after.row if batch == after.batch else 0
             yield from (Cursor(batch, first + row + 1) for row in range(part.num_rows))
@@ -105,7 +106,7 @@ class Page:
         return f'{{"rows": [{", ".join(self.lines())}], "next": "{self.next}"}}'.encode()
 
     def arrow(self, now: Mapping[str, Sequence[str]]) -> bytes:
-        """As one table; `now`: the columns of the queries that there are."""
+        """Return the rows as one table; `now`: the columns of the current queries."""
         table = _joined(self.parts, now)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -116,11 +117,11 @@ class Page:
 
 @dataclass
 class Reader:
-    """Pages of one job. The folder is listed again when something has come into it."""
+    """A reader of one job's pages, which lists the folder again only when it has changed."""
 
     job: Job
     _known: tuple[int, list[int]] = (-1, [])
-    """When the folder was touched last, and what was in it then; one value, for several threads may look."""
+    """The modification time of the folder and its batches then; one value, because several threads may read it."""
 
     def page(self, after: Cursor, limit: int) -> Page:
         numbers: list[int] = []
@@ -133,7 +134,7 @@ class Reader:
             skipped = after.row if batch == after.batch else 0
             try:
                 part = self._read(batch).slice(skipped, left)
-            except FileNotFoundError:  # its time is over
+            except FileNotFoundError:  # it has expired
                 continue
             if part.num_rows:
                 numbers.append(batch)
@@ -143,14 +144,14 @@ class Reader:
         return Page(numbers, parts, at)
 
     def touched(self) -> int:
-        """When something came into the folder last; it costs next to nothing to ask."""
+        """Return the modification time of the folder in nanoseconds, which is cheap; 0 if there is none."""
         try:
             return self.job.rows.stat().st_mtime_ns
         except FileNotFoundError:
             return 0
 
     def quiet(self, since: int) -> bool:
-        """Has nothing come since the folder was touched then?"""
+        """Return whether nothing has come since this modification time of the folder."""
         return self.touched() == since and time_ns() - since > 2 * SETTLED
 
     def _listed(self) -> list[int]:
@@ -158,7 +159,7 @@ class Reader:
             touched = self.job.rows.stat().st_mtime_ns
             known, batches = self._known
             if touched != known:
-                # The clock of a file system ticks slowly: what has just been touched may be so again at the same time.
+                # The clock of a file system is coarse: another file may come with the same modification time.
                 settled = time_ns() - touched > SETTLED
                 found = map(PART.fullmatch, (path.name for path in self.job.rows.iterdir()))
                 batches = sorted(int(name[1]) for name in found if name)
@@ -213,7 +214,7 @@ def _of(part: pa.Table, name: str) -> tuple[pa.Field, pa.ChunkedArray]:
 
 
 def _column(parts: Sequence[tuple[pa.Field, pa.ChunkedArray]]) -> tuple[pa.Field, pa.ChunkedArray]:
-    """The columns of several tables as one, in a type that loses no digit."""
+    """Return a column of several tables as one, in a type that loses no digit."""
     fields = [field for field, column in parts if column.null_count < len(column)] or [field for field, _ in parts[:1]]
     kind = reduce(wider, [_plain(field.type) for field in fields], pa.null())
     try:

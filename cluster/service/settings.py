@@ -1,4 +1,4 @@
-"""Everything that can be set about the service: where it listens, and how much of anything it takes."""
+"""The settings of the service: where it listens, and its limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ MIB = 1 << 20
 
 
 class ServiceSettings(Sourced):
-    """Arguments go before environment variables (`ELSINORE_SERVICE_PORT=80`), and these before a file."""
+    """The settings of the service. Arguments override environment variables (`ELSINORE_SERVICE_PORT=80`), and these
+    override a file."""
 
     whose = " of the service"
     trusted: ClassVar[frozenset[str]] = frozenset({"host", "token"})
@@ -57,13 +58,13 @@ class ServiceSettings(Sourced):
 
 
 def service_settings(**given: Any) -> ServiceSettings:
-    """Settings with these arguments; raises InputError with everything that is wrong with any of them."""
+    """Return settings with these arguments; raise one InputError for all that is wrong with them."""
     found = sourced(ServiceSettings, **given)
     return found.model_copy(update={"data": found.data.absolute()})
 
 
 def token_of(settings: ServiceSettings) -> str | None:
-    """Return the token without the blanks and line ends that files of secrets have around it."""
+    """Return the token without the surrounding blanks and line ends of secret files, or None; check its characters."""
     if settings.token is None:
         return None
     token = settings.token.get_secret_value().strip()
@@ -78,7 +79,7 @@ def token_of(settings: ServiceSettings) -> str | None:
 
 
 def check_listening(settings: ServiceSettings) -> None:
-    """Whoever reaches a service beyond this machine has to show a token."""
+    """Raise InputError where the service would listen beyond this machine without a token."""
     if token_of(settings) is None and not is_loopback(settings.host):
         raise InputError(
             f"the service would listen at {settings.host} without a token, for everybody who reaches this machine; "
@@ -87,5 +88,5 @@ def check_listening(settings: ServiceSettings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only processes of this machine reach what listens there."""
+    """Return whether only processes of this machine can reach this address."""
     return bool(loopback(host))

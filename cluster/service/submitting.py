@@ -1,4 +1,4 @@
-"""Workloads that somebody wants to run: checked as on the command line, and within the limits of the service."""
+"""Make jobs from submissions, and change their queries, with the command line's checks and the service's limits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from elsinore.planner.time.clock import UNITS
 
 
 def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:
-    """A new job; with an idempotency key, one that it made before."""
+    """Add a job, or return the one that the same idempotency key has made before."""
     request = f"{digest(key.encode())} {digest(body)}" if key else ""
     name = asked.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
     spec = spec_of(asked, request, settings)
@@ -72,7 +72,7 @@ def _lateness(given: float | str) -> Fraction:
 
 
 def _is_plain(text: str) -> bool:
-    """A number as people write it. What stands for a huge one in a few characters does not go further."""
+    """Return whether a text is a plain decimal or fraction. Others, like 1e999999, may be huge, and are refused."""
     whole, _, rest = text.partition("/" if "/" in text else ".")
     return len(text) <= 40 and text.isascii() and whole.isdigit() and (rest.strip("0").isdigit() or not rest.strip("0"))
 
@@ -93,8 +93,8 @@ def check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings
 
 
 def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
-    """A workload without a mistake, and not larger than the service plans."""
-    # Each query has one RETURN, so that too many are seen before any is looked at.
+    """Return a workload that has no errors and is within the limits of the service."""
+    # Each query has one RETURN, so too many queries are noticed before any is parsed.
     if text.upper().count("RETURN") > 2 * settings.queries:
         raise _too_many(settings)
     if len(text) > settings.workload_text:
@@ -114,7 +114,7 @@ def _too_many(settings: ServiceSettings) -> InputError:
 
 
 def with_queries(job: Job, asked: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
-    """What the job is when these are added; nothing where they are there already, and that is as it should be."""
+    """Return the specification with these queries added; None if it is `repeatable` and all are there already."""
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
     checked(asked.workload, spec.strategy, settings)

@@ -1,16 +1,16 @@
-"""What a live stream needs to go on after everything has died.
+"""Store on disk all that a live stream needs to resume after all its processes have died.
 
-A checkpoint is a sequence of *eras*. An era begins when a stream is begun, resumed or changed; it has a workload and a
-number of actors, and never another. In it are snapshots of what the actors know, the events of every batch since, and a
-record of each batch whose rows are safe. So what actors knew in the end is found again: the last snapshot that is
-whole, and then batch by batch. An era without a whole snapshot follows from the end of the one before it.
+A checkpoint is a sequence of *eras*. An era begins when a stream is begun, resumed or changed; its workload and its
+number of actors never change. It holds snapshots of the actors' states, the events of every batch since, and a record
+of each batch whose rows are safe. So the last state of the actors can be recovered: restore the last whole snapshot,
+then repeat batch by batch. An era without a whole snapshot is recovered from the end of the era before it.
 
-    eras/00000001/duty            how it was begun
-    eras/00000001/states/N/P      what the actor at place P knew after batch N
-    eras/00000001/events/N/P      what it was given with batch N
-    eras/00000001/events/N/whole  all of them have been given it: it can be done without Spark
-    eras/00000001/done/N          the rows of batch N are safe; nothing of it will ever be done again
-    spark/                        how far Spark has read
+    eras/00000001/duty            the terms of the era
+    eras/00000001/states/N/P      the state of the actor at place P after batch N
+    eras/00000001/events/N/P      the events of batch N that this actor took
+    eras/00000001/events/N/whole  the record of batch N; all its events are here, so it can be done without Spark
+    eras/00000001/done/N          the record of batch N; its rows are safe, and are never written again
+    spark/                        Spark's log of what it has read
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ ERAS, WHOLE, LOCK = "eras", "whole", "lock"
 
 @dataclass(frozen=True)
 class Done:
-    """A batch whose rows are safe, and all that was counted up to it."""
+    """The record of a batch whose rows are safe, with all counters up to it."""
 
     number: int = 0
     spark_batch: int = -1
-    """Spark's number of it."""
+    """Spark's number of the batch."""
     seen: bool = False
-    """Whether any time has been seen; if not, there is no watermark."""
+    """Whether any event had a time; if not, there is no watermark."""
     latest: int = 0
     watermark: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     types: dict[str, int] = field(default_factory=dict)
-    """Events by type, of the types that a query named then."""
+    """Events by type, of the types that a query named at their time."""
     spark_stream: str = ""
-    """Spark's identifier of the stream; it is not known where an older version wrote this."""
+    """Spark's identifier of the stream; empty where an older version wrote the record."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Era:
         return f"{ERAS}/{self.number:08}"
 
     def duty(self) -> dict[str, Any]:
-        """Return how it was begun; raise UnreadableError where another format was written, before any state is read."""
+        """Return the terms of the era; raise UnreadableError for another format, before any state is read."""
         return checked(unpack(self.vault.get(f"{self.name}/duty")))
 
     def begin(self, duty: dict[str, Any]) -> None:
@@ -73,7 +73,7 @@ class Era:
 
     @property
     def before(self) -> Era | None:
-        """The last era that has begun of those before this one."""
+        """The last era before this one that has begun."""
         earlier = [int(name) for name in self.vault.names(ERAS) if int(name) < self.number]
         begun = (one for number in reversed(earlier) if (one := Era(self.vault, number)).begun)
         return next(begun, None)
@@ -85,7 +85,7 @@ class Era:
         return [self.vault.get(f"{self.name}/states/{batch:012}/{place}") for place in range(places)]
 
     def verify(self, batch: int, places: int) -> None:
-        """Read back the states of a snapshot; raise DamagedError where one is missing or not what was saved."""
+        """Read back the states of a snapshot; raise DamagedError where one is missing or damaged."""
         for place in range(places):
             name = f"{self.name}/states/{batch:012}/{place}"
             try:
@@ -101,7 +101,7 @@ class Era:
         return blocks
 
     def put_whole(self, done: Done) -> None:
-        """What there will be to say of a batch when it is done."""
+        """Write the record of a batch once all its events are here, before its rows are written."""
         self.vault.put(f"{self.name}/events/{done.number:012}/{WHOLE}", pack(asdict(done)))
 
     def whole(self, batch: int) -> Done | None:
@@ -114,7 +114,7 @@ class Era:
         self.vault.put(f"{self.name}/done/{done.number:012}", pack(asdict(done)))
 
     def done(self) -> list[Done]:
-        """In order; if the last one was cut short, its batch is done again."""
+        """Return the records of this era in order. Omit the last one if it is damaged: its batch is then repeated."""
         found: list[Done] = []
         names = self._numbers("done")
         for number in names:
@@ -127,11 +127,11 @@ class Era:
         return found
 
     def snapshots(self) -> list[int]:
-        """The batches after which there are states, the latest first; of some places maybe, and not of others."""
+        """Return the batches after which there are states, latest first; those of some places may be missing."""
         return self._numbers("states")[::-1]
 
     def forget(self, before: int) -> None:
-        """What no snapshot from this batch on needs."""
+        """Delete what the snapshots from this batch on do not need."""
         for folder in ("states", "events", "done"):
             for number in self._numbers(folder):
                 if number < before or (number == before and folder == "events"):
@@ -142,7 +142,7 @@ class Era:
 
 
 class Checkpoint:
-    """Held by one process at a time."""
+    """The checkpoint of a stream, owned by one process at a time; a lock ensures that on one machine."""
 
     def __init__(self, url: str) -> None:
         self.vault = Vault(url)
@@ -150,9 +150,9 @@ class Checkpoint:
         self.spark_log = SparkLog(self.vault)
 
     def mend(self) -> Done:
-        """Mend Spark's log after a loss of power, and return the last batch that it has to have.
+        """Mend Spark's log after a loss of power, and return the last batch that it has to contain.
 
-        Raises InputError where the log does not fit that batch: events would be skipped, or counted twice.
+        Raise InputError where the log does not fit that batch: events would be skipped, or counted twice.
         """
         done = _last_done(self.latest)
         self.spark_log.begin(done.spark_batch, done.spark_stream)
@@ -164,18 +164,18 @@ class Checkpoint:
         return self.before(Era(self.vault, 1 << 60))
 
     def aside(self, path: Path) -> Path:
-        """Where a file goes that cannot be read: a folder, in which Spark does not look."""
+        """Return the folder for an unreadable file of the source: one that Spark does not read."""
         return Path(self.vault.root) / "set-aside" if self.vault.local else path.parent / "_set-aside"
 
     def next_era(self) -> Era:
-        """Begin another one; whoever held this checkpoint before finds out with the next batch."""
+        """Claim the next era. A process that owned the checkpoint before fails in `check`, with its next batch."""
         number = self._numbers()[-1] + 1 if self._numbers() else 1
         while not self.vault.claim(f"{ERAS}/{number:08}/claimed"):
             number += 1
         return Era(self.vault, number)
 
     def check(self, era: Era) -> None:
-        """That nobody else goes on with this stream."""
+        """Raise FailedError where another process has claimed a later era."""
         if self._numbers()[-1] > era.number:
             raise FailedError(
                 f"another process goes on with the checkpoint {self.vault.root}, so this one stops; "
@@ -183,7 +183,7 @@ class Checkpoint:
             )
 
     def before(self, era: Era) -> Era | None:
-        """The era from whose end this one follows, where it is still there."""
+        """Return the era that this one follows, if it still exists."""
         return era.before
 
     def forget_before(self, era: Era) -> None:
@@ -202,24 +202,24 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class Status:
-    """What a checkpoint tells of its stream, to whoever looks."""
+    """The state of a stream as its checkpoint shows it."""
 
     holder: str | None
-    """The process that is at work on it, on this machine."""
+    """The process on this machine that owns the checkpoint."""
     era: int
-    """0 where none has begun: the stream is being begun, or waits for its first file."""
+    """The number of the last era; 0 if none has begun, because the stream is starting or waits for its first file."""
     terms: dict[str, Any]
     done: Done | None
     """The last batch whose rows are safe."""
 
 
 def latest_of(url: str) -> Era | None:
-    """The last era of a checkpoint, whoever is at work on it."""
+    """Return the last era of a checkpoint, without its lock."""
     return Era(Vault(url), 1 << 60).before
 
 
 def last_done(url: str) -> Done:
-    """Return the last batch of a checkpoint that is done, or will be once what the actors know is recovered."""
+    """Return the last batch of a checkpoint that is done, or that recovery will complete."""
     return _last_done(latest_of(url))
 
 
@@ -234,13 +234,13 @@ def _last_done(era: Era | None) -> Done:
 
 
 def mend(url: str) -> Done:
-    """Do what `Checkpoint.mend` does, for a stream that has yet to begin."""
+    """Do what `Checkpoint.mend` does, for a stream that has not begun yet."""
     with closing(Checkpoint(url)) as checkpoint:
         return checkpoint.mend()
 
 
 def status(url: str) -> Status:
-    """Look at a checkpoint; nobody is disturbed."""
+    """Return the status of a checkpoint, without disturbing its owner; raise InputError where there is none."""
     vault, era = Vault(url), latest_of(url)
     if era is None:
         holder = _holder(vault)
@@ -257,7 +257,7 @@ def _holder(vault: Vault) -> str | None:
 
 
 def _locked(vault: Vault) -> IO[str]:
-    """Nobody on this machine begins with what somebody is at work on."""
+    """Lock the checkpoint; raise HeldError where another process of this machine owns it."""
     path = Path(vault.root)
     try:
         make_folder(path)

@@ -1,7 +1,8 @@
-"""A live stream: Spark's micro-batches through graph actors to a sink, each exactly once, whatever dies.
+"""Run a live stream: pass Spark's micro-batches through graph actors to a sink, each exactly once, despite failures.
 
-A batch is done in this order: its events are on disk, its rows are in the sink, a record says so; then Spark is told.
-Who comes after a death finds a batch at one of these points, and does the rest again: the sink takes a batch only once.
+A batch goes through these steps: write its events to disk, write its rows to the sink, write its record, return to
+Spark. After a crash the next process finds a batch at one of these steps, and repeats the rest: the sink takes a batch
+only once.
 """
 
 from __future__ import annotations
@@ -47,23 +48,23 @@ from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 
 TOLD = "elsinore"
-"""What Spark counts on the way."""
+"""The name of Spark's observation that counts the events of a batch."""
 
 COUNTED = ("events", "dead", "late", "unmatched", "dropped")
 
 LOOK = 0.05
-"""Seconds between two looks whether a micro-batch is still wanted."""
+"""Seconds between two checks whether a waiting micro-batch is still wanted, and whether a change was made."""
 
 
 POLL_SECONDS = 0.1
-"""Between two looks for the first file of a stream."""
+"""Seconds between two polls for the first file of a stream."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What somebody wants of a live stream."""
+    """The workload and options that a caller asks of a live stream."""
 
     workload: str
     strategy: str
@@ -71,33 +72,33 @@ class Asked:
     lateness: Fraction
     dead_letters: Path | None = None
     remembered: int = 0
-    """The last bursts of each graph actor of which it is known what was decided."""
+    """The number of decisions, the last ones, that each engine of a graph actor keeps; 0 records none."""
 
 
 @dataclass
 class LiveMetrics(Metrics):
-    """What a live stream has counted since it was first begun; seconds and bursts since its last era began."""
+    """The counters of a live stream since it first began; seconds and bursts since its last era began."""
 
     unmatched: int = 0
     """Events of types that no query names. An event is matched, unmatched, late, or dead."""
     set_aside: int = 0
-    """Files that were damaged, and moved away."""
+    """Damaged files that were moved away."""
     batches: int = 0
     replanned: int = 0
-    """How often another plan was better for what flowed."""
+    """The number of times that a better plan replaced the one in use."""
     parts: dict[str, float] = field(default_factory=dict)
-    """Where the seconds of batches went."""
+    """Seconds that batches took, by step: spark, actors, checkpoint, rows, replanning."""
 
 
 Write = Callable[[int, list[Rows]], None]
-"""The rows of a batch; they are safe when it returns."""
+"""Write the rows of a batch, given its number; they are safe when the call returns."""
 
 
 class Live:
-    """Begun, or resumed from its checkpoint, when it is made; it goes on in the background until it is stopped.
+    """A live stream. The constructor begins it or resumes its checkpoint; it runs in the background until stopped.
 
-    `opened` returns None while its source has no file yet, of which its columns could be known. Then a stream waits in
-    the background: a resumed one with actors that know what they knew, a new one without.
+    `opened` returns None while the source has no file yet to read the columns from. Then the stream waits in the
+    background: a resumed one with restored actors, a new one without actors.
     """
 
     terms: Terms
@@ -114,7 +115,7 @@ class Live:
         settings: Settings,
         cut: Event | None = None,
     ) -> None:
-        """`cut`: set by a caller that waits for no actor any more, not even while this is being made."""
+        """Begin or resume the stream. When a caller sets `cut`, no actor is waited for, not even in here."""
         self.cut = cut
         self.asked = asked
         self.opened = opened
@@ -124,15 +125,15 @@ class Live:
         self.metrics = LiveMetrics()
         self.error: BaseException | None = None
         self.losses = Budget(settings.restarts)
-        """Of Spark."""
+        """The limit on losses of Spark."""
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
         self._wanted: Asked | None = None
-        """What somebody wants from the next batch on."""
+        """The requested change, until it is made; None if there is none."""
         self._changing = Lock()
         self._anew = False
-        """Whether the batch at work is to be done again, by another query of Spark's."""
+        """Whether the current batch has to be repeated by a new Spark query."""
         self.done = Done()
         self.query: Any = None
         self.files = Reading(self.checkpoint.spark_log.folder, self.checkpoint.aside, self._stopping.wait)
@@ -157,7 +158,7 @@ class Live:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is no file yet from which its columns could be known."""
+        """Whether the source has no file yet to read the columns from."""
         return self.stream is None
 
     def _opened(self) -> Stream | None:
@@ -177,7 +178,7 @@ class Live:
         return self.session.lost(self.spark)
 
     def _begin(self) -> None:
-        """From nothing, or from the end of the last era."""
+        """Begin the first era, or one that follows from the end of the last era of the checkpoint."""
         latest = self.checkpoint.latest
         self._enter(self._recovered(latest) if latest else None)
         self.metrics.set_aside += self.done.counts.get("set_aside", 0)
@@ -186,12 +187,12 @@ class Live:
         return Recovery(self.checkpoint, self._hired, self._written).known(era)
 
     def _enter(self, known: Known | None) -> None:
-        """A new era."""
+        """Begin a new era, from the end of the one before it if `known` is given."""
         era = self.checkpoint.next_era()
         self.terms = self._changed(known.terms) if known else self._first(self.stream)
         self.done = known.done if known else Done()
         era.begin(self.terms.document())
-        self._writer_of(self.terms)  # refuses a sink of another stream, now that it is known which one this is
+        self._writer_of(self.terms)  # refuses a sink of another stream, now that this stream's identifier is known
         self.crew = self._hired(self.terms, era)
         if known:
             hand_over(known, self.crew, self.terms)
@@ -212,7 +213,10 @@ class Live:
         return Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
 
     def _changed(self, terms: Terms) -> Terms:
-        """From one era to the next queries may change, and the number of actors; not how times and numbers are kept."""
+        """Return the terms with the requested workload, strategy and number of actors.
+
+        Raise InputError where the numbers, the form of times or the key groups would have to change.
+        """
         if self.asked.numeric != terms.numeric:
             raise InputError(f"this stream's numbers are {terms.numeric}; begin another checkpoint to change that")
         if self.stream is not None:
@@ -228,7 +232,7 @@ class Live:
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts, self.cut)
 
     def _reading(self, stream: Stream) -> Any:
-        """The query of Spark's that calls for every micro-batch."""
+        """Start the Spark query that calls `_take` with every micro-batch."""
         columns = {column for route in self.crew.duty.routes for column in route.columns}
         events = stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         log = str(self.checkpoint.spark_log.folder)
@@ -240,8 +244,8 @@ class Live:
         return Deal(self.crew.duty.routes, self.terms.ranges.groups, self.crew.duty.types, watermark)
 
     def _take(self, frame: Any, spark_batch: int) -> None:
-        """Called by Spark, for one micro-batch after another; for the last one again if it was not told of its end."""
-        # Who stops the query does so between two batches, and waits for this call.
+        """Process a micro-batch. Spark calls this in order, and repeats the last batch if it did not record its end."""
+        # `_halt` stops the query between two batches: it holds the lock, and Spark waits for this call to end.
         while not self._busy.acquire(timeout=LOOK):
             self._expect_more()
         try:
@@ -261,11 +265,11 @@ class Live:
 
     def _expect_more(self) -> None:
         if self._stopping.is_set() or self._wanted is not None:
-            # Only what raises is not taken for done.
+            # Spark takes a batch for done unless the call raises.
             raise UnfinishedError("the stream was stopped, or is being changed")
 
     def _check_next(self, spark_batch: int) -> None:
-        """Refuse to go on where Spark has another opinion of what was done."""
+        """Raise FailedError where Spark's batch does not follow the last one of the checkpoint."""
         if spark_batch != self.done.spark_batch + 1:
             raise FailedError(
                 f"Spark goes on with batch {spark_batch}, but the last one of the checkpoint "
@@ -303,22 +307,22 @@ class Live:
         self._count(receipts)
 
     def _replan(self) -> None:
-        """After a batch: an era with better plans, where there are any."""
+        """Poll for better plans after a batch, and begin an era with them where there are any."""
         self.replanning.look()
         if self.replanning.better is not None:
             with self._timed("replanning"):
                 self._turn(self.asked, self.replanning.better)
 
     def _written(self, terms: Terms, batch: int, parts: Sequence[Any]) -> int:
-        """The rows of a batch, given what each actor knows of them; how many there are."""
+        """Write the rows of a batch, given references to each actor's partial rows; return how many rows there are."""
         rows = self.collecting.collect(parts)
         if rows:
             self._writer_of(terms)(batch, rows)
         return sum(map(len, rows))
 
     def _tried(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
-        """Run a job of Spark's that reads the files of a batch. If it cannot, the batch is begun anew, without those
-        that are damaged."""
+        """Run a Spark job that reads the files of a batch. If files cannot be read, set the damaged ones aside and
+        raise UnfinishedError, so that a new query repeats the batch without them."""
         try:
             return job()
         except Py4JJavaError as error:
@@ -336,7 +340,7 @@ class Live:
         return self._writers[terms]
 
     def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
-        """What will be known when this batch is done."""
+        """Return the record of this batch, with the counters as they are when it is done."""
         execution, before = dealt._jdf.queryExecution(), self.done
         told = execution.observedMetrics().apply(TOLD)
         let_go(execution)
@@ -353,22 +357,25 @@ class Live:
         )
 
     def _types(self, receipts: Sequence[Receipt]) -> dict[str, int]:
-        """Events by type, with those of a batch."""
+        """Return the events by type so far, with those of this batch."""
         return dict(sum((Counter(one.types) for one in receipts), Counter(self.done.types)))
 
     def _bury(self, done: Done, deal: Deal, frame: Any, folder: Path) -> None:
-        """Dead and late events, as they came; those of a batch that comes again are written over."""
+        """Write the dead and late events of a batch as they came. A batch that is repeated overwrites them."""
         if any(done.counts[name] > self.done.counts.get(name, 0) for name in ("dead", "late")):
             lost = deal.lost(frame)
             in_one = lost.coalesce(1)
-            # Python's own writer has another name for Java's after every word.
+            # PySpark's writer makes another reference to the Java object with every call.
             writer = in_one._jdf.write()
             let_go(writer.mode("overwrite"))
             writer.json(str(folder.resolve() / f"batch-{done.number:012}"))
             let_go(lost._jdf, in_one._jdf, writer)
 
     def _forget(self) -> None:
-        """Keep two snapshots that are whole, and what came after the first of them."""
+        """Keep the last two whole snapshots and all that follows the first of them; delete what is older.
+
+        Where a snapshot is damaged, save another one with the next batch.
+        """
         try:
             self.snapshots.add(self.done.number)
         except DamagedError as error:
@@ -388,13 +395,16 @@ class Live:
         self.metrics.parts[part] = self.metrics.parts.get(part, 0.0) + perf_counter() - begin
 
     def stop(self) -> None:
-        """After the batch that is at work; the stream can be resumed where it stopped."""
+        """Stop the stream after the current batch, and wait for its end. It can be resumed from its checkpoint."""
         self._stopping.set()
         self._halt()
         self._going.join()
 
     def change(self, workload: str) -> None:
-        """Go on with other queries after the batch that is at work; when it returns, they are those of the stream."""
+        """Replace the queries after the current batch, and return when that is done.
+
+        Raise FailedError where the stream ends before.
+        """
         with self._changing:
             self._wanted = replace(self.asked, workload=workload)
         self._halt()
@@ -403,7 +413,7 @@ class Live:
                 raise FailedError("the stream ended before its queries were changed")
 
     def _heard(self, asked: Asked | None) -> None:
-        """Take note that a change was made, unless another one was asked for meanwhile."""
+        """Clear the request for a change that was made, unless another one came meanwhile."""
         with self._changing:
             if self._wanted is asked:
                 self._wanted = None
@@ -412,7 +422,7 @@ class Live:
         with self._busy:
             query = self.query
             if query is not None and not self._lost:
-                # Where Java has ended meanwhile, so has the query.
+                # If the Java process has ended meanwhile, so has the query.
                 with suppress(Py4JNetworkError, OSError):
                     query.stop()
 
@@ -421,7 +431,7 @@ class Live:
         return not self._going.is_alive()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until the stream ends, or so long; whether it has ended. Raises what it failed over."""
+        """Wait until the stream ends or the time is over; return whether it ended. Raise the error that ended it."""
         self._going.join(seconds)
         if self._going.is_alive():
             return False
@@ -430,7 +440,10 @@ class Live:
         return True
 
     def _go(self) -> None:
-        """Until it is stopped, or fails over something else than the loss of Spark."""
+        """Run the stream, in its thread, until it is stopped or fails otherwise than by the loss of Spark.
+
+        Spark queries follow one another: each ends with a change, a batch to repeat, or the loss of Spark.
+        """
         try:
             while (self.query is not None or self._begun()) and not self._ended():
                 if self._lost:
@@ -440,14 +453,14 @@ class Live:
                     self.query = None
                     if self._wanted is not None:
                         self._turn(self._wanted)
-        except BaseException as error:  # noqa: BLE001 - who waits for this thread raises it
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it
             self.error = error
         finally:
             self.query = None
             self._held.close()
 
     def _begun(self) -> bool:
-        """Wait for the columns of the source, and have Spark read it; returns whether the stream was not stopped."""
+        """Poll the source until its columns are known, then start a Spark query; return False if stopped before."""
         while not self._stopping.is_set():
             try:
                 stream = self._opened()
@@ -477,11 +490,11 @@ class Live:
 
     @property
     def _entered(self) -> bool:
-        """Whether an era has begun, with actors."""
+        """Whether an era has begun, with its actors."""
         return hasattr(self, "replanning")
 
     def _dismiss(self) -> None:
-        """Let go of the actors of the last era, also where it could not be begun."""
+        """Release the actors of the last era, even where that era could not begin."""
         if hasattr(self, "crew"):
             with suppress(RayError):
                 self.crew.dismiss()
@@ -489,7 +502,7 @@ class Live:
             self.replanning.close()
 
     def _turn(self, asked: Asked, better: Terms | None = None) -> None:
-        """An era with other queries or plans."""
+        """Begin an era with other queries, or with better plans for the same queries."""
         known = self._known()
         self.crew.dismiss()
         self.replanning.close()
@@ -497,15 +510,18 @@ class Live:
         self._enter(known.replanned(better) if better is not None else known)
 
     def _known(self) -> Known:
-        """Return what is known after the last batch. Where the next one was cut short, actors may have taken it, or its
-        rows may have been written: then that is found out as after the death of this process."""
+        """Return the state after the last batch.
+
+        Where the next batch was cut short, actors may have taken it and its rows may have been written. Then recover
+        from the checkpoint, as after a crash of this process.
+        """
         if self.era.whole(self.done.number + 1) is None:
             with suppress(AheadError):
                 return Known(self.terms, self.done, self.crew.states(self.done.number))
         return self._recovered(self.era)
 
     def _ended(self) -> bool:
-        """Wait for the end of the query of Spark's, and say whether it is that of the stream."""
+        """Wait for the end of the Spark query; return whether the stream ends with it."""
         failed = None
         try:
             self.query.awaitTermination()
@@ -529,7 +545,7 @@ def _check_form(terms: Terms, stream: Stream) -> None:
 
 
 class _Events:
-    """The events of a batch, by place: from Spark, and from the checkpoint once they are kept there."""
+    """The events of a batch, by place: from Spark, or from the checkpoint once the batch is done."""
 
     def __init__(self, blocks: Blocks, era: Era, number: int) -> None:
         self.blocks, self.era, self.number = blocks, era, number

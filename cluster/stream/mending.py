@@ -1,14 +1,14 @@
 """Mend Spark's log when a stream begins, and refuse a log that does not fit the records of the checkpoint.
 
-Spark writes its log without fsync. `SparkLog.keep` syncs all of it before a batch counts as done, so after a loss of
-power only what Spark wrote since then may be missing, empty or cut short: the commit of the last batch that is done,
-and the files and offsets of the next one. Nothing of that is needed. Without its commit Spark calls again for a batch,
-which is then skipped; files that no offsets refer to are listed again. So what is not whole is removed here, with all
-that refers to it.
+Spark writes its log without fsync. `SparkLog.keep` syncs all of it before a batch counts as done. So after a loss of
+power only what Spark wrote since then may be missing, empty or truncated: the commit of the last batch that is done,
+and the files and offsets of the next one. None of these is needed. A batch without a commit is repeated by Spark, and
+then skipped. Files that no offsets refer to are listed again. So files that are not whole are removed here, with all
+that refer to them.
 
     metadata       an identifier of the stream
-    sources/S/K    the files that the source S had in step K, and in K.compact those of all steps up to K
-    offsets/N      the step of each source up to which batch N goes, written before it
+    sources/S/K    the files of source S in step K; K.compact has those of all steps up to K
+    offsets/N      for each source, the last step of batch N; written before the batch
     commits/N      batch N has ended
 """
 
@@ -25,7 +25,7 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.storage.safe_files import put_bytes
 
 MAGIC = b"crc\0"
-"""How a file of checksums begins, with the number of bytes that each is of behind it."""
+"""The first bytes of a file of checksums; the number of bytes per checksum follows."""
 
 VERSION = re.compile(rb"v\d+")
 
@@ -37,7 +37,7 @@ HEADER = {"offsets": 3, "commits": 2}
 
 @dataclass(frozen=True)
 class Log:
-    """Spark's log in a folder, while Spark is not at work on it."""
+    """Spark's log in a folder, while Spark is not writing it."""
 
     folder: Path
     shown: str
@@ -45,7 +45,7 @@ class Log:
 
     @property
     def stream(self) -> str:
-        """Return Spark's identifier of the stream, or nothing where there is none that can be read."""
+        """Return Spark's identifier of the stream, or an empty string if none can be read."""
         try:
             found = json.loads((self.folder / "metadata").read_bytes())["id"]
         except (OSError, ValueError, KeyError, TypeError):
@@ -53,9 +53,9 @@ class Log:
         return str(found)
 
     def mend(self, done: int, stream: str) -> set[str]:
-        """Remove what is not whole, and return the paths of what was synced with the batch that was done last.
+        """Remove files that are not whole, and return the paths that were synced with the last batch that is done.
 
-        `done` is Spark's number of that batch, and `stream` Spark's identifier of the stream, where it is known.
+        `done` is Spark's number of that batch, and `stream` Spark's identifier of the stream, empty if unknown.
         """
         self._mend_metadata(stream)
         for path in self._numbered("commits").values():
@@ -69,7 +69,7 @@ class Log:
         for source, step in before.items() if done >= 0 else ((name, -1) for name in self._sources()):
             self._mend_source(source, step)
         self._drop_beyond(done)
-        # Spark cannot write a file beside which it finds the checksums of one that is gone.
+        # Spark cannot write a file beside the checksums of a deleted one.
         for sums in self.folder.rglob(".*.crc"):
             if not sums.with_name(sums.name[1:].removesuffix(".crc")).exists():
                 sums.unlink()
@@ -83,7 +83,7 @@ class Log:
                 put_bytes(path, json.dumps({"id": stream}).encode())
 
     def _check(self, done: int, stream: str) -> None:
-        """Refuse a log with which Spark would skip events, or take them a second time."""
+        """Raise InputError for a log with which Spark would skip events, or take them a second time."""
         offsets, commits = self._numbered("offsets"), self._numbered("commits")
         if done >= 0 and not offsets:
             raise self._unfit(f"it is empty or missing, though {done + 1:,} of Spark's batches are done")
@@ -99,7 +99,10 @@ class Log:
                 raise self._unfit(f"offsets/{number} is missing or damaged")
 
     def _mend_source(self, source: str, before: int) -> None:
-        """Keep the steps up to the one `before`, and those that follow it without a gap."""
+        """Keep the steps up to `before`, and those that follow it whole and without a gap; remove the others.
+
+        Raise InputError where a step up to `before` is missing or damaged.
+        """
         name = f"sources/{source}"
         if before >= 0:
             steps = self._numbered(name)
@@ -126,7 +129,7 @@ class Log:
                 return
 
     def _steps(self, batch: int) -> dict[str, int]:
-        """Return the step of each source that is a folder of files, up to which a batch goes."""
+        """Return the last step of a batch for each source that is a folder of files."""
         path = self._numbered("offsets").get(batch)
         if path is None:
             return {}
@@ -149,7 +152,7 @@ class Log:
         return [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
 
     def _numbered(self, name: str) -> dict[int, Path]:
-        """Return the files of a folder by number; of a step that was compacted, the file that has all of them."""
+        """Return the files of a folder by number; for a compacted step, the compact file."""
         folder = self.folder / name
         found = sorted(folder.iterdir(), key=_is_compact) if folder.is_dir() else []
         named = ((path.name.removesuffix(COMPACT), path) for path in found)
@@ -164,11 +167,11 @@ class Log:
 
 
 def _is_whole(path: Path) -> bool:
-    """Is a file as Spark has written it?"""
+    """Return whether a file is as Spark has written it."""
     content = path.read_bytes()
     if not _fits(content, _sums(path)):
         return False
-    # A file that Elsinore has written or copied has no checksums, and these may be empty where the file is whole.
+    # A file that Elsinore has written or copied has no checksums. Those of a whole file may be empty.
     first, *lines = content.lstrip(b"\0").splitlines() or [b""]
     if not VERSION.fullmatch(first) or len(lines) + 1 < HEADER.get(path.parent.name, 1):
         return False
@@ -176,7 +179,7 @@ def _is_whole(path: Path) -> bool:
 
 
 def _fits(content: bytes, sums: Path) -> bool:
-    """Are the checksums of a file those of its content, where it has any?"""
+    """Return whether the checksums of a file, if it has any, are those of its content."""
     found = sums.read_bytes() if sums.exists() else b""
     size = int.from_bytes(found[4:8])
     if not found or found[:4] != MAGIC or not size:
@@ -185,7 +188,10 @@ def _fits(content: bytes, sums: Path) -> bool:
 
 
 def _ends_with(path: Path, step: int) -> bool:
-    """Are the last files of a step its own? A log that was cut short behind a line ends with those of another."""
+    """Return whether a step's file ends with files of that step.
+
+    One that was truncated at the end of a line may end with files of another step.
+    """
     _, *lines = path.read_bytes().splitlines()
     last = _read(lines[-1]) if lines else {"batchId": None}
     return not isinstance(last, dict) or last.get("batchId", step) == step
@@ -205,7 +211,7 @@ def _read(line: bytes) -> Any:
 
 
 def _remove(path: Path) -> None:
-    """A file, and the checksums beside it."""
+    """Delete a file and its checksums."""
     _sums(path).unlink(missing_ok=True)
     path.unlink(missing_ok=True)
 

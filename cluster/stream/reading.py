@@ -1,4 +1,4 @@
-"""What becomes of a batch whose files Spark cannot read."""
+"""Retry batches whose files Spark cannot read, and set damaged files aside."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from elsinore.connectors.spark.taken import files_of
 T = TypeVar("T")
 
 TRIES = 5
-"""Times that a batch, or the first file of a stream, is read before the stream is given up."""
+"""Attempts to read a batch, or the first file of a stream, before the stream fails."""
 
 PAUSE_SECONDS = 0.5
-"""Before the second try; each pause is twice as long as the one before."""
+"""Pause before the second attempt; each later pause is twice as long as the one before."""
 
 
 class UnfinishedError(Exception):
-    """The batch at work is given up here, to be done again from its beginning: by another query of Spark's."""
+    """The current batch was abandoned; a new Spark query repeats it from its beginning."""
 
 
 @dataclass
 class Reading:
-    """The tries of one batch after another.
+    """The attempts to read the batches of a stream.
 
-    A batch that fails is begun anew, by a query that looks for its files again: those that are gone by then, because
-    they were set aside or because somebody deleted them, are no part of it any more.
+    A batch that fails is repeated by a query that lists its files again. Files that were set aside or deleted by then
+    are no longer part of it.
     """
 
     log: Path
-    """Spark's, of the files of each batch."""
+    """The folder of Spark's log, which lists the files of each batch."""
     aside: Callable[[Path], Path]
-    """The folder in which a damaged file is kept."""
+    """Returns the folder to which a damaged file is moved."""
     wait: Callable[[float], object]
     batch: int = -1
     failures: int = 0
-    """Of this batch, in a row, over what may pass."""
+    """Consecutive failures of this batch that a retry may cure."""
 
     def first(self, read: Callable[[], T]) -> tuple[T, int]:
-        """Read the first file of a stream; returns what was read, and how many files were set aside on the way."""
+        """Read the first file of a stream; return the result, and how many files were set aside."""
         moved = failures = 0
         while True:
             try:
@@ -59,9 +59,9 @@ class Reading:
                 self.wait(PAUSE_SECONDS * 2 ** (failures - 1))
 
     def failed(self, error: Py4JJavaError, stream: Stream, batch: int) -> int:
-        """Set the damaged files of a batch aside, and return how many there were; where there is none, wait a moment.
+        """Set the damaged files of a batch aside, and return how many there were; if there is none, pause for a retry.
 
-        Raises FailedError when this batch has failed too often over what may pass.
+        Raise FailedError when this batch has failed too often without a damaged file.
         """
         files = [path for path in files_of(self.log, batch) if path.suffix.lower() in FORMATS]
         path = named(error, files)
@@ -75,7 +75,7 @@ class Reading:
         return 0
 
     def _culprits(self, stream: Stream, files: list[Path]) -> list[Path]:
-        """Find the file that Spark cannot read by itself either. Of a damaged footer it does not say whose it is."""
+        """Find the damaged file by reading each alone: for a damaged footer Spark does not name the file."""
         for path in files:
             try:
                 read_alone(stream.frame.sparkSession, path, stream.frame.schema)

@@ -1,4 +1,4 @@
-"""What the actors of a live stream knew when it ended, found again in its checkpoint."""
+"""Recover the states of a live stream's actors from its checkpoint."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from elsinore.connectors.storage.vault import DamagedError
 
 @dataclass(frozen=True)
 class Known:
-    """At the end of an era: on what terms, after which batch, and what each actor knew then."""
+    """The end of an era: its terms, the record of its last batch, and the state of each actor after that batch."""
 
     terms: Terms
     done: Done
     states: list[bytes]
 
     def replanned(self, terms: Terms) -> Known:
-        """The same on other terms, which only have other plans."""
+        """Return the same end with other terms that differ only in their plans, and count the replanning."""
         counts = {**self.done.counts, "replanned": self.done.counts.get("replanned", 0) + 1}
         return replace(self, terms=terms, done=replace(self.done, counts=counts))
 
@@ -31,12 +31,16 @@ class Known:
 class Recovery:
     checkpoint: Checkpoint
     crew: Callable[[Terms], Crew]
-    """Hires actors that keep nothing: what they do was done before."""
+    """Hires actors that write nothing to the checkpoint: they only repeat batches that are in it."""
     write: Callable[[Terms, int, Sequence[Any]], int]
-    """Of a batch, what each actor knows of its rows; returns how many there are."""
+    """Writes the rows of a batch, given references to each actor's partial rows; returns how many rows there are."""
 
     def known(self, era: Era) -> Known:
-        """The last snapshot that is whole, and from there batch by batch."""
+        """Return the end of an era: restore its last whole snapshot, and repeat the batches after it.
+
+        Write the rows of batches whose events are in the checkpoint but that have no record. Raise FailedError where
+        a file that is needed is damaged.
+        """
         try:
             terms, records = Terms.read(era.duty()), era.done()
             crew, begun = self._snapshot(era, terms, records)
@@ -54,14 +58,17 @@ class Recovery:
             raise FailedError(f"{error}; what came later follows from it, so this stream cannot go on") from None
 
     def _end(self, crew: Crew, era: Era, terms: Terms, last: Done) -> Done:
-        """A batch that everybody was given, and whose rows may or may not have been written."""
+        """Finish a batch that all actors had taken and whose rows may or may not be written; return its record."""
         rows = self.write(terms, last.number, _repeat(crew, era, last))
         done = replace(last, counts={**last.counts, "rows": last.counts["rows"] + rows})
         era.put_done(done)
         return done
 
     def _snapshot(self, era: Era, terms: Terms, records: Sequence[Done]) -> tuple[Crew, Done]:
-        """Actors that know what they did after some batch; after the era before, if not after one of this era."""
+        """Return actors restored from the last whole snapshot, and the record of its batch.
+
+        Without a whole snapshot of this era, recover the era before it and hand its end over.
+        """
         by_number = {record.number: record for record in records}
         for number in era.snapshots():
             if number in by_number:
@@ -82,13 +89,16 @@ class Recovery:
 
 
 def hand_over(known: Known, crew: Crew, terms: Terms) -> None:
-    """To the actors of the next era. Queries that are new answer the windows that begin after the latest event."""
+    """Hand the end of an era over to the actors of the next one.
+
+    New queries answer the windows that begin after the latest event.
+    """
     since = known.done.latest + 1 if known.done.seen else None
     crew.inherit(known.done.number, since, legacies(known.terms, known.states, terms))
 
 
 def _repeat(crew: Crew, era: Era, record: Done) -> list[Any]:
-    """A batch that was given before; references to what each actor knows of its rows."""
+    """Repeat a batch from the events of the checkpoint; return references to each actor's partial rows."""
     crew.send(Batch(record.number, record.watermark, lambda place: era.events(record.number, place)))
     _, _, parts = crew.receive()
     crew.commit(record.number)

@@ -1,6 +1,7 @@
-"""Better plans for a live stream, by what flows. They are looked for beside it: no batch waits for that.
+"""Look for better plans of a live stream by its statistics, without making a batch wait.
 
-Now and then the optimizer actor is asked what graph actors have seen; a thread looks for a plan of each route.
+From time to time the driver asks the optimizer actor for the statistics that it gathered from graph actors. A thread
+then looks for a better plan of each route.
 """
 
 from __future__ import annotations
@@ -23,20 +24,20 @@ PATIENCE = Patience()
 
 
 def wanted(strategy: str, seconds: float) -> bool:
-    """Is there anything to look for?"""
+    """Return whether to look for better plans: the setting is not 0, and the strategy chooses plans by statistics."""
     return seconds > 0 and chooses(strategy)
 
 
 class Replanning:
-    """In an era, between two looks at least `seconds` apart. The first one is at what came since the era began."""
+    """The search for better plans in one era, at most every `seconds`, beginning `seconds` after the era."""
 
     def __init__(self, terms: Terms, optimizer: Any, stream: str, seconds: float) -> None:
         self.better: Terms | None = None
-        """With which other plans pay."""
+        """The terms with statistics for which other plans pay; None until there are such."""
         self._terms = terms
         self._optimizer = optimizer
         self._stream = stream
-        """As the optimizer actor knows it; without a name nobody looks."""
+        """The name of the stream at the optimizer actor; empty if better plans are not wanted."""
         self._seconds = seconds
         self._next = monotonic() + seconds
         self._asked: Any = None
@@ -44,11 +45,11 @@ class Replanning:
         self._routes = terms.routes if stream else ()
         self._workloads = [workload_along(route, terms.queries) for route in self._routes]
         self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
-        """A look at a route is at no less than its longest window, so that changes do not pile up."""
+        """By route, the least seconds that its statistics span: its longest window, so that changes do not pile up."""
         self._replanners: dict[int, Replanner] = {}
 
     def look(self) -> None:
-        """After a batch; it waits for nobody."""
+        """Advance the search after a batch, without waiting: ask for statistics, or read the reply if it is here."""
         if not self._stream or self._searching or self.better is not None:
             return
         if self._asked is not None:
@@ -62,7 +63,7 @@ class Replanning:
         try:
             seen: list[Observed | None] = ray.get(self._asked)
         except RayError:
-            # What the optimizer actor knew is lost. Ray starts it again, and it is told of what comes now.
+            # The optimizer actor's statistics are lost. Ray restarts it, and graph actors report to it from now on.
             seen = []
         self._asked, self._next = None, monotonic() + self._seconds
         if any(one is not None for one in seen):
@@ -82,7 +83,7 @@ class Replanning:
             self._searching = False
 
     def _replanner(self, number: int) -> Replanner:
-        """Of a route; it begins with the plan that the graph actors have."""
+        """Return the replanner of a route, which begins with the plan that the graph actors have."""
         if number not in self._replanners:
             known = self._terms.statistics.get(self._routes[number].way)
             self._replanners[number] = Replanner(
@@ -91,6 +92,6 @@ class Replanning:
         return self._replanners[number]
 
     def close(self) -> None:
-        """Nothing of it is needed any more."""
+        """Have the optimizer actor forget the statistics of this era."""
         if self._stream and ray.is_initialized():
             self._optimizer.forget.options(num_returns=0).remote(self._stream)

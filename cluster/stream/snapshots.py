@@ -1,4 +1,4 @@
-"""The snapshots of an era that can be relied on, and what is deleted because of them."""
+"""Verify the snapshots of an era, and delete what they make superfluous."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from elsinore.cluster.stream.checkpoint import Checkpoint, Era
 
 KEPT = 2
-"""Whole snapshots of an era; if one is damaged later, the stream goes on from the other."""
+"""Number of whole snapshots to keep; if one is damaged later, the stream resumes from the other."""
 
 
 @dataclass
@@ -16,12 +16,12 @@ class Snapshots:
     era: Era
     places: int
     whole: list[int] = field(default_factory=list)
-    """The batches after which the last snapshots were saved that are whole, oldest first."""
+    """The batches of the last whole snapshots, oldest first."""
 
     def add(self, batch: int) -> None:
         """Read back the snapshot after this batch; delete what two whole ones make superfluous.
 
-        Raise DamagedError, and delete nothing, where the state of a place is missing or not what was saved.
+        Raise DamagedError, and delete nothing, where the state of a place is missing or damaged.
         """
         self.era.verify(batch, self.places)
         self.whole = [*self.whole, batch][-KEPT:]

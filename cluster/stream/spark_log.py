@@ -1,7 +1,7 @@
-"""How far Spark has read: it writes that into a folder of this machine, in a way of its own, and without fsync.
+"""Keep Spark's log of what it has read, which Spark writes to a folder of this machine without fsync.
 
-What it has written is synced before a batch counts. Where a checkpoint is elsewhere, copies go there instead, and come
-back before Spark reads on: the next process may run on another machine.
+The log is synced before a batch counts as done. For a remote checkpoint it is copied there instead, and fetched again
+before Spark resumes: the next process may run on another machine.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from elsinore.connectors.storage.vault import DamagedError, Vault
 NAME = "spark"
 
 FILES, FOLDERS = ("metadata",), ("offsets", "commits")
-"""What Spark writes about a stream, besides a folder for each source."""
+"""The files and folders of Spark's log, besides the folder of each source."""
 
 SOURCES = "sources"
 
 TEMPORARY = (".tmp", ".tmp.crc")
-"""How the names of files end that Spark is still writing."""
+"""Suffixes of the temporary files of Spark."""
 
 
 THREADS = 8
-"""Syncs that wait at a time."""
+"""Number of syncs in flight."""
 
 
 class SparkLog:
@@ -38,29 +38,29 @@ class SparkLog:
         self.folder = Path(self._draft.name if self._draft else f"{vault.root}/{NAME}")
         self._log = Log(self.folder, f"{vault.root}/{NAME}")
         self._copied: dict[str, int] = {}
-        """When the files were written that are in the checkpoint."""
+        """Modification times, in nanoseconds, of the files whose copies are in the checkpoint."""
         self._synced: set[str] = set()
-        """The paths of what is on the disk."""
+        """Paths of the files and folders that are synced."""
         if self._draft:
             self._fetch()
             self._copied = self._written()
 
     @property
     def stream(self) -> str:
-        """Return Spark's identifier of the stream, or nothing where it has not begun."""
+        """Return Spark's identifier of the stream, or an empty string if it has not begun."""
         return self._log.stream
 
     def begin(self, done: int, stream: str) -> None:
-        """Mend what a loss of power has left; `done` is Spark's number of the last batch, `stream` its identifier.
+        """Mend the log after a loss of power; `done` is Spark's number of the last batch, `stream` its identifier.
 
-        Raises InputError where the log does not fit them.
+        Raise InputError where the log does not fit them.
         """
         with self._vault.written(NAME):
             self._synced = self._log.mend(done, stream)
             make_folder(self.folder)
 
     def keep(self) -> None:
-        """Make safe what Spark has written; it must not be at work on it."""
+        """Sync or copy what Spark has written. Spark must not be writing its log."""
         if self._draft:
             self._copy()
         else:
@@ -68,7 +68,7 @@ class SparkLog:
                 self._sync()
 
     def _sync(self) -> None:
-        """Sync new files, then the folders that they are in; all at once, for a disk then has to wait only once."""
+        """Sync new files, then the folders that contain them; in parallel, so that the disk waits only once."""
         found: set[str] = set()
         written: list[str] = []
         changed: list[str] = []
@@ -93,7 +93,7 @@ class SparkLog:
         self._copied = written
 
     def _fetch(self) -> None:
-        """Copy what the checkpoint has; what is damaged there counts as missing when the log is mended."""
+        """Copy the log from the checkpoint. Skip damaged files: they count as missing when the log is mended."""
         sources = [f"{SOURCES}/{name}" for name in self._vault.names(f"{NAME}/{SOURCES}")]
         found = [
             f"{folder}/{name}" for folder in (*FOLDERS, *sources) for name in self._vault.names(f"{NAME}/{folder}")
@@ -109,7 +109,7 @@ class SparkLog:
     def _written(self) -> dict[str, int]:
         found: dict[str, int] = {}
         for path in self.folder.rglob("*"):
-            # Drafts and checksums are hidden; and old files may go while somebody looks.
+            # Temporary files and checksums are hidden, and Spark may delete old files meanwhile.
             with suppress(FileNotFoundError):
                 if path.is_file() and not path.name.startswith("."):
                     found[str(path.relative_to(self.folder))] = path.stat().st_mtime_ns
@@ -121,15 +121,15 @@ class SparkLog:
 
 
 def _sync(path: str) -> None:
-    # Old files may go while somebody looks.
+    # Spark may delete old files meanwhile.
     with suppress(FileNotFoundError):
         sync(Path(path))
 
 
 def _order(name: str) -> tuple[bool, int, str]:
-    """Sort files as Spark wrote them: each behind all that it refers to, and the commit of a batch behind its offsets.
+    """Return the sort key of Spark's order: a file follows all that it refers to, a commit the offsets of its batch.
 
-    So whatever is copied when a process dies, Spark can go on with it.
+    So Spark can resume from the copies, whichever were made before a crash.
     """
     folder, _, last = name.rpartition("/")
     number = last.removesuffix(COMPACT)

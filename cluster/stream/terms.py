@@ -1,4 +1,4 @@
-"""The terms of an era: what a live stream computes, and who of its actors owns what."""
+"""The terms of an era: what a live stream computes, and which actor owns which key groups."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from elsinore.planner.time.clock import Clock
 
 @dataclass(frozen=True)
 class Terms:
-    """They hold for a whole era."""
+    """The terms of an era, which hold from its beginning to its end."""
 
     stream: str
-    """An identifier: it is the same in all eras, and no other stream has it."""
+    """The identifier of the stream: the same in all its eras, and unique."""
     workload: str
     strategy: str
     numeric: str
     clock: Clock
     ranges: Ranges
     statistics: Mapping[Way, Observed] = field(default_factory=dict, compare=False)
-    """What the stream was like along a route when its plan was chosen. No row depends on that."""
+    """Statistics of the stream along each route from which its plan was chosen. No row depends on them."""
 
     @cached_property
     def queries(self) -> Workload:
@@ -43,7 +43,7 @@ class Terms:
 
     @property
     def plan(self) -> Plan:
-        """The plan, without regard to what the stream is like: that says which queries share, and nothing else."""
+        """The plan without statistics of the stream; statistics only decide which queries share."""
         return plan(self.queries, self.strategy)
 
     @property
@@ -68,7 +68,10 @@ class Terms:
         )
 
     def changed(self, workload: str, strategy: str, places: int) -> Terms:
-        """Raises InputError where the clock of the stream, which is that of its first queries, cannot count windows."""
+        """Return the terms with another workload, strategy and number of places.
+
+        Raise InputError where the clock, which was chosen for the first queries, is too coarse for the windows.
+        """
         found = replace(self, workload=workload, strategy=strategy, ranges=self.ranges.among(places))
         if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.queries.spans):
             raise InputError(
@@ -78,7 +81,11 @@ class Terms:
         return replace(found, statistics=self._still_known(found))
 
     def _still_known(self, found: Terms) -> dict[Way, Observed]:
-        """Nobody has counted types that no query named; and what one strategy looks at is not what another does."""
+        """Return the statistics that are still valid for the changed terms.
+
+        They are not where the route has types that no query named before, nor under another strategy, which relies on
+        other statistics.
+        """
         if found.strategy != self.strategy:
             return {}
         named = {route.way: route.types for route in self.routes}
@@ -113,14 +120,14 @@ class Terms:
 
 
 def _within(types: frozenset[str] | None, others: frozenset[str] | None) -> bool:
-    """None is all types."""
+    """Return whether the types are among the others; None means all types."""
     return others is None or (types is not None and types <= others)
 
 
 def legacies(before: Terms, states: Sequence[bytes], terms: Terms) -> list[Legacy | None]:
-    """For each range and route of an era, what its engine takes over of the engines of the era before.
+    """Return, for each range and route of an era, the state that its engine inherits from the era before.
 
-    Ranges are only ever cut, so each lies in one of those before it.
+    Ranges are only ever cut, so each lies in one range of the era before.
     """
     engines = [engine for state in states for engine in engines_of(state)]
     old, new = before.routes, terms.routes

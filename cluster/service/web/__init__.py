@@ -1,1 +1,1 @@
-"""The HTTP side of the service: what is refused before it is read, routes, documents."""
+"""The HTTP side of the service: checks before a request is read, routes, documents."""

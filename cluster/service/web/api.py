@@ -1,4 +1,4 @@
-"""The application: routes, what is said when something is refused, and the OpenAPI document of all that."""
+"""Build the application: routes, refusals as problem documents, and the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def _invalid(_: Request, error: Exception) -> Response:
 
 
 async def _plain(_: Request, error: Exception) -> Response:
-    """What Starlette refuses by itself: paths and methods that there are not."""
+    """Return a problem document for what Starlette itself refuses: unknown paths and methods."""
     assert isinstance(error, HTTPException)
     details = {404: "there is nothing at this path; /openapi.json has all paths", 405: "this path has other methods"}
     status = error.status_code if error.status_code in TITLES else 400

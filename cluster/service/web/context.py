@@ -1,4 +1,4 @@
-"""What requests have in common in one process."""
+"""Share state and helpers among the requests of one process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Answer = TypeVar("Answer")
 
 BODIES = 8
-"""So many of the largest bodies may be in memory at a time."""
+"""Number of largest bodies for which `Room` has memory."""
 
 JSON = "application/json"
 
@@ -34,7 +34,7 @@ KEY = re.compile(r"[ -~]{1,128}")
 
 
 class Room:
-    """Bytes of bodies that are read, or wait for their turn. Who sends slowly is in nobody's way."""
+    """A limit on the bytes of all bodies in memory. Only received bytes count, so a slow client blocks no other."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -42,7 +42,7 @@ class Room:
 
     @contextmanager
     def some(self) -> Iterator[Callable[[int], None]]:
-        """What is called with the length of each piece; all of them are gone at the end of the block."""
+        """Yield a function that reserves bytes for each piece of a body; the block's end releases all of them."""
         mine = 0
 
         def more(length: int) -> None:
@@ -66,7 +66,7 @@ class Context:
     room: Room
     appends: asyncio.Semaphore
     planning: asyncio.Semaphore
-    """One at a time: to plan a large workload takes a processor for a second."""
+    """Admits one at a time, because to plan a large workload takes a second of processor time."""
     backlog: Backlog
     readers: dict[str, Reader] = field(default_factory=dict)
 
@@ -83,7 +83,7 @@ def context(request: Request) -> Context:
 
 
 async def beside(function: Callable[..., Answer], *arguments: Any) -> Answer:
-    """In a thread of its own; what it refuses becomes a problem document."""
+    """Run a function in a thread; raise its expected errors as RefusedError."""
     try:
         return await run_in_threadpool(function, *arguments)
     except Exception as error:
@@ -94,7 +94,7 @@ async def beside(function: Callable[..., Answer], *arguments: Any) -> Answer:
 
 
 async def body_of(request: Request, limit: int, settings: ServiceSettings, more: Callable[[int], None]) -> bytes:
-    """All of it, or as much as it takes to see that it is too much."""
+    """Read the body of a request; raise RefusedError as soon as it exceeds the limit."""
     found = bytearray()
     async for piece in request.stream():
         more(len(piece))
@@ -112,7 +112,7 @@ def key_of(request: Request) -> str | None:
 
 
 def read_document(body: bytes, model: type[Model]) -> Model:
-    """A body of JSON as what it should be."""
+    """Parse a body of JSON and validate it as a model; raise RefusedError where that fails."""
     try:
         found = json.loads(body, parse_constant=_no_number)
         json.dumps(found, ensure_ascii=False).encode()
@@ -138,19 +138,19 @@ def _no_number(name: str) -> NoReturn:
 
 
 def media_type(request: Request) -> str | None:
-    """Return the type of a body; none where the request has no one type."""
+    """Return the media type of a body; None unless the request has exactly one Content-Type."""
     found = request.headers.getlist("content-type")
     return found[0].split(";")[0].strip().lower() if len(found) == 1 else None
 
 
 def check_json(request: Request) -> None:
-    """Refuse what is not said to be JSON: a form of another site, which a browser sends unasked, never is."""
+    """Refuse a request that does not declare JSON: a form of another site, which a browser sends unasked, cannot."""
     if media_type(request) != JSON:
         raise RefusedError(415, f"this is read as {JSON}: say so with Content-Type")
 
 
 def check_no_form(request: Request) -> None:
-    """Refuse a request that needs no body and has one that is not JSON, as the forms of other sites have."""
+    """Refuse a request that needs no body but has one that is not JSON, as the form of another site has."""
     has_body = "transfer-encoding" in request.headers or request.headers.get("content-length", "0").strip("0") != ""
     if has_body or "content-type" in request.headers:
         check_json(request)

@@ -1,4 +1,4 @@
-"""What comes and goes as JSON."""
+"""The documents that requests and replies have as JSON."""
 
 from __future__ import annotations
 
@@ -128,8 +128,11 @@ NOTHING: dict[str, Any] = {
 
 
 def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
-    """As the manager told of it last; where it is gone, jobs are on their way back. A job with a damaged file has
-    failed, whatever was told."""
+    """Return the document of a job, with the status that the manager wrote last.
+
+    While the manager is gone, the state is "recovering" unless paused or failed. A job with a damaged file has failed,
+    whatever its status says.
+    """
     try:
         spec = job.spec()
         found = _document(job, spec, job.status(), manager)
@@ -167,7 +170,7 @@ NO_REASON = {"type": "about:blank", "title": "It has failed", "status": 500}
 
 
 def failed_document(job: Job, error: Exception) -> dict[str, Any]:
-    """What is known of a job without what was asked for."""
+    """Return the document of a job whose specification cannot be read."""
     return {
         "id": job.name,
         "state": "failed",

@@ -1,8 +1,7 @@
-"""Where Serve meets the network: what has to be changed in it, because it cannot be set.
+"""Change how Serve meets the network, where it has no settings for that.
 
-Uvicorn waits for requests for as long as they take to come, however large they become; and a proxy that does not know
-of the service yet says that there is no such thing. Serve's proxies import `middlewares` by the environment variable
-`CALLBACK`, which has to be set where they run.
+Uvicorn waits for requests without a limit of time or size. A proxy that does not know of the service yet replies 404.
+Serve's proxies import `middlewares` by the environment variable `CALLBACK`, which has to be set where they run.
 """
 
 from __future__ import annotations
@@ -33,48 +32,48 @@ LISTENS_AT, ASKED_AS = "ELSINORE_SERVICE_HOST", "ELSINORE_SERVICE_HOSTS"
 PROBLEM = b"application/problem+json"
 
 HEAD_SECONDS = 15.0
-"""That the head of a request may take, from its first byte or from the beginning of the connection."""
+"""Timeout for the head of a request, from its first byte or from the start of the connection."""
 
 BODY_SECONDS = 30.0
-"""That a body may pause, where it is waited for; a slow one goes on."""
+"""The longest pause in a body while it is being read; a body that is merely slow may take longer in all."""
 
 REST_SECONDS = 30.0
-"""That the rest of a request may take which has been answered already."""
+"""Timeout for the rest of a request that has been answered already."""
 
 FRAMING = 1 << 16
-"""Bytes of a chunked body that are none of its content: extensions of chunks, and trailers."""
+"""The most bytes of a chunked body besides its content: extensions of chunks, and trailers."""
 
 CHUNK_FRAMING = 32
-"""Bytes that each chunk may have beside."""
+"""Bytes besides content that each chunk may have without being counted."""
 
 CONNECTIONS = 1000
-"""Connections of a proxy, at most."""
+"""The most connections of a proxy."""
 
 
 def connections_limit() -> int:
-    """Return how many connections a proxy has at most: it needs files of its own, too."""
+    """Return the most connections of a proxy: at most half of its file descriptors, because it needs others too."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return CONNECTIONS if files == resource.RLIM_INFINITY else min(CONNECTIONS, max(1, files // 2))
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """Bounds what a client may send, and how long it may take, before anybody has asked for its token.
+    """A protocol that bounds the size and time of a request before its token is checked.
 
-    A connection waits for a head, or is in a body, or waits for an answer. One timer watches it: in a head for the time
+    A connection waits for a head, or is in a body, or waits for a reply. One timer watches it: in a head for the time
     since the head began, in a body for progress.
     """
 
     _timer: TimerHandle | None = None
     _in_message = False
-    """Whether a head has come whose body has not; if not, the next bytes belong to a head, or to nothing yet."""
+    """Whether a head has ended and its body has not; otherwise the next bytes belong to a head."""
     _head = 0
-    """Bytes of a head that has no end yet."""
+    """Bytes of a head that has not ended yet."""
     _framing = 0
-    """Bytes of a chunked body that are none of its content."""
+    """Bytes of a chunked body besides its content."""
     _moved = False
-    """Whether content came since the timer looked last."""
+    """Whether content came since the last check of the timer."""
     _since = 0.0
-    """When the connection began to wait for a request."""
+    """Monotonic time at which the connection began to wait for a request."""
 
     def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -95,7 +94,7 @@ class BoundedProtocol(HttpToolsProtocol):
         if was_in_message:
             self._framing += len(data)
         else:
-            self._head += len(data)  # until the head has an end
+            self._head += len(data)  # reset at the end of the head
             if self._timer is None:
                 self._watch(HEAD_SECONDS, self._head_is_late)
         super().data_received(data)
@@ -105,7 +104,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(431, f"trailers and extensions of chunks are more than {FRAMING:,} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._in_message:  # a trailer is no header: what has been looked at stays as it was
+        if not self._in_message:  # ignore trailers, so that headers stay as they were checked
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -138,7 +137,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._refuse(400, msg)
 
     def _should_upgrade_to_ws(self) -> bool:
-        """The service has no web sockets, which know none of these bounds."""
+        """Return False: the service has no web sockets, for which these bounds would not hold."""
         return False
 
     @property
@@ -151,7 +150,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._timer = None if seconds is None else self.loop.call_later(seconds, late)
 
     def _head_is_late(self) -> None:
-        if self._answering:  # the one before; its client may send the next one meanwhile
+        if self._answering:  # the request before; its client may send the next one meanwhile
             self._watch(HEAD_SECONDS, self._head_is_late)
         elif not self._head:
             self.transport.close()
@@ -167,7 +166,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._watch(BODY_SECONDS, self._body_is_late)
 
     def _make_room(self) -> bool:
-        """Close the connection that has waited longest for a request, other than this one."""
+        """Close the connection that has waited longest for a request, other than this one; return whether one did."""
         idle = [
             other
             for other in self.connections
@@ -182,7 +181,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return True
 
     def _refuse(self, status: int, detail: str) -> None:
-        """Answer, where no answer is under way, and close the connection."""
+        """Reply, unless a reply has begun, and close the connection."""
         self._watch(None)
         answered = self._answering and self.cycle.response_started
         if not answered:
@@ -197,14 +196,14 @@ class BoundedProtocol(HttpToolsProtocol):
         if self._answering:
             self.cycle.disconnected = True
             self.cycle.message_event.set()
-        if answered:  # its client may read nothing, and what is left for it would be kept
+        if answered:  # a client that reads nothing would keep the rest of the reply in memory
             self.transport.abort()
         else:
             self.transport.close()
 
 
 class OwnSite:
-    """Around a proxy (ASGI): what pages of other sites ask goes no further, whoever would answer it."""
+    """An ASGI middleware of a proxy that refuses requests from pages of other sites, for all of its applications."""
 
     def __init__(self, app: Any, hosts: Hosts) -> None:
         self.app = app
@@ -224,7 +223,10 @@ class OwnSite:
 
 
 class Starting:
-    """Around a proxy (ASGI). What it does not find comes later: the service itself answers with problem documents."""
+    """An ASGI middleware of a proxy that replaces the proxy's own 404 by 503: the service is still starting.
+
+    A 404 of the service itself is a problem document, and passes.
+    """
 
     def __init__(self, app: Any) -> None:
         self.app = app
@@ -245,14 +247,14 @@ class Starting:
 
 
 def middlewares() -> list[Any]:
-    """Serve's server is made later, and takes the protocol from where this puts it."""
+    """Return the middlewares of a proxy, and set the protocol of Serve's server, which is made later."""
     auto.AutoHTTPProtocol = BoundedProtocol
     hosts = hosts_of(os.environ.get(LISTENS_AT) or "0.0.0.0", os.environ.get(ASKED_AS))
     return [Middleware(OwnSite, hosts=hosts), Middleware(Starting)]
 
 
 def listen_here_alone() -> None:
-    """A replica has a port for other deployments, which takes pickles, at all addresses: here, at the loopback's."""
+    """Make a replica listen for other deployments at the loopback address only: that port accepts pickles."""
     module: Any = replica
     add = module.add_port_to_grpc_server
     module.add_port_to_grpc_server = lambda server, address: add(server, address.replace("[::]", LOOPBACK))

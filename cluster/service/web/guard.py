@@ -1,4 +1,4 @@
-"""Who may ask, and how much at a time: looked at before anything of a request is read."""
+"""Check the site, token, rate and size of a request before its body is read."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.cluster.service.web.sites import check_site, hosts_of
 
 OPEN = ("/v1/health", "/v1/ready")
-"""For whoever looks whether the service is well; they need no token."""
+"""Paths of health checks, which need no token."""
 
 HEADERS = 1 << 16
-"""Bytes of all headers."""
+"""The most bytes of all headers."""
 
 FAILURES = 20
-"""Requests a second, with a wrong token or none, that a replica tells so."""
+"""Requests a second with a wrong token or none that a replica answers with 401; it answers the rest with 429."""
 
 POLICY_VIOLATION = 1008
-"""What a web socket is closed with (RFC 6455): the service has none."""
+"""The code with which web sockets are closed (RFC 6455): the service has none."""
 
 SLACK = 1 << 16
-"""Bytes that a body may have beside what is counted: whoever reads it looks closer."""
+"""Bytes by which Content-Length may exceed the limit of a body here; `body_of` applies the exact limit."""
 
 
 @dataclass
 class Rate:
-    """A bucket that fills with so many drops a second; each request takes one."""
+    """A token bucket that gains `limit` tokens a second, up to `limit`; each request takes one."""
 
     limit: int
     left: float = 0.0
@@ -45,7 +45,7 @@ class Rate:
 
 
 class Guard:
-    """Around the application (ASGI)."""
+    """An ASGI middleware of the application that refuses requests before they are read."""
 
     def __init__(self, app: Any, settings: ServiceSettings) -> None:
         self.app = app
@@ -105,7 +105,7 @@ class Guard:
     def _failed(self, detail: str) -> RefusedError:
         """Return the refusal of a request without the token.
 
-        The rate of these is bounded apart from that of other requests, so guessing keeps no client out.
+        Such requests have a rate limit of their own, so guessing keeps no client out.
         """
         if not self.failures.allows(monotonic()):
             return RefusedError(429, f"more than {FAILURES} requests a second without the token; try again in a moment")

@@ -1,4 +1,4 @@
-"""Is the service well?"""
+"""Routes for health checks."""
 
 from __future__ import annotations
 

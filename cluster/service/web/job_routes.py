@@ -1,4 +1,4 @@
-"""Jobs: submitted, looked at, paused, resumed, changed, removed."""
+"""Routes that submit, show, pause, resume, change and remove jobs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from elsinore.planner.plans.planning import plan
 router = APIRouter(prefix="/v1/workloads", tags=["jobs"])
 
 DOCUMENT_BYTES = 1 << 16
-"""Of a submission beside the workload."""
+"""The most bytes of a submission besides the workload."""
 
 
 KEY_HEADER = {
@@ -51,7 +51,7 @@ KEY_HEADER = {
 
 
 def takes(model: str) -> dict[str, Any]:
-    """For OpenAPI: bodies are read by hand, within bounds."""
+    """Return the OpenAPI entry of a body, which FastAPI does not know: bodies are read by hand, within limits."""
     schema = {"$ref": f"#/components/schemas/{model}"}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}, **KEY_HEADER}
 
@@ -147,7 +147,10 @@ async def explain_workload(request: Request, name: str) -> Response:
 
 
 def _with(job: Job, asked: Queries, repeatable: bool, here: Context) -> Spec | None:
-    """The columns come first: a change that finds them is done with them."""
+    """Return the specification with the added queries, after adding their columns; None if nothing changes.
+
+    The columns are on disk first, because the stream reads them when its queries change.
+    """
     spec = with_queries(job, asked, repeatable, here.settings)
     if spec is None:
         return None

@@ -1,4 +1,4 @@
-"""What the service refuses, as problem documents (RFC 9457), with the texts that the command line has."""
+"""Refusals of the service as problem documents (RFC 9457), with the same texts as on the command line."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ TITLES = {
 FULL = (ENOSPC, EDQUOT)
 
 CAUSE_LENGTH = 240
-"""Characters of a cause, at most."""
+"""The most characters of a cause."""
 
 LOG_HINT = "the log of the service says more"
 
 FOLDERS = re.compile(r"(?<![\w.~-])(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/{1,3}(?:[^\s/'\"`:;,()\[\]<>]+/)+")
-"""The folders in front of the name of a file, with the scheme of an address."""
+"""The folders before the name of a file, with the scheme of an address."""
 
 CAUSED = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
-"""What Java says of a cause; the last one is where it began."""
+"""A cause in a stack of Java; the last one is the root cause."""
 
 CALLING = "An error occurred while calling"
-"""How Py4J begins, which tells nobody anything."""
+"""The beginning of Py4J's messages, which is left out because it says nothing."""
 
 STACK = re.compile(r"\s(?:at [\w.$<>]+\(|File \"|Traceback \(|Caused by: |JVM stacktrace|Driver stacktrace)")
-"""What a stack begins with, of Java's or of Python's."""
+"""The beginning of a stack of Java or Python."""
 
 RETRY = 2
-"""Seconds after which something that cannot be done right now is worth another try."""
+"""Seconds after which a client may retry (Retry-After)."""
 
 
 class RefusedError(Exception):
-    """A request that is not done, and why."""
+    """The refusal of a request, with its reason."""
 
     def __init__(
         self, status: int, detail: str, *, kind: str | None = None, problems: list[dict[str, Any]] | None = None
@@ -65,7 +65,7 @@ class RefusedError(Exception):
         self.problems = problems
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """It comes from the manager's process too."""
+        """Support pickling, because the manager raises it in another process."""
         return _again, (self.status, self.detail, self.kind, self.problems)
 
     @property
@@ -94,7 +94,7 @@ def _again(status: int, detail: str, kind: str | None, problems: list[dict[str, 
 
 
 def refusal(error: BaseException) -> RefusedError:
-    """Of what went wrong with a request or a job, as much as whoever asked can use."""
+    """Return the refusal for an error of a request or a job, with as much detail as is of use to the client."""
     if isinstance(error, RefusedError):
         return error
     if isinstance(error, WorkloadError):
@@ -111,7 +111,7 @@ def refusal(error: BaseException) -> RefusedError:
 
 
 def cause(error: BaseException) -> str:
-    """Return what went wrong in one short line: without stacks, and without the folders of this machine."""
+    """Return the message of an error as one short line, without stacks and without the folders of this machine."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
     if found := CAUSED.findall(text):

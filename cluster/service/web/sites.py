@@ -1,8 +1,8 @@
-"""Which sites may ask: what a browser says of a request, looked at before anything else is done with it.
+"""Refuse requests from pages of other sites, by the headers that a browser sends.
 
-A page of another site can have a user's browser send requests to a service on the user's machine, and, by binding its
-own name to another address, read the answers. The Host of a request is the name that the browser believes to ask, and
-Origin and Sec-Fetch-Site say whose page asks; a page can choose none of them.
+A page of another site can make a user's browser send requests to a service on the user's machine. By binding its own
+name to another address it can also read the replies. The Host of a request is the name that the browser uses for the
+service, and Origin and Sec-Fetch-Site name the site of the page. A page can choose none of these headers.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ ORIGIN = re.compile(rf"(https?)://{AUTHORITY.pattern}", re.IGNORECASE)
 PORTS = {"http": 80, "https": 443}
 
 OWN_SITE = (b"same-origin", b"none")
-"""Values of Sec-Fetch-Site: a page of this service, and no page at all."""
+"""Allowed values of Sec-Fetch-Site: a page of this service, and no page at all."""
 
 ANY = "*"
 
 
 @dataclass(frozen=True)
 class Authority:
-    """A host and, where it is written down, a port."""
+    """A host and, where it is given, a port."""
 
     host: str
     port: int | None
 
     @property
     def is_address(self) -> bool:
-        """Whether it is an address and no name: nobody can bind it to another address."""
+        """Whether the host is an address and not a name, which could be bound to another address."""
         try:
             ip_address(self.host)
         except ValueError:
@@ -44,11 +44,11 @@ class Authority:
 
 @dataclass(frozen=True)
 class Hosts:
-    """The hosts by which a service may be asked."""
+    """The hosts that requests may name in their header Host."""
 
     names: frozenset[str] = frozenset()
     local: bool = True
-    """Whether those of the loopback interface are the only addresses."""
+    """Whether only addresses of the loopback interface are allowed."""
     any: bool = False
 
     def allow(self, asked: Authority) -> bool:
@@ -58,10 +58,10 @@ class Hosts:
 
 
 def hosts_of(host: str, names: str | None) -> Hosts:
-    """Return the allowed hosts of a service that listens at this host; `names`: those of the setting `hosts`.
+    """Return the allowed hosts of a service that listens at this host; `names`: the setting `hosts`.
 
-    A service on the loopback interface is asked by its names. One that listens elsewhere has a token, and what stands
-    in front of it may call it anything, unless the names are set.
+    For a service on the loopback interface these are the loopback names, and those set. One that listens elsewhere has
+    a token, and a proxy in front of it may use any name, unless the names are set.
     """
     given = {name.strip().lower().removesuffix(".") for name in (names or "").split(",")} - {""}
     local = bool(loopback(host))
@@ -69,7 +69,7 @@ def hosts_of(host: str, names: str | None) -> Hosts:
 
 
 def check_site(headers: Iterable[tuple[bytes, bytes]], hosts: Hosts) -> None:
-    """Refuse a request for another host than this one, or from a page of another site."""
+    """Raise RefusedError for a request to another host than this one, or from a page of another site."""
     found: dict[bytes, list[bytes]] = {b"host": [], b"origin": [], b"sec-fetch-site": []}
     for name, value in headers:
         if name.lower() in found:
@@ -91,7 +91,7 @@ def check_site(headers: Iterable[tuple[bytes, bytes]], hosts: Hosts) -> None:
 
 
 def authority(value: bytes) -> Authority | None:
-    """Return the host and port of a header, if it has that form."""
+    """Return the host and port of a header, or None where it has another form."""
     return _authority(AUTHORITY.fullmatch(value.decode("latin-1").strip(" \t")), 0)
 
 
@@ -110,7 +110,7 @@ def _authority(found: re.Match[str] | None, group: int) -> Authority | None:
 
 
 def _is_own(origin: bytes, asked: Authority) -> bool:
-    """Whether a page's origin is the service itself. The scheme may be that of what stands in front of it."""
+    """Return whether a page's origin is the service itself. Its scheme may be that of a proxy in front of it."""
     match = ORIGIN.fullmatch(origin.decode("latin-1").strip(" \t"))
     found = _authority(match, 1)
     if match is None or found is None:

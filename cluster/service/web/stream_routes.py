@@ -1,4 +1,4 @@
-"""Events in, rows out, and what was decided on the way."""
+"""Routes that take events, and return rows, decisions and statistics."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from elsinore.connectors.wire.raw import TooManyError, UnreadableError
 router = APIRouter(prefix="/v1/workloads/{name}", tags=["events and rows"])
 
 LOOK = 0.05
-"""Seconds between two looks for new rows."""
+"""Seconds between two polls for new rows."""
 
 HEARTBEAT = 5.0
-"""Seconds of silence after which a stream says that it is still there."""
+"""Seconds without rows after which a stream sends an empty line."""
 
 PAGE = 1000
 
@@ -105,7 +105,7 @@ async def get_results(
 
 
 async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Page:
-    """The next page that has rows; one without when the time is over."""
+    """Poll for the next page that has rows; return an empty one when the time is over."""
     while True:
         since = reader.touched()
         page = await beside(reader.page, cursor, limit)
@@ -148,7 +148,7 @@ async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[st
 
 
 def _numbered(page: Page, after: Cursor) -> str:
-    """Each row with the cursor behind it."""
+    """Return a line of JSON for each row, with the cursor behind it."""
     cursors = page.cursors(after)
     return "".join(f'{{"cursor": "{at}", "row": {line}}}\n' for at, line in zip(cursors, page.lines(), strict=True))
 
@@ -186,7 +186,7 @@ async def get_statistics(request: Request, name: str) -> Response:
 
 
 async def _decided(request: Request, name: str) -> pa.Table:
-    """By time, over all graph actors."""
+    """Return the decisions of all graph actors, by time."""
     here = context(request)
     parts = await here.control.ask("decisions", here.jobs.get(name).name)
     if not parts:
