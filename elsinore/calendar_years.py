@@ -20,7 +20,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 CYCLE_YEARS, CYCLE_DAYS, DAY_SECONDS = 400, 146_097, 86_400
 
 PLAIN_YEARS = 32_000
-"""Last year that Arrow writes correctly, rounded down; it keeps years in 16 bits."""
+"""Years from 1970, to either side, within which Arrow's text of a time is used; Arrow keeps years in 16 bits."""
 
 
 def calendar_bounds(unit: str) -> tuple[int, int]:

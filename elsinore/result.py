@@ -49,7 +49,7 @@ class Result:
 
     @property
     def decisions(self) -> pa.Table:
-        """Return the decision about every burst that could be shared; `elsinore.run(..., decisions=True)` records them."""
+        """Return the decision about each sharable burst; `elsinore.run(..., decisions=True)` records them."""
         if self.recorded is None:
             raise InputError(
                 "decisions were not recorded; ask for them with elsinore.run(..., decisions=True), "
@@ -73,7 +73,7 @@ class Result:
         return replace(self, answers=answers, columns={name: self.columns[name]})
 
     def to_arrow(self) -> pa.Table:
-        """Return one table: query, window_start, window_end, and every column of any query, null where a query lacks it.
+        """Return one table: query, window_start, window_end, and all columns of all queries, null where a query has none.
 
         A column of values is int64 or float64 where every value fits, else decimal256 or text with all digits.
         """
