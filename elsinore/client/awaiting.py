@@ -144,9 +144,9 @@ class AsyncJob:
     ) -> Sent:
         """Send events, and wait until the service has all of them safe.
 
-        `events` is a pandas or Polars frame, anything that implements the Arrow C stream interface, a list of dicts, or an
-        iterable of any of these; it is sent in compressed batches. With a `key` of your own, the same events may be sent
-        again, even by another process, and count once. `progress` is called with the number of events of each batch.
+        `events` is a pandas or Polars frame, anything that implements the Arrow C stream interface, a list of dicts, or
+        an iterable of any of these; it is sent in compressed batches. With a `key` of your own, the same events may be
+        sent again, even by another process, and count once. `progress` is called with the number of events of a batch.
         """
         return await self._client._do(self._calls.send(self.id, events, key, progress))
 

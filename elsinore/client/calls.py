@@ -132,7 +132,7 @@ class Calls:
             raise status.error
 
     def _batch(self, job: str, key: str, batch: Batch, before: Sent) -> Steps[tuple[int, bool] | None]:
-        """Send a batch; return its events and whether the service already had them, or None if the batch is too large."""
+        """Send a batch; return its events and whether the service already had them, None if it is too large."""
         headers = {"Idempotency-Key": key, "Accept": JSON, **batch.headers()}
         request = Request("POST", _path(job, "events"), {}, headers, batch.body())
         try:
