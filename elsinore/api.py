@@ -143,7 +143,7 @@ class Job:
     workload: Workload
     run: LocalRun | RayRun
     progress: Callable[[], float | None]
-    """Returns the fraction of the events that has been processed, or None where it is unknown."""
+    """Returns the fraction of the run that is done, or None where it is unknown."""
 
     def __iter__(self) -> Iterator[Rows]:
         try:

@@ -53,7 +53,7 @@ class _OnStderr(Progress):
     """A progress display on stderr that disappears at the end. Stdout is left alone: rows go there."""
 
     def __init__(self, *columns: ProgressColumn, shown: bool) -> None:
-        # Use a descriptor of its own: while Spark starts, it holds stderr.
+        # Use a duplicate of the descriptor: while Spark starts, the session redirects stderr itself to a log.
         self._file = os.fdopen(os.dup(2), "w")
         super().__init__(
             *columns,

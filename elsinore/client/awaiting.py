@@ -57,8 +57,8 @@ class AsyncClient:
     ) -> AsyncJob:
         """Submit a workload, given as text or path, as a job that takes events until it is removed.
 
-        The option `columns` gives the types of the events' attributes; without it, the first events determine them. The
-        other options are those of `elsinore.stream`, and a `name` for the job.
+        The option `columns` gives the types of the events' attributes; those that it omits get theirs from the first
+        events that have them. The other options are those of `elsinore.stream`, and a `name` for the job.
         """
         return AsyncJob(self, await self._do(self._calls.submit(workload, options)))
 

@@ -175,7 +175,7 @@ def run(name: str, folder: Path) -> None:
 
 
 def main(folder: Path, names: Sequence[str]) -> None:
-    """Try each bomb in a forked process, which needs no imports."""
+    """Try each bomb in a forked process, which has all modules imported already."""
     for name in names or BOMBS:
         place = folder / digest(name.encode())
         place.mkdir(parents=True)
