@@ -5,7 +5,7 @@
     result = elsinore.run("rides.elsinore", "rides.parquet")
     result.rows()
 
-Importing it starts nothing and loads nothing heavy: a name is fetched when it is first used.
+Importing the package starts no process and loads no large library: each public name is imported on first use.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Fetch a public name from its module (PEP 562)."""
+    """Import a public name from its module on first use (PEP 562)."""
     if name not in _HOMES:
         raise AttributeError(f"module 'elsinore' has no attribute {name!r}; it has {', '.join(sorted(_HOMES))}")
     value = getattr(import_module(_HOMES[name]), name)

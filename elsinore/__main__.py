@@ -1,4 +1,4 @@
-"""`python -m elsinore` is the command line."""
+"""Run the command line as `python -m elsinore`."""
 
 from elsinore.cli import main
 

@@ -1,4 +1,4 @@
-"""What a program asks of Elsinore: run a workload, or look at one."""
+"""The functions of the Python API that run, check, explain and draw a workload."""
 
 from __future__ import annotations
 
@@ -30,32 +30,33 @@ NUMERICS = ("exact", "approximate")
 
 
 def parse(workload: str | PathLike[str]) -> Workload:
-    """The queries of a workload, given as text or path, as frozen dataclasses that print back as the language."""
+    """Parse a workload, given as text or path, to queries as frozen dataclasses that print back as the language."""
     from elsinore.planner.language.parse import parse
 
     return parse(text_of(workload))
 
 
 def check(workload: str | PathLike[str]) -> None:
-    """Raise WorkloadError with everything that is wrong with a workload, given as text or path."""
+    """Raise WorkloadError with all problems of a workload, given as text or path."""
     checked(workload)
 
 
 def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
-    """How a workload would be run, and why so: one line a node."""
+    """Return the plan of a workload as text, one line per node, with the reasons for it."""
     from elsinore.planner.explain.text import explain
 
     return explain(_planned(checked(workload), strategy))
 
 
 def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = False, **reading: Any) -> Drawing:
-    """The merged query templates of a workload, given as text or path: one for each set of queries that may share.
+    """Draw the merged query templates of a workload, given as text or path: one for each set of queries that may share.
 
-    With `events`, as `run` takes them (`reading` is its options on columns and times), and few of them, the HAMLET
-    graph of the first set over these, all bursts shared: graphlets, the expressions that they propagate, snapshots.
+    With `events`, draw the HAMLET graph of the first set over these events instead, with all bursts shared: its
+    graphlets, the expressions that they propagate, and its snapshots. `events` are as in `run`, and must be few;
+    `reading` holds the options of `run` on columns and times.
 
-    With `plan`, the GLORIA graphs instead, in which sharing plans are found: all types are taken to be alike. The
-    path is that of the plan that `auto` chooses; where it chooses another way, the one that costs least by the paper.
+    With `plan`, draw the GLORIA graphs instead, in which sharing plans are found, as if all types were alike. The
+    marked path is the plan that `auto` chooses; where `auto` does not choose GLORIA, the cheapest plan by the paper.
     """
     if plan:
         from elsinore.drawing.gloria import draw_plans
@@ -97,13 +98,14 @@ def run(
     """Run a workload over events and wait for all rows.
 
     `workload` is the text of queries or the path of a file. `events` is a pandas or Polars frame, anything that
-    speaks the Arrow C stream interface, a list of dicts, or one or more paths of CSV, JSON lines and Parquet files.
-    Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events, and those that are later, are
+    implements the Arrow C stream interface, a list of dicts, or one or more paths of CSV, JSON lines and Parquet files.
+    Events may be late by `lateness` (a number of seconds, or a timedelta). Bad events, and events that are later, are
     counted and written to `dead_letters`; with `strict` the first bad one raises EventError. With `decisions` the
-    result tells what was decided about each burst. `progress` shows a bar on stderr.
+    result records the decision about each burst. `progress` shows a bar on stderr.
 
-    `engine="ray"`, the default, runs it on Spark and Ray, which are started on this machine, or joined at `address`;
-    `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this process alone.
+    `engine="ray"`, the default, runs the workload on Spark and Ray, which are started on this machine, or joined at
+    `address`; `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this
+    process alone.
     """
     from elsinore.connectors.rows.tables import answers, columns_of, form_of, late_events
     from elsinore.progress import bar
@@ -141,13 +143,13 @@ class Job:
     workload: Workload
     run: LocalRun | RayRun
     progress: Callable[[], float | None]
-    """The fraction that is done, where it is known."""
+    """Returns the fraction of the run that is done, or None where it is unknown."""
 
     def __iter__(self) -> Iterator[Rows]:
         try:
             yield from self.run
         except WorkloadError as error:
-            # What only the events can tell (a text is compared with a number) is found where no workload's text is.
+            # Some problems show only in the events (text compared with a number); the run has no text to point into.
             raise WorkloadError(error.problems, self.workload.text) from None
 
 
@@ -163,7 +165,7 @@ def prepare(
     settings: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> Job:
-    """Check everything that can be checked before the first event is read; `reading` goes to `open_events`."""
+    """Check everything that can be checked before the first event is read; pass `reading` to `open_events`."""
     chosen = chosen_settings(engine, settings or {})
     known("numeric", numeric, NUMERICS)
     allowed = seconds(lateness)
@@ -188,14 +190,14 @@ def prepare(
 
 
 def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
-    """What a user gives as further arguments; None is not given."""
+    """Return the settings from a user's keyword arguments; an `engine` of None counts as not given."""
     from elsinore.cluster.machines.settings import settings
 
     return settings(**given) if engine is None else settings(engine=engine, **given)
 
 
 def seconds(length: float | Fraction | timedelta) -> Fraction:
-    """A length of time as an exact number of seconds, to the nanosecond; a float is taken as it is written."""
+    """Return a length of time as an exact number of seconds, to the nanosecond; a float counts as its decimal text."""
     if isinstance(length, timedelta):
         length = Fraction(length // timedelta(microseconds=1), 10**6)
     try:
@@ -208,7 +210,7 @@ def seconds(length: float | Fraction | timedelta) -> Fraction:
 
 
 def checked(workload: str | PathLike[str]) -> Workload:
-    """A workload without a mistake, given as text or path."""
+    """Parse and check a workload, given as text or path; raise WorkloadError if it has problems."""
     from elsinore.planner.checks.check import check_text
 
     return check_text(text_of(workload))
@@ -222,13 +224,13 @@ def _planned(workload: Workload, strategy: str) -> Plan:
 
 
 def _attributes(source: Source, planned: Plan) -> Mapping[str, Collection[str]]:
-    """The attributes that events of each type have; where all share the columns of a table, these."""
+    """Return the attributes of each event type: all columns of the table, where the types share one."""
     if source.attributes_of_types is not None:
         return source.attributes_of_types
     return dict.fromkeys(planned.types, source.attributes) if source.feed.types else {}
 
 
 def known(what: str, name: str, names: tuple[str, ...]) -> None:
-    """Raise InputError where a name is none of those that there are."""
+    """Raise InputError if a name is not one of the allowed names."""
     if name not in names:
         raise InputError(f"there is no {what} {name!r}; there is {enumeration(map(repr, names))}")

@@ -1,4 +1,4 @@
-"""The jobs of a service as a table: one look, or one that changes while it is looked at."""
+"""The jobs of a service as a table on the terminal, printed once or refreshed until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 COUNTS = ("events", "rows", "late", "dead")
 STATES = {"running": "green", "failed": "red", "paused": "yellow", "recovering": "yellow"}
 UNSEEN = 200
-"""Characters a line where there is no terminal to fit in."""
+"""Characters per line when stdout is not a terminal."""
 
 
 class Rates:
-    """Events a second of each job, between two looks."""
+    """The event rate of each job, in events per second between two polls."""
 
     def __init__(self) -> None:
         self._before: dict[str, tuple[float, float]] = {}
@@ -41,7 +41,7 @@ class Rates:
 
 
 def board(jobs: Sequence[JobStatus], rates: dict[str, float]) -> RenderableType:
-    """A line for each job, and below what failed jobs failed over."""
+    """Return a table with a line for each job, and the errors of failed jobs below it."""
     if not jobs:
         return Text("no jobs")
     table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -60,13 +60,13 @@ def board(jobs: Sequence[JobStatus], rates: dict[str, float]) -> RenderableType:
 
 
 def show(jobs: Sequence[JobStatus]) -> None:
-    """One look, on stdout."""
+    """Print the table once on stdout."""
     console = Console()
     (console if console.is_terminal else Console(width=UNSEEN)).print(board(jobs, {}))
 
 
 def watch(client: Client, every: float = 1.0) -> None:
-    """Look again and again, until Ctrl-C; where stdout is no terminal, once."""
+    """Poll the service and refresh the table until Ctrl-C; print it once if stdout is not a terminal."""
     console = Console()
     if not console.is_terminal:
         show(known(client))
@@ -80,7 +80,7 @@ def watch(client: Client, every: float = 1.0) -> None:
 
 
 def known(client: Client) -> list[JobStatus]:
-    """All jobs, as the service has just told."""
+    """Return the current status of all jobs."""
     return [job.known for job in client.jobs()]
 
 

@@ -1,8 +1,8 @@
-"""Times that Python's calendar cannot hold: those before year 1 and after year 9999.
+"""Conversion of times that Python's calendar cannot hold: those before year 1 and after year 9999.
 
-Events of such times are dead, but windows of legal events may begin or end there, and attributes may hold any 64 bits.
-The Gregorian calendar repeats itself every 400 years, so a time is written as that of a year which every library knows,
-with the year put right.
+Events with such times are dead letters, but windows of legal events may begin or end there, and attributes may hold
+any 64 bits. The Gregorian calendar repeats itself every 400 years, so such a time is written as the same day of a year
+that every library supports, with the year corrected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 CYCLE_YEARS, CYCLE_DAYS, DAY_SECONDS = 400, 146_097, 86_400
 
 PLAIN_YEARS = 32_000
-"""Years up to which Arrow writes a time rightly; it counts them in 16 bits."""
+"""Years from 1970, to either side, within which Arrow's text of a time is used; Arrow keeps years in 16 bits."""
 
 
 def calendar_bounds(unit: str) -> tuple[int, int]:
@@ -30,7 +30,7 @@ def calendar_bounds(unit: str) -> tuple[int, int]:
 
 
 def as_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
-    """Return the values as Python objects; a time that no datetime holds is a text in ISO-8601."""
+    """Return the values as Python objects; a time outside Python's calendar is a text in ISO 8601."""
     try:
         values: list[Any] = column.to_pylist()
     except (OverflowError, ValueError):
@@ -39,13 +39,13 @@ def as_python(column: pa.Array | pa.ChunkedArray) -> list[Any]:
 
 
 def rows_as_python(table: pa.Table) -> list[dict[str, Any]]:
-    """Return the rows as dicts, with times as `as_python` has them."""
+    """Return the rows as dicts, with times as `as_python` returns them."""
     columns = [as_python(column) for column in table.columns]
     return [dict(zip(table.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def in_order(column: pa.Array) -> list[Any]:
-    """Return the values as Python objects that can be compared: times as the numbers that they are."""
+    """Return the values as Python objects that can be compared; a time is its integer count of units."""
     import pyarrow as pa
 
     kind = column.type
@@ -57,7 +57,7 @@ def in_order(column: pa.Array) -> list[Any]:
 
 
 def as_texts(times: pa.Array) -> pa.Array:
-    """Return times as Arrow writes them, with the right year where Arrow's own would be too small to hold it."""
+    """Return times as Arrow writes them, correcting years that do not fit into Arrow's 16 bits."""
     import numpy as np
     import pyarrow as pa
 
@@ -74,7 +74,7 @@ def as_texts(times: pa.Array) -> pa.Array:
 
 
 def out_of_reach(column: pa.Array | pa.ChunkedArray) -> bool:
-    """Whether Arrow would write one of these values with another year than it has."""
+    """Return whether Arrow would write one of these values with a wrong year."""
     import pyarrow.compute as pc
 
     counted = _counted(column)
@@ -105,7 +105,7 @@ def _as_python(value: pa.Scalar) -> Any:
 
 
 def _counted(times: Any) -> Any:
-    """Return dates and timestamps as the numbers that they are; None for values of other types."""
+    """Return dates and timestamps as their integer counts of units; None for values of other types."""
     import pyarrow as pa
 
     kind = times.type
@@ -125,7 +125,7 @@ def _per_day(kind: pa.DataType) -> int:
 
 
 def _within(number: int, kind: pa.DataType) -> tuple[pa.Array, int]:
-    """Return a time of the years 1970 to 2370 on the same day of the same month, and the years between the two."""
+    """Return the time on the same day of the 400-year cycle in the years 1970 to 2369, and the difference in years."""
     import pyarrow as pa
 
     cycles, rest = divmod(number, CYCLE_DAYS * _per_day(kind))
@@ -144,7 +144,7 @@ def _iso(number: int, kind: pa.DataType) -> str:
     import pyarrow as pa
 
     if pa.types.is_timestamp(kind) and kind.unit == "ns":
-        # Of the calendar, but for pandas near the end of 64 bits its zone moves it beyond them.
+        # Python's calendar holds it, but pandas overflows when it applies a time zone near the end of the 64 bits.
         text = pa.scalar(number // 1000, pa.timestamp("us", kind.tz)).as_py().isoformat(timespec="microseconds")
         return f"{text[:26]}{number % 1000:03}{text[26:]}"
     near, years = _within(number, kind)

@@ -1,4 +1,4 @@
-"""`elsinore run`, behind its options."""
+"""The implementation of `elsinore run` and `elsinore stream`, behind their options."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from elsinore.live import LiveStream
 
 ROWS = 1 << 12
-"""Rows are written when there are so many, in order, so that the output too may be more than memory holds."""
+"""Rows to collect before writing them, in order; the output too may be larger than memory."""
 
 
 def answer(job: Job, out: str, approximate: bool) -> str:
-    """Run a job, write its rows, and return what is to be said about it in the end."""
+    """Run a job, write its rows, and return its summary."""
     started = perf_counter()
     with open_sink(out, columns_of(job.workload)) as sink, bar(job, _bar_has_room(out)):
         for part in _parts(job, approximate):
@@ -39,7 +39,7 @@ def answer(job: Job, out: str, approximate: bool) -> str:
 
 
 def go_on(live: LiveStream, folder: Path) -> str:
-    """Until somebody stops it; returns what is to be said about it then."""
+    """Wait until the stream ends, or until Ctrl-C or SIGTERM stops it, and return its summary."""
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -70,7 +70,7 @@ def check_decisions(path: Path) -> None:
 
 
 def write_decisions(job: Job, path: Path) -> None:
-    """What a finished job has recorded, as a file."""
+    """Write the recorded decisions of a finished job to a file."""
     found = job.run.decisions
     if path.suffix.lower() == ".parquet":
         pq.write_table(found, path)
@@ -79,7 +79,7 @@ def write_decisions(job: Job, path: Path) -> None:
 
 
 def summary(metrics: Metrics, seconds: float) -> str:
-    """One line of numbers, and a hint where one of them is not what a user hopes for."""
+    """Return one line of counts, and a hint for each count that a user did not hope for."""
     counts = [f"{getattr(metrics, name):,} {name}" for name in ("events", "rows", "late", "dead", "dropped")]
     lines = [f"{', '.join(counts)}; {seconds:.1f} s, {metrics.events / seconds:,.0f} events/s"]
     if metrics.bursts:
@@ -94,7 +94,7 @@ def summary(metrics: Metrics, seconds: float) -> str:
 
 
 def _bar_has_room(out: str) -> bool:
-    """On a terminal, unless rows scroll by on the same one."""
+    """Return whether to show a bar: stderr is a terminal, and rows are not printed on the same terminal."""
     return sys.stderr.isatty() and not (out == "-" and sys.stdout.isatty())
 
 

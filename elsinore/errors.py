@@ -1,6 +1,6 @@
-"""What a user may have to catch, under one name: bad input is a ValueError; a failure of the machine a RuntimeError.
+"""The exceptions of the public API: bad input is a ValueError, a failure of the machine a RuntimeError.
 
-Like `elsinore.problems` it stands by itself, so that every room, and a client that knows none, has the same classes.
+Like `elsinore.problems`, this module imports no room, so that every room, and a client without any, shares its classes.
 """
 
 from __future__ import annotations
@@ -19,30 +19,30 @@ __all__ = [
 
 
 class InputError(ValueError):
-    """What cannot be read, or not as it was asked for: bad input, so trying again does not help."""
+    """Input that cannot be read, or cannot be read as requested; retrying does not help."""
 
     __module__ = "elsinore"
 
 
 class EventError(InputError):
-    """One event that cannot be read, where the caller asked to stop at the first."""
+    """An event that cannot be read, raised when the caller asked to stop at the first one."""
 
     __module__ = "elsinore"
 
 
 class RefusedError(InputError):
-    """A service that wants a token, or another one than it was given."""
+    """The refusal of a request by a service, because its token is missing or wrong."""
 
     __module__ = "elsinore"
 
 
 class FailedError(RuntimeError):
-    """A run that cannot go on though nothing is wrong with what was asked: a full disk, a machine that is gone."""
+    """The failure of a run through no fault of its input: a full disk, a lost machine."""
 
     __module__ = "elsinore"
 
 
 class UnreachableError(FailedError):
-    """A service that did not answer, or was too busy to, though it was asked again and again."""
+    """The failure to get a reply from a service, or the reply of a busy service, after all retries."""
 
     __module__ = "elsinore"

@@ -1,4 +1,4 @@
-"""What `pip install elsinore` leaves out, and the command that adds it."""
+"""The packages that `pip install elsinore` leaves out, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from elsinore.errors import InputError
 
 CLUSTER = ("fastapi", "py4j", "pyspark", "ray", "raydp", "starlette", "uvicorn")
-"""Packages of the extra `cluster`, and what they bring."""
+"""Packages of the extra `cluster`, and packages that these install."""
 
 
 @contextmanager
 def needing_cluster(what: str) -> Iterator[None]:
-    """Raise InputError with the command to run where an import in the block misses a package of the extra `cluster`."""
+    """Raise InputError with the command to run if an import in the block lacks a package of the extra `cluster`."""
     try:
         yield
     except ModuleNotFoundError as error:

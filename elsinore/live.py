@@ -1,4 +1,4 @@
-"""Live streams: a workload over events that keep coming."""
+"""Live streams: a workload over an unbounded stream of events."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from elsinore.cluster.stream.terms import Terms
 
 TRIES = 5
-"""Times that a batch is given to a sink before the stream is given up."""
+"""Attempts to write a batch to a sink before the stream fails."""
 
 PAUSE = 0.2
-"""Seconds after the first time; each pause is twice as long as the one before."""
+"""Seconds to wait after the first failed attempt; each further pause is twice as long."""
 
 
 State = Literal["waiting", "running", "stopped", "failed"]
@@ -37,9 +37,9 @@ _STATES = {"waiting": "waits for the first file, ", "running": "", "stopped": "s
 
 
 class LiveStream:
-    """A workload at work over a stream, in the background, until it is stopped.
+    """A workload that runs over a stream in the background until it is stopped.
 
-    Used in a `with`, it is stopped at the end of the block.
+    As a context manager, it stops the stream at the end of the block.
     """
 
     __module__ = "elsinore"
@@ -49,25 +49,25 @@ class LiveStream:
 
     @property
     def metrics(self) -> LiveMetrics:
-        """What it has counted so far."""
+        """Return the counts so far: events, rows, batches and others."""
         return self._live.metrics
 
     @property
     def state(self) -> State:
         """Return "waiting" while its folder has no file yet, then "running", and in the end "stopped" or "failed".
 
-        `wait` raises what it failed over.
+        After a failure, `wait` raises the error.
         """
         if self._live.ended:
             return "stopped" if self._live.error is None else "failed"
         return "waiting" if self._live.waiting else "running"
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Until it ends, or so long; whether it has ended. Raises what it failed over."""
+        """Wait until the stream ends, at most `seconds`; return whether it has. Raise the error if it failed."""
         return self._live.wait(seconds)
 
     def stop(self) -> None:
-        """After the batch that is at work. It goes on where it stopped when it is begun with the same checkpoint."""
+        """Stop the stream after the current batch. A stream started with the same checkpoint resumes there."""
         self._live.stop()
 
     def __enter__(self) -> Self:
@@ -98,21 +98,21 @@ def stream(
     dead_letters: str | PathLike[str] | None = None,
     **settings: Any,
 ) -> LiveStream:
-    """Run a workload over events that keep coming, on Spark and Ray; rows come as windows close.
+    """Run a workload over an unbounded stream of events, on Spark and Ray; rows are written as windows close.
 
     `source` is a folder in which Parquet, JSON lines or CSV files appear, a streaming DataFrame, or a function that
-    makes one of a SparkSession. The columns of a folder are those of its first file: while there is none, the stream
-    waits for it in the background, and what is wrong with its columns is raised by `wait`.
+    makes one from a SparkSession. The columns of a folder are those of its first file: while it has no file, the stream
+    waits for one in the background, and `wait` raises any problem with its columns.
 
     `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta), `-` for stdout, or a
-    function of rows (an Arrow table) and the number of their batch. Events may be late by `lateness`; those that are
-    later, and those that cannot be read, are counted, and written to the folder `dead_letters`, if there is one, each
-    with the reason.
+    function of rows (an Arrow table) and the number of their batch. Events may be late by `lateness`. Later events, and
+    events that cannot be read, are counted, and written to the folder `dead_letters`, if there is one, each with the
+    reason.
 
-    What has to be remembered is kept at `checkpoint`, a folder or any address that fsspec knows. Begun again with it, a
-    stream goes on where it was, whatever ended it: no row is missing, and none is written twice (a function may be
-    called twice with one batch). It may go on with other queries, which then answer the windows that begin after the
-    latest event, and with another number of `actors`.
+    The state is saved at `checkpoint`, a folder or any address that fsspec supports. A stream that is started again
+    with the same checkpoint resumes where the last one ended, even after a crash: no row is missing, and none is
+    written twice (a function may be called twice with one batch). It may resume with other queries, which then answer
+    the windows that begin after the latest event, and with another number of `actors`.
     """
     with needing_cluster("a live stream"):
         from elsinore.cluster.stream.checkpoint import last_done
@@ -166,7 +166,7 @@ def stream(
 
 
 def _write(sink: LiveSink, batch: int, rows: pa.Table) -> None:
-    """A sink that fails is tried again, and again."""
+    """Write a batch to the sink, retrying after failures other than InputError."""
     for attempt in range(TRIES):
         try:
             sink.write(batch, rows)

@@ -1,4 +1,4 @@
-"""How a command ends: what may go wrong as an exit code and a line; a traceback is for our own mistakes alone."""
+"""Exit codes and messages of commands; only bugs of Elsinore show a traceback."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 @contextmanager
 def outcomes() -> Iterator[None]:
-    """Around every command."""
+    """Turn expected exceptions of a command into an exit code and a message on stderr."""
     from elsinore.errors import EventError, FailedError, InputError, UnreachableError, WorkloadError
 
     try:
@@ -23,7 +23,7 @@ def outcomes() -> Iterator[None]:
     except KeyboardInterrupt:
         _leave(130, "stopped")
     except BrokenPipeError:
-        # Whoever read the rows has had enough; what Python would still flush at exit goes nowhere.
+        # The reader of the rows closed the pipe. Redirect stdout, so that Python's flush at exit does not fail.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except UnreachableError as error:

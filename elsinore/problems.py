@@ -1,6 +1,6 @@
-"""Bad workloads: what is wrong, where, and what to write instead.
+"""Problems of workloads: what is wrong, where, and what to write instead.
 
-It stands by itself, without a room: clients that know none of them raise these too.
+This module imports no room, because clients without any room raise these errors too.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 WIDTH = 100
-"""As much of a source line as a message shows."""
+"""Characters of a source line that a message shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the workload's text: offsets of its first character and behind its last."""
+    """A stretch of the workload's text: the offsets of its first character and after its last."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Problem:
     query: str | None = None
 
     def show(self, text: str) -> str:
-        """The problem as a user reads it, with its line of the workload and a caret."""
+        """Return the problem as text for the user, with its line of the workload and a caret."""
         if self.place is None:
             return "\n".join([_headline(self.query, "", self.message), *_hint(self.hint, "")])
         line, column, start, end = _position(text, self.place.start)
@@ -48,9 +48,9 @@ class Problem:
 
 
 class WorkloadError(ValueError):
-    """A workload that cannot be run; `problems` holds everything that is wrong with it.
+    """The error for a workload that cannot be run; `problems` holds everything that is wrong with it.
 
-    A service sends what is to be said along with them: then it is `told`.
+    A service sends the message along with the problems; `told` is that message, None without a service.
     """
 
     __module__ = "elsinore"
@@ -71,7 +71,7 @@ class WorkloadError(ValueError):
 
 
 def _order(problem: Problem) -> tuple[int, int]:
-    """By place; what has none comes first."""
+    """Return the sort key of a problem: its place; problems without a place come first."""
     return (-1, -1) if problem.place is None else (problem.place.start, problem.place.end)
 
 
@@ -85,14 +85,14 @@ def _hint(hint: str, margin: str) -> list[str]:
 
 
 def _position(text: str, offset: int) -> tuple[int, int, int, int]:
-    """Line and column, counted from one, and where the line begins and ends."""
+    """Return line and column, counted from one, and the offsets where the line begins and ends."""
     start = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", offset)
     return text.count("\n", 0, offset) + 1, offset - start + 1, start, len(text) if end < 0 else end
 
 
 def _excerpt(line: str, number: str, first: int, behind: int) -> list[str]:
-    """The source line, cut around the caret where it is too long, and the caret below it."""
+    """Return the source line, cut around the caret if it is too long, and the line with the caret."""
     cut = 0 if first < WIDTH * 3 // 4 else first - WIDTH // 2
     before, after = ("..." if cut else ""), ("..." if len(line) > cut + WIDTH else "")
     shown = printable(line[cut : cut + WIDTH]).rstrip()

@@ -1,4 +1,4 @@
-"""A bar on stderr while a run lasts. It looks at the run now and then; the run knows nothing of it."""
+"""Progress bars on stderr. A bar polls the run at each refresh; the run does not know of the bar."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def bar(job: Job, shown: bool) -> Iterator[None]:
-    """Show how far a run has come, for as long as the block lasts."""
+    """Show the progress of a run while the block runs."""
     with _RunBar(job, shown):
         yield
 
 
 @contextmanager
 def counting(total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
-    """A bar for work that says itself how much of a total, if that is known, each step has done."""
+    """Show a bar while the block runs, and yield the function that advances it; `total` is None if unknown."""
     with _Bar("{task.completed:,} events", shown) as progress:
         task = progress.add_task("", total=total)
         yield lambda done: progress.advance(task, done)
@@ -44,16 +44,16 @@ def counting(total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
 
 @contextmanager
 def live_line(live: LiveStream, shown: bool) -> Iterator[None]:
-    """One line that tells what a live stream has done, as long as the block lasts."""
+    """Show the counts of a live stream in one line while the block runs."""
     with _LiveLine(live, shown):
         yield
 
 
 class _OnStderr(Progress):
-    """Gone when the work is done. Stdout is left alone: rows go there."""
+    """A progress display on stderr that disappears at the end. Stdout is left alone: rows go there."""
 
     def __init__(self, *columns: ProgressColumn, shown: bool) -> None:
-        # A descriptor of its own: while Spark starts, stderr is lent to it.
+        # Use a duplicate of the descriptor: while Spark starts, the session redirects stderr itself to a log.
         self._file = os.fdopen(os.dup(2), "w")
         super().__init__(
             *columns,
@@ -88,7 +88,7 @@ class _RunBar(_Bar):
         self.run_task = self.add_task("", total=None, said="")
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Called at each refresh: the moment to look."""
+        """Poll the run; rich calls this at each refresh."""
         if self.tasks:
             done, metrics = self.job.progress(), self.job.run.metrics
             shared = f", {metrics.shared_bursts / metrics.bursts:.0%} of bursts shared" if metrics.bursts else ""
@@ -106,7 +106,7 @@ class _LiveLine(_OnStderr):
         self.line = self.add_task("", total=None)
 
     def get_renderables(self) -> Iterable[RenderableType]:
-        """Called at each refresh: the moment to look."""
+        """Poll the run; rich calls this at each refresh."""
         if self.tasks:
             told, (before, events) = self.told.metrics, self.seen
             now = monotonic()
@@ -121,5 +121,5 @@ class _LiveLine(_OnStderr):
 
 
 def _busy() -> str:
-    """Why nothing may be seen to happen."""
+    """Return the reason for which the counts may stand still: kernels are being compiled."""
     return ", kernels are being compiled, once on this machine" if compiling() else ""

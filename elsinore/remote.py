@@ -1,4 +1,4 @@
-"""`elsinore send` and `elsinore results`, behind their options."""
+"""The implementation of `elsinore send` and `elsinore results`, behind their options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Files:
-    """Files of events, as batches of what they hold; what cannot be read is counted."""
+    """The events of files, as record batches; events that cannot be read are counted."""
 
     def __init__(self, paths: list[str], job: Job) -> None:
         document = job.known.document
@@ -30,7 +30,7 @@ class Files:
 
     @property
     def total(self) -> int | None:
-        """How many events there are, where that is known without reading them."""
+        """Return the number of events, or None where it is unknown before reading them."""
         return self._feed.total
 
     @property
@@ -43,14 +43,14 @@ class Files:
 
 
 def send(job: Job, files: Files, key: str | None, told: Callable[[int], object]) -> str:
-    """Send all events, and return what is to be said about it."""
+    """Send all events to a job, and return a summary."""
     sent: Sent = job.send(files, key=key, progress=told)
     unreadable = f"; {files.unreadable:,} could not be read" if files.unreadable else ""
     return f"{job.id}: {sent}{unreadable}"
 
 
 def write(pages: Iterator[Page]) -> None:
-    """Rows as JSON lines, page by page as they come."""
+    """Write rows to stdout as JSON lines, page by page as they arrive."""
     for page in pages:
         columns = {query: (*FIXED, *names) for query, names in page.columns.items()}
         for batch in page.table.combine_chunks().to_batches():

@@ -1,4 +1,4 @@
-"""What a run answers: rows, in whatever form suits the one who asked."""
+"""The result of a run: its rows, as dicts, Arrow tables or frames."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Result:
     answers: Mapping[str, Answers]
     columns: Columns
     form: pa.DataType
-    """Of bounds of windows, where there is no row to tell."""
+    """The Arrow type of window bounds, for results without rows."""
     approximate: bool
     metrics: Metrics | SimpleNamespace
     kept: pa.Table | None = None
@@ -39,9 +39,9 @@ class Result:
 
     @property
     def late(self) -> pa.Table:
-        """The first 10,000 events that came behind the watermark; `metrics.late` counts, and `dead_letters` has, all.
+        """Return the first 10,000 late events; `metrics.late` counts all, and `dead_letters` holds all.
 
-        A service counts them, and does not keep them.
+        A service counts late events and does not keep them: then this raises InputError.
         """
         if self.kept is None:
             raise InputError("the service does not keep late events; metrics.late says how many there were")
@@ -49,7 +49,7 @@ class Result:
 
     @property
     def decisions(self) -> pa.Table:
-        """What was decided about every burst that could be shared; `elsinore.run(..., decisions=True)` records it."""
+        """Return the decision about each sharable burst; `elsinore.run(..., decisions=True)` records them."""
         if self.recorded is None:
             raise InputError(
                 "decisions were not recorded; ask for them with elsinore.run(..., decisions=True), "
@@ -62,18 +62,18 @@ class Result:
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """The names of the queries, those without rows too."""
+        """Return the names of all queries, including those without rows."""
         return tuple(self.columns)
 
     def query(self, name: str) -> Result:
-        """The rows of one query alone."""
+        """Return a result with the rows of one query."""
         if name not in self.columns:
             raise InputError(f"the workload has no query {name!r}; it has {', '.join(self.columns)}")
         answers = {name: self.answers[name]} if name in self.answers else {}
         return replace(self, answers=answers, columns={name: self.columns[name]})
 
     def to_arrow(self) -> pa.Table:
-        """One table: query, window_start, window_end, and every column of any query, null where a query has none such.
+        """Return one table: query, window_start, window_end, and all queries' columns, null where a query lacks one.
 
         A column of values is int64 or float64 where every value fits, else decimal256 or text with all digits.
         """
@@ -83,7 +83,7 @@ class Result:
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
-        """As `to_arrow`, but integers beyond Polars' 38 digits are text."""
+        """Return the table of `to_arrow` as a Polars frame; integers beyond Polars' 38 digits are text."""
         import polars as pl
 
         frame = pl.from_arrow(narrowed(self.to_arrow()))
@@ -91,11 +91,11 @@ class Result:
         return frame
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict per row with its query's own columns; integers are exact, however large."""
+        """Return a dict per row with the columns of its query; integers are exact, however large."""
         return [row for rows in self.answers.values() for row in dicts(rows, len(rows))]
 
     def head(self, count: int = 10) -> list[dict[str, Any]]:
-        """The first rows of each query, as `rows` gives them."""
+        """Return the first rows of each query, in the form of `rows`."""
         return [row for rows in self.answers.values() for row in dicts(rows, count)]
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Result:
 
 
 def dicts(rows: Answers, count: int) -> Iterator[dict[str, Any]]:
-    """The first rows, each as a dict of its query's own columns."""
+    """Yield the first rows, each as a dict with the columns of its query."""
     columns = {name: listed(column) for name, column in rows.head(count).items()}
     for values in zip(*columns.values(), strict=True):
         yield {"query": rows.query, **dict(zip(columns, values, strict=True))}

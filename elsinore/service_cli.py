@@ -1,4 +1,4 @@
-"""The commands that speak with a service."""
+"""The commands that send requests to a service."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from elsinore.client.waiting import Client
 
 LOOK = 10.0
-"""Seconds for which a service is asked, where somebody waits for an answer."""
+"""Seconds to retry a request of an interactive command."""
 WORK = 120.0
-"""And where events or rows are under way: it may be restarted meanwhile."""
+"""Seconds to retry a request that transfers events or rows; the service may restart meanwhile."""
 
 Url = Annotated[
     str,
@@ -32,7 +32,7 @@ Queries = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of que
 
 
 def register(app: typer.Typer) -> None:
-    """Each function below that is a command."""
+    """Add the commands of this module to the command line."""
     for command in (submit, jobs, send, results, add, drop, pause, resume, remove):
         app.command(rich_help_panel="A service")(outcomes()(command))
 
@@ -166,7 +166,7 @@ def remove(job: JobId, url: Url, token: Token = None) -> None:
 
 
 def watch(url: str, token: str | None) -> None:
-    """`elsinore status --url`."""
+    """Run `elsinore status --url`."""
     from elsinore.board import watch
 
     with _client(url, token) as client:

@@ -1,4 +1,4 @@
-"""A result as a table to look at: the first rows of each query, huge numbers shortened."""
+"""Previews of a result: the first rows of each query as a table, with huge numbers shortened."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Preview:
 
 
 def plain(result: Result) -> str:
-    """Without colours, for a REPL and for `print`."""
+    """Return a preview as text without colours, for a REPL and for `print`."""
     console = Console(file=StringIO(), color_system=None, width=160, force_terminal=False)
     with console.capture() as captured:
         console.print(rich(result))
@@ -45,13 +45,13 @@ def plain(result: Result) -> str:
 
 
 def rich(result: Result) -> RenderableType:
-    """For `rich.print` and the command line."""
+    """Return a preview for `rich.print` and the command line."""
     parts = [part for preview in _previews(result) for part in (*_table(preview), Text(""))]
     return Group(*parts, *map(Text, _rest(result)))
 
 
 def html(result: Result) -> str:
-    """For notebooks."""
+    """Return a preview as HTML, for notebooks."""
     parts = [_html(preview) for preview in _previews(result)]
     return "\n".join([*parts, *(f"<p>{escape(line)}</p>" for line in _rest(result))])
 

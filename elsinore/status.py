@@ -1,4 +1,4 @@
-"""How far a live stream has come, as its checkpoint tells."""
+"""The progress of a live stream, read from its checkpoint."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows",
 
 
 MANY = 10
-"""Types that have a place in a line."""
+"""Event types that the line of counts by type shows."""
 
 
 def _most(types: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Those that came most often."""
+    """Return the most frequent types, with their counts."""
     return Counter(types).most_common(MANY)
 
 
 def shown(checkpoint: str) -> Table:
-    """A line for everything that is known."""
+    """Return a table with a line for each fact that the checkpoint holds."""
     told = status(checkpoint)
     table = Table(show_header=False, box=None)
     table.add_row("at work", told.holder or "nobody on this machine")

@@ -1,7 +1,7 @@
-"""Tokens of services on this machine: a file each, which only its owner reads, found by the address of the service.
+"""Token files of services on this machine: one per service address, readable only by its owner.
 
-A service makes its token when it starts for the first time; clients and commands of the same user find it there. It
-stands by itself, because a client loads nothing of what a service is made of.
+A service creates its token on its first start; clients and commands of the same user read it from the file. This
+module imports no part of the service, because a client must not load any.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from elsinore.errors import InputError
 TOKEN_BYTES = 32
 
 FILE_BYTES = 4096
-"""More than a token is long."""
+"""Bytes to read of a token file; a token is shorter."""
 
 LOCALHOST = ("127.0.0.1", "::1")
 """Addresses that the name localhost stands for."""
@@ -35,11 +35,11 @@ class Found:
     address: str
     path: Path
     made: bool = False
-    """Whether it was made just now."""
+    """Whether this call created the token."""
 
 
 def loopback(host: str) -> tuple[str, ...]:
-    """Return the loopback addresses that a host stands for; none where it is another machine, or may be one."""
+    """Return the loopback addresses that a host stands for; none if it is, or may be, another machine."""
     name = host.lower().removesuffix(".")
     if name == "localhost":
         return LOCALHOST
@@ -53,7 +53,7 @@ def loopback(host: str) -> tuple[str, ...]:
 
 
 def find(host: str, port: int) -> Found | None:
-    """Return the token of this user's service at a loopback address, if it has made one."""
+    """Return the token of this user's service at a loopback address, or None if there is no token file."""
     for address in loopback(host):
         path = path_of(address, port)
         try:
@@ -70,7 +70,7 @@ def find(host: str, port: int) -> Found | None:
 
 
 def make(host: str, port: int) -> Found:
-    """Return the token of the service at a loopback address: the one it had before, if nobody else could read it."""
+    """Return the token of the service at a loopback address; create one unless a private token file exists."""
     address = loopback(host)[0]
     path = path_of(address, port)
     try:
@@ -109,7 +109,7 @@ def _make_folder(path: Path) -> None:
 
 
 def _read(path: Path) -> str | None:
-    """Return the token of a file; none where others could read or write it, or where it holds no token."""
+    """Return the token of a file; None if other users could read or write the file, or if it holds no token."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -127,7 +127,7 @@ def _read(path: Path) -> str | None:
 
 
 def _made(path: Path, address: str) -> Found:
-    """Make a file that is there with its whole content, or not at all; of two services that try, one does."""
+    """Create a token file atomically; if two services try, both use the token of the first."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -1,4 +1,4 @@
-"""A workload is given as text or as the path of a file that holds it."""
+"""Reading workloads, which are given as text or as the path of a file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 from elsinore.errors import InputError
 
 SUFFIXES = (".elsinore", ".eql", ".txt", ".sql")
-"""A text that ends so is a path, though no such file may be there: the message then says so."""
+"""A text with such a suffix is a path, even if there is no such file: the message then says so."""
 
 
 def text_of(workload: str | PathLike[str]) -> str:
-    """The workload's text."""
+    """Return the text of a workload that is given as text or path."""
     if isinstance(workload, PathLike):
         return _read(Path(fspath(workload)))
     if not isinstance(workload, str):
@@ -27,7 +27,7 @@ def _is_path(text: str) -> bool:
         return True
     try:
         return Path(text).is_file()
-    except OSError:  # longer than any path may be
+    except OSError:  # the text is longer than a path may be
         return False
 
 

@@ -1,4 +1,4 @@
-"""`python -m elsinore.bench KIND POINT`: measure a point in this process, and say so on stdout, both as JSON."""
+"""`python -m elsinore.bench KIND POINT`: measure a point in this process; the point and the outcome are JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was measured, in a sentence or two beside what the paper says."""
+"""Captions of figures: the measurements in a few sentences, to stand beside those of the paper."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Outcomes = Mapping[Point, Outcome]
 
 
 def here(figure: Figure, outcomes: Outcomes, quick: bool) -> str:
-    """The first strategy against each other one, over the points that both came through; and who did not."""
+    """Compare the first strategy with each other one over the points that both completed; then name missing points."""
     first, *others = figure.strategies
     asked = list(dict.fromkeys(figure.points(quick)))
     sentences = [f"{LABELS[first]} {', '.join(_own(figure, first, asked, outcomes))}."]
@@ -50,7 +50,7 @@ def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) 
 
 
 def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
-    """What is better in more is told of the first strategy, what is better in less of the other one."""
+    """Yield the range of ratios of each metric: first strategy to the other for throughput, the inverse for costs."""
     for metric in figure.metrics:
         more, less = pair if metric == "throughput" else pair[::-1]
         ratios = []
@@ -93,7 +93,7 @@ def _missing(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator
 
 
 def value(outcome: Outcome, metric: Metric) -> float | None:
-    """None where it was not measured."""
+    """Return the value of a metric, or None if it was not measured."""
     found = outcome.metrics.get(metric)
     return None if found is None else float(found)
 

@@ -1,4 +1,4 @@
-"""`elsinore bench`, behind its options."""
+"""The implementation of `elsinore bench`, behind its options."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from elsinore.bench.points import Point
 from elsinore.errors import InputError
 
 FIRST_LIMIT = 600.0
-"""Seconds of a point that nobody looks at."""
+"""The most seconds of a warm-up point."""
 
 
 def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator[Path]:
-    """Measure what the figures need, a point that several show only once, and draw them into a folder, one by one."""
+    """Measure the points of the figures, each only once, draw the figures into a folder, and yield their paths."""
     figures = [_known(name) for name in dict.fromkeys(names)]
     _require_matplotlib()
     out.mkdir(parents=True, exist_ok=True)
@@ -40,7 +40,7 @@ def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator
 
 
 def _first(points: Sequence[Point]) -> list[Point]:
-    """What each strategy wants to have run in each setting before."""
+    """Return the warm-up points: one for each strategy and setting that needs one."""
     first = {(point.setting, point.strategy): point for point in reversed(points)}
     return [found for point in first.values() if (found := point.first())]
 
@@ -82,7 +82,7 @@ def _known(name: str) -> Figure:
 
 
 def _require_matplotlib() -> None:
-    """Before anything is measured."""
+    """Raise InputError if matplotlib is missing, before anything is measured."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:

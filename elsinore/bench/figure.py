@@ -1,4 +1,4 @@
-"""What a figure is: its axes, who is compared, and what the paper says of it."""
+"""The definition of a figure: its axes, the strategies it compares, and the result of the paper."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ Metric = Literal[
 
 @dataclass(frozen=True)
 class Sweep:
-    """One factor varied, the others fixed."""
+    """A series of points that vary one factor and fix the others."""
 
     fixed: Point
-    """Whatever its own strategy, and its own value of the factor."""
+    """The fixed factors; its own strategy and its own value of the varied factor are not used."""
     axis: str
     values: tuple[int, ...]
 
     def ends(self, quick: bool) -> tuple[int, ...]:
-        """A quick look takes the first and the last value."""
+        """Return the values to measure: in a quick run only the first and the last one."""
         return (self.values[0], self.values[-1]) if quick else self.values
 
     def points(self, strategy: str, quick: bool) -> Iterator[Point]:
@@ -34,23 +34,23 @@ class Sweep:
 
 
 def swept(fixed: Point, **factors: tuple[int, ...]) -> tuple[Sweep, ...]:
-    """Each of some factors varied by itself."""
+    """Return a sweep for each of some factors."""
     return tuple(Sweep(fixed, axis, values) for axis, values in factors.items())
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A panel for every metric and sweep. All points are of one kind."""
+    """A figure with a panel for every metric and sweep. All points are of one kind."""
 
     name: str
     title: str
     strategies: tuple[str, ...]
-    """The first one is what the others are compared with."""
+    """The strategies; the others are compared with the first one."""
     metrics: tuple[Metric, ...]
     sweeps: tuple[Sweep, ...]
     log: bool
     paper: str
-    """What it reports."""
+    """The result that the paper reports."""
 
     def points(self, quick: bool) -> Iterator[Point]:
         for sweep in self.sweeps:
@@ -63,5 +63,5 @@ class Figure:
 
     @property
     def settings(self) -> dict[str, str]:
-        """By name, what they are."""
+        """Return the descriptions of all settings, by name."""
         return {sweep.fixed.setting: sweep.fixed.what for sweep in self.sweeps}

@@ -1,4 +1,4 @@
-"""The figures of the GLORIA paper (Section 8.2): its optimizers, and what their plans are worth."""
+"""The figures of the GLORIA paper (Section 8.2): its optimizers, and the execution of their plans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KLEENE = Planning("Kleene", "", queries=100, percent=100)
 MIXED = Planning("Mixed", "", queries=100, percent=100 / 7)
 
 RATE = 2_000
-"""Events a minute of the mixed stream."""
+"""Events per minute of the mixed stream."""
 RUN = (12, 30, 60, 90, 120)
 EXECUTED = swept(Planned(MIXED_STREAM.name, "", 120, RATE, MIXED_STREAM.minutes), queries=RUN)
 INSERTED = swept(Inserting(MIXED_STREAM.name, "", 120, RATE, MIXED_STREAM.minutes), queries=RUN)

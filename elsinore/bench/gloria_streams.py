@@ -1,4 +1,4 @@
-"""Simple and complex queries over bursty streams, like those on which GLORIA is compared with HAMLET (Section 8.2)."""
+"""Simple and complex queries over bursty streams, like those in GLORIA's comparison with HAMLET (Section 8.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KLEENE = "T"
 SIDE = 10
 STARTS, ENDS = ([f"{side}{number}" for number in range(SIDE)] for side in ("S", "E"))
 LEFT, RIGHT = ([f"{side}{number}" for number in range(5)] for side in ("L", "R"))
-"""Types of longer patterns, before and behind the Kleene sub-pattern."""
+"""Types of longer patterns, before and after the Kleene sub-pattern."""
 LENGTH = 8
 SPEEDS = (20, 40, 60, 80)
 TYPES = (KLEENE, *STARTS, *ENDS, *LEFT, *RIGHT)
@@ -24,13 +24,13 @@ MINUTE = 60_000
 
 
 def simple_queries(queries: int) -> str:
-    """SEQ(X, T+, Y), without predicates."""
+    """Return queries SEQ(X, T+, Y) without predicates."""
     pairs = ((STARTS[number % SIDE], ENDS[number // SIDE % SIDE]) for number in range(queries))
     return "; ".join(f"RETURN COUNT(*) PATTERN SEQ({start}, {KLEENE}+, {end}) {WINDOWS}" for start, end in pairs)
 
 
 def complex_queries(queries: int, seed: int = 1) -> str:
-    """Flat Kleene patterns of 8 types with different predicates; half begin with a type that few others have."""
+    """Return flat Kleene patterns of 8 types with different predicates; half begin with a type that few others have."""
     random = Random(seed)
     return "; ".join(_complex(random, SPEEDS[number % len(SPEEDS)]) for number in range(queries))
 
@@ -44,14 +44,14 @@ def _complex(random: Random, speed: int) -> str:
 
 
 def both(queries: int, percent: float) -> str:
-    """So large a part of the queries is complex."""
+    """Return a workload of simple queries and a percentage of complex ones."""
     complicated = round(queries * percent / 100)
     parts = (simple_queries(queries - complicated), complex_queries(complicated))
     return "; ".join(part for part in parts if part)
 
 
 def bursty(events: int, rate: float, burst: int, seed: int = 5) -> pa.Table:
-    """Bursts of the Kleene type, so many events long, with one of another type between them; times in milliseconds."""
+    """Return bursts of the Kleene type with one event of another type between them; times in milliseconds."""
     random = np.random.default_rng(seed)
     parting = np.arange(events) % (burst + 1) == burst
     codes = np.where(parting, random.integers(1, len(TYPES), events), 0).astype(np.int32)
@@ -65,7 +65,7 @@ def bursty(events: int, rate: float, burst: int, seed: int = 5) -> pa.Table:
 
 
 def recurring(events: int, rate: float, burst: int, seed: int = 7) -> pa.Table:
-    """For mixed workloads: bursts of all their types, some far more often than others."""
+    """Return a stream for mixed workloads: bursts of all their types, some far more frequent than others."""
     random = np.random.default_rng(seed)
     counts = statistics().counts
     share = np.array(list(counts.values()))

@@ -1,4 +1,4 @@
-"""Workloads like those of GLORIA's evaluation (Section 8.1): sequences, flat and nested Kleene, and all mixed."""
+"""Workloads like those of GLORIA's evaluation (Section 8.1): sequences, flat and nested Kleene, and mixed ones."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from random import Random
 from elsinore.planner.gloria.costs.statistics import Statistics
 
 BACKBONES, LENGTH = 8, 14
-"""Sequences of types that queries have parts of: prefixes, suffixes and middles overlap."""
+"""Number and length of the sequences of types from which queries take parts; the parts overlap."""
 SHORTEST, LONGEST = 5, 10
 ENDS = 6
-"""Types that stand before or behind a part, of each backbone."""
+"""Further types of each backbone that may begin a part, and as many that may end it."""
 WINDOWS = "WITHIN 10 minutes SLIDE 5 minutes"
 KLEENES = 4
 """Kleene sub-patterns of a workload."""
 BEFORE, BEHIND = 3, 6
-"""Types before one, and behind it."""
+"""The most types before a Kleene sub-pattern, and after it."""
 
 
 def statistics(seed: int = 0) -> Statistics:
-    """Types that come one to a hundred times in a window."""
+    """Return statistics by which each type occurs 1 to 100 times in a window."""
     random = Random(seed)
     counts = {f"T{backbone}x{place}": 10 ** random.uniform(0, 2) for backbone, place in _places()}
     return Statistics({name: float(round(count)) for name, count in counts.items()})
@@ -32,9 +32,9 @@ def sequences(queries: int, seed: int = 0) -> list[str]:
 def mixed(
     queries: int, kleenes: float = 1 / 7, length: int | None = None, nested: bool | None = None, seed: int = 0
 ) -> list[str]:
-    """So large a part of the queries has one of a few Kleene sub-patterns, the others are sequences.
+    """Return queries of which the fraction `kleenes` has one of a few Kleene sub-patterns; the others are sequences.
 
-    Where nobody says, the sub-patterns are of 2 to 4 types by chance, flat and nested in turn.
+    By default the sub-patterns have 2 to 4 types at random, and are flat and nested in turn.
     """
     random = Random(seed)
     loops = range(round(queries * kleenes))
@@ -46,7 +46,7 @@ def mixed(
 
 
 def _part(random: Random, length: int) -> list[str]:
-    """A part of a backbone, and often a type of its own before and behind it."""
+    """Return a part of a backbone; its first and last type are each replaced by a rarer one half of the time."""
     backbone, first = random.randrange(BACKBONES), random.randrange(LENGTH - length + 1)
     part = [f"T{backbone}x{place}" for place in range(first, first + length)]
     if random.random() < 0.5:
@@ -57,7 +57,7 @@ def _part(random: Random, length: int) -> list[str]:
 
 
 def _kleene(random: Random, length: int, nested: bool) -> str:
-    """The sub-pattern stands at the same place of all that have it, between sequences that overlap."""
+    """Return a query with a Kleene sub-pattern at a fixed place of its backbone, between sequences that overlap."""
     backbone = random.randrange(KLEENES)
     loop = [f"T{backbone}x{place}" for place in range(BEFORE, BEFORE + length)]
     inside = f"SEQ({', '.join(loop)})+"

@@ -1,4 +1,4 @@
-"""What snapshots cost beside propagation and evaluation: their values, inserted query by query (GLORIA, Figure 17)."""
+"""Measurement of value insertion: putting the values of snapshots in, query by query (GLORIA, Figure 17)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from elsinore.bench.sharing_plans import Planned
 from elsinore.cluster.run.local import LocalRun
 
 MORE = 100
-"""Insertions of each value, beside the one that is needed."""
+"""Additional insertions of each value."""
 
 
 @dataclass(frozen=True)
 class Inserting(Planned):
-    """Kernels have no clock, and one would cost more than what it is to measure: so values are inserted more often."""
+    """A run of a plan that repeats insertions to time them: a clock in the kernel would cost more than an insertion."""
 
     insertions: int = 1
 

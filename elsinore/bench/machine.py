@@ -1,4 +1,4 @@
-"""What a figure may depend on."""
+"""The properties of this machine on which a figure may depend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points measured one by one, each in a process of its own that may not take longer than a limit."""
+"""Measurement of points one by one, each in a process of its own with a time limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Status = Literal["measured", "refused", "timeout", "failed"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a point; one that could not be measured says why."""
+    """The measurement of a point, or the reason why there is none."""
 
     point: Point
     status: Status
@@ -29,7 +29,7 @@ class Outcome:
 
 
 def outcome(point: Point, limit: float) -> Outcome:
-    """Measure a point within so many seconds, the making of its stream or workload among them."""
+    """Measure a point within `limit` seconds, including the generation of its stream or workload."""
     words = [sys.executable, "-m", "elsinore.bench", type(point).__name__, json.dumps(asdict(point))]
     try:
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A workload planned by an optimizer, without any events: how long it takes, and how much memory."""
+"""Measurement of an optimizer's time and memory for planning a workload, without events."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ SETTINGS = {
     "Kleene": f"made-up queries {LOOPS}",
     "Mixed": f"made-up {SEQUENCES}. Queries {LOOPS}; these Kleene sub-patterns are of 2 to 4 types",
 }
-"""What they are; in all of them a type has 1 to 100 events in a window."""
+"""Descriptions of the settings; in all of them a type has 1 to 100 events in a window."""
 
 
 @dataclass(frozen=True)
 class Planning(Point):
-    """An optimizer over a workload."""
+    """A run of an optimizer over a workload."""
 
     percent: float
-    """Of the queries, those with Kleene."""
+    """Percentage of queries with Kleene."""
     length: int | None = None
-    """Types of a Kleene sub-pattern; of 2 to 4 by chance where nobody says."""
+    """Types of a Kleene sub-pattern; None for 2 to 4 at random."""
     metric: Literal["optimization_time", "memory"] = "optimization_time"
-    """Not both at once: to trace memory takes several times as long as to plan."""
+    """The metric to measure; not both at once, because tracing memory takes several times as long as planning."""
 
     limits: ClassVar = (300.0, 300.0)
     definitions: ClassVar = {

@@ -1,4 +1,4 @@
-"""Figures as images."""
+"""Drawing figures as images."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ AXES = {
 }
 
 FEW_DECADES = 1_000
-"""From the bottom of an axis to its top: fewer than that many times, and powers of ten alone would be too few."""
+"""Ratio of an axis's top to its bottom below which ticks at powers of ten alone would be too few."""
 
 WIDTH, HEIGHT = 4.6, 2.9
-"""Of a panel, in inches."""
+"""Size of a panel in inches."""
 
 
 def save(figure: Figure, outcomes: Outcomes, quick: bool, caption: str, path: Path) -> None:
-    """Metrics from top to bottom, sweeps from left to right, the caption below."""
+    """Save a figure with metrics from top to bottom, sweeps from left to right, and the caption below."""
     rows, columns = len(figure.metrics), len(figure.sweeps)
     width = WIDTH * max(columns, 2)
     text = "\n".join(fill(part, round(width * 14.4)) for part in caption.split("\n"))
@@ -109,7 +109,7 @@ def _panel(
 
 
 def _crosses(axes: Any, missing: list[int], colour: str, place: int) -> None:
-    """At the top, whatever the axis: there is no value to show."""
+    """Mark points without a value by crosses at the top of the panel."""
     for x in missing:
         height = 0.95 - 0.07 * place
         axes.plot([x], [height], transform=axes.get_xaxis_transform(), color=colour, marker="x", clip_on=False)

@@ -1,4 +1,4 @@
-"""What is measured at once, whatever it is."""
+"""The base class of all points of measurement."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ REPETITION = f"The fastest of {RUNS} runs; the only one where it took more than 
 
 @dataclass(frozen=True)
 class Point(ABC):
-    """Measured in a process of its own, which is told the name of the class and these fields."""
+    """A point, measured in a process of its own, which gets the name of the class and these fields as arguments."""
 
     setting: str
     strategy: str
     queries: int
 
     definitions: ClassVar[dict[str, str]]
-    """What its metrics mean."""
+    """Definitions of the metrics, by name."""
     limits: ClassVar[tuple[float, float]]
-    """Seconds that it may take; and in a quick look."""
+    """The most seconds of a measurement, and of one in a quick run."""
 
     @property
     @abstractmethod
     def what(self) -> str:
-        """What the setting is."""
+        """Return a description of the setting."""
 
     @abstractmethod
     def measured(self) -> Metrics:
-        """The metrics, in this process."""
+        """Measure the point in this process, and return its metrics."""
 
     @staticmethod
     @abstractmethod
     def told(measured: Sequence[Metrics]) -> str:
-        """What is behind the metrics of some points of one strategy, in a few words; empty where there is nothing."""
+        """Return a remark that explains the metrics of some points of one strategy; empty for none."""
 
     def brief(self) -> Self:
-        """The same, for a quick look."""
+        """Return the point to measure instead in a quick run."""
         return self
 
     def first(self) -> Self | None:
-        """What has to be run before, and nobody looks at."""
+        """Return the warm-up point to run before, whose outcome is not used; None for none."""
         return None
 
 
 def repeated(run: Callable[[], Metrics], seconds: str) -> list[Metrics]:
-    """Several runs, unless the first one takes long; `seconds` is the metric that says how long."""
+    """Return the metrics of several runs, or of one if it takes long by the metric named `seconds`."""
     first = run()
     return [first, *(run() for _ in range(1, RUNS) if first[seconds] < ENOUGH)]

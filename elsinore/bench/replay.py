@@ -1,4 +1,4 @@
-"""A stream replayed: what latency, throughput and memory mean here."""
+"""Measurement of latency, throughput and memory by replaying a stream."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
 PIECES = 10
-"""Of a pane."""
+"""Pieces in which a pane is fed."""
 
 WARM = 1_000
-"""Events."""
+"""Events of the warm-up run."""
 
 FEW = 2
-"""Queries that have all kernels compiled, and less than any figure asks for."""
+"""Queries of the warm-up point: enough to compile all kernels, and fewer than in any figure."""
 
 DEFINITIONS = {
     "latency": (
@@ -56,12 +56,12 @@ DEFINITIONS = {
 
 @dataclass(frozen=True)
 class Run(Point):
-    """A strategy over a stream."""
+    """A run of a strategy over a stream."""
 
     rate: int
-    """Events a minute."""
+    """Events per minute."""
     minutes: float
-    """How long the stream lasts."""
+    """Length of the stream."""
 
     limits: ClassVar = (120.0, 30.0)
     definitions: ClassVar = DEFINITIONS
@@ -78,14 +78,14 @@ class Run(Point):
         return SETTINGS[self.setting].events(round(self.rate * self.minutes), self.rate)
 
     def planned(self, usual: Plan, seen: Observed) -> Plan:
-        """The plan that is run, where the stream is like that."""
+        """Return the plan to run, given the usual one and the statistics of the stream."""
         return usual
 
     def begun(self, run: LocalRun) -> None:
-        """Before the first event."""
+        """Prepare a run before its first event."""
 
     def noted(self, run: LocalRun) -> Metrics:
-        """What else is to be told of a run that is over."""
+        """Return further metrics of a finished run."""
         return {}
 
     def measured(self) -> Metrics:
@@ -96,7 +96,7 @@ class Run(Point):
 
     @staticmethod
     def told(measured: Sequence[Metrics]) -> str:
-        """What sharing came to, of those that share."""
+        """Return the extent of sharing over the points that share."""
         some = [metrics for metrics in measured if metrics.get("bursts")]
         if not some:
             return ""
@@ -109,28 +109,28 @@ class Run(Point):
         )
 
     def brief(self) -> Self:
-        """A third of the stream."""
+        """Return the point with a third of the stream."""
         setting = SETTINGS[self.setting]
         return replace(self, minutes=max(setting.pane, setting.minutes / 3))
 
     def first(self) -> Self:
-        """On a new machine it compiles the kernels."""
+        """Return a small point that compiles the kernels on a new machine."""
         return replace(self, queries=FEW)
 
 
 @dataclass
 class Watch:
-    """Adds up what pieces of a stream cost, on a clock on which they arrive in their time."""
+    """The sums of costs of a stream's pieces, on a simulated clock on which the pieces arrive at their rate."""
 
     spent: float = 0.0
-    """Processor time, all pieces and rows."""
+    """Seconds of processor time for all pieces and rows."""
     now: float = 0.0
     windows: int = 0
     late: float = 0.0
-    """Summed up over windows."""
+    """Seconds of latency, summed over windows."""
     rows: int = 0
     found: list[Rows] = field(default_factory=list)
-    """By this piece."""
+    """Rows of the current piece."""
 
     def start(self, arrived: float) -> None:
         self.arrived, self.started = arrived, process_time()
@@ -146,7 +146,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Pieces:
-    """A source that hands out a stream piece by piece, and watches how long it takes until it is asked for the next."""
+    """A source that yields a stream piece by piece, and times the processing of each piece."""
 
     batch: pa.RecordBatch
     setting: Setting
@@ -160,7 +160,7 @@ class Pieces:
         return self.setting.time_unit
 
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
-        """Nothing is late where events are in order."""
+        """Do nothing: the events are in order, so none is late."""
 
     def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
         pane = round(self.setting.pane * 60 * clock.ticks_per_second)
@@ -172,7 +172,7 @@ class Pieces:
 
 
 def replay(point: Run, events: pa.Table) -> Metrics:
-    """The metrics of one run."""
+    """Replay a stream once, and return the metrics."""
     setting, watch = SETTINGS[point.setting], Watch()
     job = prepare(
         point.workload,
@@ -219,7 +219,7 @@ def _windows(rows: Rows) -> int:
 
 
 def _pieces(times: npt.NDArray[np.int64], pane: int) -> Iterator[tuple[int, int]]:
-    """Where to cut the stream: at parts of a pane, and behind the first event of a pane, which ends windows."""
+    """Yield the pieces of the stream: parts of a pane, and the first event of each pane, which closes windows."""
     new_piece = np.flatnonzero(np.diff(times * PIECES // pane)) + 1
     new_pane = np.flatnonzero(np.diff(times // pane)) + 1
     cuts = np.unique(np.concatenate([[0], new_piece, new_pane, new_pane + 1, [len(times)]]))
@@ -227,10 +227,10 @@ def _pieces(times: npt.NDArray[np.int64], pane: int) -> Iterator[tuple[int, int]
 
 
 def memory_before() -> int | None:
-    """What is resident once all that is free has been given back; the peak so far is forgotten."""
+    """Release free memory, reset the peak, and return the bytes that are resident."""
     gc.collect()
     pa.default_memory_pool().release_unused()
-    with suppress(OSError, AttributeError):  # of the C library of Linux
+    with suppress(OSError, AttributeError):  # only the C library of Linux has malloc_trim
         ctypes.CDLL(None).malloc_trim(0)
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
@@ -238,7 +238,7 @@ def memory_before() -> int | None:
 
 
 def status(name: str) -> int | None:
-    """In bytes, as the kernel has it; None where the system has no /proc."""
+    """Return a size from /proc/self/status in bytes; None on a system without /proc."""
     with suppress(OSError):
         found = re.search(rf"{name}:\s+([0-9]+) kB", Path("/proc/self/status").read_text())
         if found:

@@ -1,4 +1,4 @@
-"""Workloads of sequences over a stream of stock ticks, as near to A-Seq's as can be made, run from end to end."""
+"""Measurement of workloads of sequences over a stream of stock ticks, as close to A-Seq's as possible."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elsinore.bench.replay import memory_before, status
 TICKERS = ("DELL", "IPIX", "AMAT", "QQQ", "MSFT", "INTC", "CSCO", "ORCL", "SUNW", "JDSU")
 EVENTS = 20_000
 SLOW, FAST = 100, 10_000
-"""Events a second: so few that all trends can be constructed; so many that counters are what takes time."""
+"""Events per second: few enough to construct all trends; enough for counters to dominate the time."""
 
 STREAM = f"a made-up stream of {len(TICKERS)} tickers by turns of chance; windows that move with every event"
 SETTINGS = {
@@ -31,14 +31,14 @@ SETTINGS = {
 
 @dataclass(frozen=True)
 class Sequences(Point):
-    """A strategy over a workload of sequences."""
+    """A run of a strategy over a workload of sequences."""
 
     types: int = 3
-    """Of a sequence, or those that sequences have in common."""
+    """Types of a sequence, or types that sequences have in common."""
     window: int = 1_000
-    """Milliseconds."""
+    """Length of windows in milliseconds."""
     negated: int = 0
-    """Types that must not occur."""
+    """Number of negated types."""
     events: int = EVENTS
 
     limits: ClassVar = (120.0, 30.0)
@@ -63,7 +63,7 @@ class Sequences(Point):
 
     @staticmethod
     def told(measured: Sequence[Metrics]) -> str:
-        """How much the queries had to say."""
+        """Return the range of the numbers of rows."""
         rows = [metrics["rows"] for metrics in measured]
         return f"{min(rows):,} to {max(rows):,} rows" if rows else ""
 
@@ -71,7 +71,7 @@ class Sequences(Point):
         return replace(self, events=self.events // 4)
 
     def first(self) -> Self:
-        """On a new machine it compiles the kernels."""
+        """Return a small point that compiles the kernels on a new machine."""
         return replace(self, events=self.events // 10)
 
 
@@ -93,7 +93,7 @@ def _parts(point: Sequences) -> Iterator[list[str]]:
 
 
 def table(point: Sequences) -> pa.Table:
-    """Types that one query alone has are all together as common as one ticker."""
+    """Return the stream; the types that only one query has are together as frequent as one ticker."""
     own = [f"OWN{number}" for number in range(point.queries)] if point.setting in ("prefix", "substring") else []
     shares = np.array([*[1.0] * len(TICKERS), *[1 / max(len(own), 1)] * len(own)])
     random = np.random.default_rng(11)
@@ -105,7 +105,7 @@ def table(point: Sequences) -> pa.Table:
 
 
 def run(point: Sequences, stream: pa.Table) -> Metrics:
-    """The metrics of one run."""
+    """Run a workload once, and return the metrics."""
     job = prepare(
         workload(point), stream, engine="local", strategy=point.strategy, numeric="exact", lateness=0, time_unit="ms"
     )

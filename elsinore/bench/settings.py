@@ -1,4 +1,4 @@
-"""What the figures of the HAMLET paper were measured on, as near as can be made: streams with their workloads."""
+"""Streams with their workloads, as close to those of the HAMLET and GLORIA papers as possible."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from elsinore.bench.workloads import PANE_MINUTES, diverse, shared_kleene
 
 @dataclass(frozen=True)
 class Setting:
-    """A stream at some rate, and a workload of some queries over it."""
+    """A stream and a workload over it, for any rate and number of queries."""
 
     name: str
     stream: str
     events: Callable[[int, float], pa.Table]
-    """So many events, at so many a minute."""
+    """Returns the stream with a number of events, at a rate in events per minute."""
     workload: Callable[[int], str]
-    """So many queries."""
+    """Returns the workload with a number of queries."""
     minutes: float
-    """How long the stream lasts."""
+    """Length of the stream."""
     pane: float
-    """Minutes; windows begin and end at multiples of it."""
+    """Length of a pane in minutes; windows begin and end at multiples of it."""
     time_unit: str
     numeric: Literal["exact", "approximate"]
 

@@ -1,4 +1,4 @@
-"""Sharing plans run over a stream whose rates they were made for (GLORIA, Sections 8.2 and 7.2)."""
+"""Measurement of sharing plans over a stream for whose rates they were made (GLORIA, Sections 8.2 and 7.2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from elsinore.planner.plans.planning import PLANNED, plan
 
 @dataclass(frozen=True)
 class Planned(Run):
-    """A strategy whose plan fits the stream: by the paper's cost model, for `auto` by this engine's."""
+    """A run of a plan made for the stream's rates: by the paper's cost model, for `auto` by this engine's."""
 
     def planned(self, usual: Plan, seen: Observed) -> Plan:
         model = EngineCost if self.strategy == "auto" else PaperCost
@@ -37,10 +37,10 @@ class Planned(Run):
 
 @dataclass(frozen=True)
 class Bursty(Planned):
-    """Simple and complex queries over bursts of one length."""
+    """A run of simple and complex queries over bursts of one length."""
 
     percent: float = 0.0
-    """Of the queries, those that are complex."""
+    """Percentage of complex queries."""
     burst: int = 100
 
     @property

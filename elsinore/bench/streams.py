@@ -1,6 +1,6 @@
-"""Streams in bursts, as Arrow tables: times in milliseconds at a steady rate, partitions by chance.
+"""Bursty streams as Arrow tables: times in milliseconds at a steady rate, partitions at random.
 
-In a partition a single event of some other type comes first, then a burst of events of one recurring type, and so on.
+In each partition, bursts of events of one recurring type alternate with single events of other types.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from elsinore.bench.workloads import ENDS, KLEENE, OTHERS, RECURRING, SPEEDS, ST
 from elsinore.connectors.ridesharing import SCHEMA, TYPES, generate
 
 MINUTE = 60_000
-"""In milliseconds, the unit of the times of all streams here but for `rides`."""
+"""A minute in milliseconds, the unit of the times of all streams here except `rides`."""
 
 Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Phase:
-    """How a stream is for a while."""
+    """The properties of a stream during one phase."""
 
     burst: float
-    """Events of a burst, on average."""
+    """Mean number of events of a burst."""
     speeds: tuple[float, float] = (0, 60)
-    """From, to: below all speeds that queries ask for, above all, or between."""
+    """Range of speeds, relative to the speeds in the queries' predicates: below all, above all, or between."""
 
 
 STEADY = (Phase(120),)
@@ -38,23 +38,23 @@ FLUCTUATING = (
     *(Phase(160, SLOW), Phase(120, FAST), Phase(8, SLOW), Phase(160, SLOW), Phase(120, MIXED)),
     *(Phase(120, FAST), Phase(160, SLOW), Phase(8, MIXED), Phase(160, FAST), Phase(120, SLOW)),
 )
-"""Long and short bursts, of which predicates let through all events, none, or some."""
+"""Phases of long and short bursts, of which predicates accept all events, none, or some."""
 
 PHASE = 2 * MINUTE
 
 
 def rides(events: int, rate: float, groups: int, burst: float) -> pa.Table:
-    """HAMLET's own ridesharing stream, with times in seconds."""
+    """Return HAMLET's ridesharing stream, with times in seconds."""
     return pa.Table.from_batches(list(generate(events, rate=rate, groups=groups, burst=burst)), SCHEMA)
 
 
 def shared_bursts(events: int, rate: float, partitions: int, burst: float = 120, seed: int = 5) -> pa.Table:
-    """For workloads that share Travel T+: bursts of Travel, with the 19 other types between them."""
+    """Return a stream for workloads that share Travel T+: bursts of Travel, and single events of the 19 other types."""
     return bursts(np.random.default_rng(seed), events, rate, partitions, ((KLEENE,), OTHERS), (Phase(burst),))
 
 
 def fluctuating(events: int, rate: float, partitions: int, seed: int = 6) -> pa.Table:
-    """For diverse workloads: phases of two minutes, in which bursts differ, and what predicates make of them."""
+    """Return a stream for diverse workloads: phases of two minutes with different bursts and values."""
     singles = tuple(name for name in (*STARTS, *ENDS) if name)
     return bursts(np.random.default_rng(seed), events, rate, partitions, (RECURRING, singles), FLUCTUATING)
 
@@ -67,7 +67,7 @@ def bursts(
     types: tuple[Sequence[str], Sequence[str]],
     phases: Sequence[Phase],
 ) -> pa.Table:
-    """`types` are those that recur, and those of single events."""
+    """Return a bursty stream; `types` holds the recurring types, and the types of single events."""
     times = (np.arange(events) * (MINUTE / rate)).astype(np.int64)
     phase = times // PHASE % len(phases)
     partition = random.integers(0, partitions, events)
@@ -90,7 +90,7 @@ def _types(
     burst: npt.NDArray[np.float64],
     types: tuple[Sequence[str], Sequence[str]],
 ) -> pa.DictionaryArray:
-    """By chance an event is a single one that ends a burst; those up to the next such one are of one type."""
+    """Return the event types: random events are single ones, which end bursts; all others of a burst have one type."""
     recurring, singles = types
     order = np.argsort(partition, kind="stable")
     single = random.random(len(order)) < 1 / (1 + burst[order])

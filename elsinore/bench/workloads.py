@@ -1,4 +1,4 @@
-"""The two kinds of workloads of HAMLET's evaluation (Section 5.1), of as many queries as are asked for."""
+"""The two kinds of workloads of HAMLET's evaluation (Section 5.1), with any number of queries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from elsinore.connectors.ridesharing import TYPES
 KLEENE = "Travel"
 OTHERS = tuple(name for name in TYPES if name != KLEENE)
 STRIDE = 77
-"""No common factor with the number of patterns, 19 * 19: all of them come before one comes again."""
+"""Step between pattern numbers; it is coprime to the number of patterns, 19 * 19, so that all occur before a repeat."""
 
 RECURRING = ("Travel", "Delay", "Wait")
 """The Kleene sub-patterns of the diverse workload."""
@@ -18,7 +18,7 @@ WITHIN = (5, 10, 15, 20)
 PANE_MINUTES = 5
 AGGREGATES = ("COUNT(*)", "SUM(T.duration)", "AVG(T.speed)", "MAX(T.speed)", "COUNT(*)", "COUNT(T), AVG(T.duration)")
 SPEEDS = (10, 20, 30, 40)
-"""What T.speed is compared with. Below all of them, above all, or between: that is how a stream fluctuates."""
+"""Constants that predicates compare T.speed with. A stream fluctuates between speeds below, above and among them."""
 
 PREDICATES = (
     "",
@@ -29,22 +29,22 @@ PREDICATES = (
 
 
 def shared_kleene(queries: int, clauses: str) -> str:
-    """Different patterns around one sharable Travel T+; all other clauses, aggregates and predicates are the same."""
+    """Return queries with different patterns around one sharable Travel T+, and equal other clauses and aggregates."""
     return "\n".join(
         f"QUERY q{number + 1} RETURN COUNT(*) PATTERN {_around_travel(number)} {clauses}" for number in range(queries)
     )
 
 
 def _around_travel(number: int) -> str:
-    """No two of 361 are alike: each of the 19 other types before T+, with none or another of them behind."""
+    """Return one of 361 patterns: one of the 19 other types before T+, and none or another of them after it."""
     behind, before = divmod(number * STRIDE % len(OTHERS) ** 2, len(OTHERS))
     suffix = f", {OTHERS[(before + behind) % len(OTHERS)]}" if behind else ""
     return f"SEQ({OTHERS[before]}, {KLEENE} T+{suffix})"
 
 
 def diverse(queries: int) -> str:
-    """Kleene patterns of one to three types, windows of 5 to 20 minutes, and aggregates, predicates and
-    groupings of many kinds."""
+    """Return queries with one to three Kleene sub-patterns, windows of 5 to 20 minutes, and various aggregates,
+    predicates and groupings."""
     return "\n".join(_diverse_query(number) for number in range(queries))
 
 

@@ -1,2 +1,2 @@
-"""The client of a service. What is asked and what answers mean is said once, without a socket; two thin shells,
-one that waits and one for asyncio, do the sending."""
+"""The client of a service. Requests and the meaning of replies are defined once, without sockets; two thin shells,
+one blocking and one for asyncio, send the requests."""

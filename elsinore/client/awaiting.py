@@ -1,4 +1,4 @@
-"""The client for programs on asyncio: the same calls as those of `elsinore.client.waiting`, awaited."""
+"""The client for asyncio, with the same calls as `elsinore.client.waiting`."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ T = TypeVar("T")
 
 
 def connect_async(url: str, *, token: str | None = None, patience: float = 60) -> AsyncClient:
-    """A client of the service at this URL; nothing is asked yet.
+    """Return a client of the service at this URL, without sending a request yet.
 
-    Without a token it shows the one that a service of this user on this machine made at just this address, if any.
-    A request that gets no answer, or is asked to come later, is repeated for up to `patience` seconds, without harm:
-    no event is counted twice.
+    Without `token`, the client uses the token that a service of this user on this machine made at exactly this address,
+    if any. It retries a request that gets no reply, or a reply to come later, for up to `patience` seconds. Retries are
+    harmless: no event is counted twice.
     """
     return AsyncClient(url, token=token, patience=patience)
 
 
 class AsyncClient:
-    """A service that runs workloads, as its user sees it. In an `async with`, connections are closed at its end.
+    """A client of a service that runs workloads. As an async context manager, it closes its connections at the end.
 
     It belongs to one event loop.
     """
@@ -55,19 +55,19 @@ class AsyncClient:
         workload: str | PathLike[str],
         **options: Unpack[Options],
     ) -> AsyncJob:
-        """Have a workload, given as text or path, run over events that will be sent; it goes on until it is removed.
+        """Submit a workload, given as text or path, as a job that takes events until it is removed.
 
-        Of the options, `columns` says of which types the attributes of events are; where it does not, the first events
-        do. The others are those of `elsinore.stream`, and a `name` for the job.
+        The option `columns` gives the types of the events' attributes; those that it omits get theirs from the first
+        events that have them. The other options are those of `elsinore.stream`, and a `name` for the job.
         """
         return AsyncJob(self, await self._do(self._calls.submit(workload, options)))
 
     async def jobs(self) -> list[AsyncJob]:
-        """All jobs of the service."""
+        """Return all jobs of the service."""
         return [AsyncJob(self, status) for status in await self._do(self._calls.jobs())]
 
     async def job(self, id: str) -> AsyncJob:
-        """A job that was submitted before."""
+        """Return a job that was submitted before."""
         return AsyncJob(self, await self._do(self._calls.status(id)))
 
     async def close(self) -> None:
@@ -85,7 +85,7 @@ class AsyncClient:
         return f"<AsyncClient: {self.url}>"
 
     async def _do(self, steps: Steps[T]) -> T:
-        """A call, to its end."""
+        """Run a call to its end, and return its value."""
         came = None
         while True:
             try:
@@ -95,7 +95,7 @@ class AsyncClient:
             came = await self._step(step)
 
     async def _each(self, steps: Paging) -> AsyncIterator[Page]:
-        """The pages of a call, as they come."""
+        """Run a call, and yield its pages as they arrive."""
         came = None
         while True:
             try:
@@ -120,7 +120,7 @@ class AsyncClient:
 
 
 class AsyncJob:
-    """A workload that a service runs."""
+    """A workload that runs on a service."""
 
     __module__ = "elsinore"
 
@@ -128,15 +128,15 @@ class AsyncJob:
         self._client = client
         self._calls = client._calls
         self.known = known
-        """What the service told of it last; `status` asks."""
+        """The status from the last reply about the job; `status` requests a new one."""
 
     @property
     def id(self) -> str:
-        """The name by which the service knows it."""
+        """Return the job's id."""
         return self.known.id
 
     async def status(self) -> JobStatus:
-        """Its state, its queries, and what it has counted."""
+        """Return the job's state, queries and counts."""
         return await self._learn(self._calls.status(self.id))
 
     async def send(
@@ -144,55 +144,55 @@ class AsyncJob:
     ) -> Sent:
         """Send events, and wait until the service has all of them safe.
 
-        `events` is a pandas or Polars frame, anything that speaks the Arrow C stream interface, a list of dicts, or an
-        iterable of any of these; it goes in batches, compressed. With a `key` of your own, the same events may be sent
-        again, by another process too, and count once. `progress` is told how many events each batch had.
+        `events` is a pandas or Polars frame, anything that implements the Arrow C stream interface, a list of dicts, or
+        an iterable of any of these; it is sent in compressed batches. With a `key` of your own, the same events may be
+        sent again, even by another process, and count once. `progress` is called with the number of events of a batch.
         """
         return await self._client._do(self._calls.send(self.id, events, key, progress))
 
     async def results(self, *, follow: bool = False, after: str | None = None) -> AsyncIterator[dict[str, Any]]:
-        """The rows so far, each a dict as `Result.rows` gives them; with `follow` also those that come, for ever."""
+        """Yield the rows so far, each a dict as in `Result.rows`; with `follow`, wait for new rows forever."""
         async for page in self.pages(follow=follow, after=after):
             for row in page.rows():
                 yield row
 
     def pages(self, *, follow: bool = False, after: str | None = None) -> AsyncIterator[Page]:
-        """The rows by the page, as Arrow tables, each with the cursor behind it: `after=page.cursor` goes on there."""
+        """Yield the rows in pages, as Arrow tables; `after=page.cursor` continues after a page."""
         return self._client._each(self._calls.pages(self.id, after, follow))
 
     async def result(self) -> Result:
-        """All rows so far, as `elsinore.run` would give them."""
+        """Return all rows so far, as `elsinore.run` would return them."""
         return await self._client._do(self._calls.result(self.id))
 
     async def explain(self) -> str:
-        """How the workload is run, and why so."""
+        """Return the plan of the workload as text, with the reasons for it."""
         return await self._client._do(self._calls.explain(self.id))
 
     async def decisions(self, limit: int | None = None) -> pa.Table:
-        """What was decided about bursts of late that could be shared."""
+        """Return the decisions about the latest bursts that could be shared."""
         return await self._client._do(self._calls.decisions(self.id, limit))
 
     async def statistics(self) -> dict[str, Any]:
-        """Events and bursts by type, and what the job has counted."""
+        """Return events and bursts by type, and the job's counts."""
         return await self._client._do(self._calls.statistics(self.id))
 
     async def pause(self) -> JobStatus:
-        """Rows wait until it is resumed; events are taken all the same."""
+        """Stop producing rows until the job is resumed; the service still accepts events."""
         return await self._learn(self._calls.pause(self.id))
 
     async def resume(self) -> JobStatus:
         return await self._learn(self._calls.resume(self.id))
 
     async def add(self, queries: str | PathLike[str]) -> JobStatus:
-        """Add queries, which answer the windows that begin after the latest event. The others notice nothing."""
+        """Add queries, which answer the windows that begin after the latest event. Other queries are not affected."""
         return await self._learn(self._calls.add(self.id, queries))
 
     async def drop(self, query: str) -> JobStatus:
-        """Answer this query no more."""
+        """Remove a query from the job."""
         return await self._learn(self._calls.drop(self.id, query))
 
     async def remove(self) -> None:
-        """End it, and forget everything of it."""
+        """End the job and delete all its data."""
         await self._client._do(self._calls.remove(self.id))
 
     async def _learn(self, steps: Steps[JobStatus]) -> JobStatus:

@@ -1,6 +1,6 @@
-"""Events as the bodies of requests: tables as Arrow streams, dicts as msgpack, both within zstd.
+"""Events as request bodies: tables as Arrow streams, dicts as msgpack, both compressed with zstd.
 
-A batch is cut the same way whenever the same events are sent, so that batch 7 under a key is always the same batch.
+The same events are always cut into the same batches, so that batch 7 under a key is always the same batch.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from elsinore.client.exchange import ARROW, MSGPACK
 from elsinore.errors import InputError
 
 EVENTS = 1 << 16
-"""Events of a table that go at once, at most."""
+"""The most events of a table in one batch."""
 BYTES = 8 << 20
-"""That they have in memory, about."""
+"""Approximate size of a batch of a table in memory."""
 DICTS = 1 << 13
-"""Dicts that go at once, at most."""
+"""The most dicts in one batch."""
 
 READABLE = (
     "give a pandas or Polars frame, an Arrow table or stream, a list of dicts, or an iterable of any of these; "
@@ -32,7 +32,7 @@ READABLE = (
 
 
 class Batch(Protocol):
-    """Some events that go to a service at once."""
+    """Events that are sent to a service in one request."""
 
     def __len__(self) -> int: ...
 
@@ -45,7 +45,7 @@ class Batch(Protocol):
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table."""
+    """A batch of rows of a table."""
 
     rows: pa.Table
 
@@ -67,7 +67,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Dicts:
-    """Events as dicts."""
+    """A batch of dicts."""
 
     events: Sequence[Mapping[str, Any]]
 
@@ -86,7 +86,7 @@ class Dicts:
 
 
 def batches(events: Any) -> Iterator[Batch]:
-    """Events, whatever holds them, in parts that a service takes at once."""
+    """Yield events in batches that fit into a request; raise InputError if they are of no supported kind."""
     if isinstance(events, Mapping | str | bytes):
         raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
     reader = _reader(events)
@@ -126,7 +126,7 @@ def _of_reader(reader: pa.RecordBatchReader) -> Iterator[Batch]:
 
 
 def _without_views(rows: pa.Table) -> pa.Table:
-    """With the texts of Polars, which are views, as texts that everybody knows."""
+    """Cast string views, which Polars uses, to plain strings, which every Arrow reader supports."""
     for place, field in enumerate(rows.schema):
         if pa.types.is_string_view(field.type):
             rows = rows.set_column(place, field.name, rows.column(place).cast(pa.string()))
@@ -141,7 +141,7 @@ def _coded(texts: pa.DictionaryArray) -> pa.DictionaryArray:
 
 
 def _reader(events: Any) -> pa.RecordBatchReader | None:
-    """Where the events are a table of any kind."""
+    """Return a reader of the events if they are a table of any kind, else None."""
     if isinstance(events, pa.RecordBatchReader):
         return events
     if _is_of(events, "polars", "LazyFrame"):
@@ -152,7 +152,7 @@ def _reader(events: Any) -> pa.RecordBatchReader | None:
         except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
             raise InputError(f"a column of the frame mixes kinds of values: {error.args[0]}") from None
     if isinstance(events, pa.Table) or _is_of(events, "polars", "DataFrame"):
-        # One batch, so that it is cut the same way however its owner keeps it.
+        # Combine the chunks, so that the cut does not depend on them.
         return pa.table(events).combine_chunks().to_reader()
     if hasattr(events, "__arrow_c_stream__"):
         return pa.RecordBatchReader.from_stream(events)
@@ -162,12 +162,12 @@ def _reader(events: Any) -> pa.RecordBatchReader | None:
 
 
 def _is_of(value: Any, package: str, name: str) -> bool:
-    """Whether the value is of this class, without importing a package that the user may not have."""
+    """Return whether the value is of this class, without importing a package that may not be installed."""
     return any(cls.__module__.split(".")[0] == package and cls.__name__ == name for cls in type(value).__mro__)
 
 
 def _plain(value: Any) -> Any:
-    """What msgpack has no form for, in that of JSON lines: times in ISO-8601, numbers with all their digits as text."""
+    """Encode values that msgpack lacks as in JSON lines: times in ISO 8601, numbers as texts with all their digits."""
     if isinstance(value, datetime | date):
         return value.isoformat()
     if isinstance(value, int | Decimal):

@@ -1,4 +1,4 @@
-"""Every call of the service: what is asked, and what the answer means. Who does the asking is not known here."""
+"""All calls of the service: their requests, and the meaning of the responses, independent of the HTTP client."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from elsinore.workloads import text_of
 
 WORKLOADS = "/v1/workloads"
 FOLLOW = 20
-"""Seconds for which the service holds a page back until there is a row."""
+"""Seconds for which the service delays a page until there is a row (long polling)."""
 ROWS = 10_000
-"""Rows of a page, at most."""
+"""The most rows of a page."""
 TOO_LARGE = 413
 
 Paging: TypeAlias = Generator[Request | Pause | Page, Response | Silence | None, None]
-"""A call that yields pages, too, as they come."""
+"""A call that also yields pages as they arrive."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Calls:
     def send(
         self, job: str, events: Any, key: str | None = None, told: Callable[[int], object] | None = None
     ) -> Steps[Sent]:
-        """All events, batch after batch; one that is too large for the service goes in halves."""
+        """Send all events, batch by batch; split a batch that is too large for the service into halves."""
         begun, sent = key or uuid4().hex, Sent()
         for number, batch in enumerate(batches(events)):
             waiting = [(f"{begun}-{number}", batch)]
@@ -107,7 +107,7 @@ class Calls:
         return Page.of(_good((yield from answered(request, self.patience))))
 
     def pages(self, job: str, after: str | None, follow: bool) -> Paging:
-        """Pages that have rows: those that there are, or also those that come, for ever."""
+        """Yield the pages that have rows; with `follow`, wait for new ones forever."""
         while True:
             page = yield from self.page(job, after, FOLLOW if follow else 0)
             after = page.cursor
@@ -119,20 +119,20 @@ class Calls:
                 yield from self._alive(job)
 
     def result(self, job: str) -> Steps[Result]:
-        """All rows that there are, as of a run that ended here."""
+        """Return all rows so far, as the result of a run that ends here."""
         pages = [(yield from self.page(job, None))]
         while len(pages[-1]):
             pages.append((yield from self.page(job, pages[-1].cursor)))
         return _result(pages, (yield from self.status(job)))
 
     def _alive(self, job: str) -> Steps[None]:
-        """A job that has failed will have no rows; say so, rather than wait for them."""
+        """Raise the error of a job that has failed, because it will have no more rows."""
         status = yield from self.status(job)
         if status.state == "failed" and status.error is not None:
             raise status.error
 
     def _batch(self, job: str, key: str, batch: Batch, before: Sent) -> Steps[tuple[int, bool] | None]:
-        """How many events were taken, and whether they were known; None where they are too many at once."""
+        """Send a batch; return its events and whether the service already had them, None if it is too large."""
         headers = {"Idempotency-Key": key, "Accept": JSON, **batch.headers()}
         request = Request("POST", _path(job, "events"), {}, headers, batch.body())
         try:
@@ -150,13 +150,13 @@ class Calls:
         return _good((yield from answered(Request(method, path), self.patience)))
 
     def _sent(self, path: str, document: Mapping[str, Any], text: str) -> Steps[Response]:
-        """A document about a workload, under a key, so that it can be repeated."""
+        """Post a document about a workload, with an idempotency key, so that it can be retried."""
         headers = {"Content-Type": JSON, "Idempotency-Key": uuid4().hex}
         request = Request("POST", path, {}, headers, json.dumps(document).encode())
         return _good((yield from answered(request, self.patience)), text)
 
     def _gone(self, path: str) -> Steps[None]:
-        """What is not there any more after a request that was lost has been removed by it."""
+        """Delete a resource. A 404 after a lost attempt is a success: that attempt deleted it."""
         got = yield from answered(Request("DELETE", path), self.patience)
         if not (got.lost and got.response.status == 404):
             _good(got)

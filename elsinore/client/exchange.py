@@ -1,7 +1,7 @@
-"""What goes between a client and a service, as values.
+"""The requests and responses between a client and a service, as values.
 
-A call is a generator: it yields what is to be done next, a request or a pause, and is sent what came of it. It knows
-neither sockets nor clocks, so the same call serves `elsinore.connect` and `elsinore.connect_async`.
+A call is a generator: it yields the next action, a request or a pause, and is sent its outcome. It uses neither
+sockets nor clocks, so the same call serves `elsinore.connect` and `elsinore.connect_async`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PROBLEM = "application/problem+json"
 
 @dataclass(frozen=True)
 class Request:
-    """Something to ask a service."""
+    """A request to a service."""
 
     method: str
     path: str
@@ -26,12 +26,12 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     wait: float = 0
-    """Seconds for which the service was asked to hold its answer back."""
+    """Seconds for which the service may delay its response until there are rows (long polling)."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """What it answered. Names of headers are lower case."""
+    """The response of a service. Names of headers are lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -39,22 +39,22 @@ class Response:
 
     @property
     def kind(self) -> str:
-        """The media type, without its parameters."""
+        """Return the media type without its parameters."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 @dataclass(frozen=True)
 class Silence:
-    """No answer came, or not all of it. Nobody knows whether the request did."""
+    """The lack of a complete response. The service may or may not have received the request."""
 
     reason: str
     seconds: float
-    """That were waited for it."""
+    """Seconds spent waiting for the response."""
 
 
 @dataclass(frozen=True)
 class Pause:
-    """Nothing is to be done for a while."""
+    """A wait before the next request."""
 
     seconds: float
 
@@ -62,4 +62,4 @@ class Pause:
 T = TypeVar("T")
 
 Steps: TypeAlias = Generator[Request | Pause, Response | Silence | None, T]
-"""A call that ends in a T. A request is answered by a response or silence, a pause by None."""
+"""A call that returns a T. It is sent a response or silence for a request, and None for a pause."""

@@ -1,4 +1,4 @@
-"""What a service tells about a job, and about events that it was sent."""
+"""The status of a job, and the receipt for events sent to it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from elsinore.client.refusals import exception
 
 @dataclass(frozen=True)
 class Sent:
-    """What became of events that were sent: all of them are safe on the service's disk."""
+    """The receipt for events that were sent: all of them are safe on the service's disk."""
 
     __module__ = "elsinore"
 
     events: int = 0
     batches: int = 0
     repeated: int = 0
-    """Events of them that the service had already, from an earlier attempt."""
+    """Events among them that the service already had from an earlier attempt."""
 
     def __str__(self) -> str:
         known = f", {self.repeated:,} of them known already" if self.repeated else ""
@@ -28,7 +28,7 @@ class Sent:
 
 @dataclass(frozen=True, repr=False)
 class JobStatus:
-    """A job as it was when the service was asked."""
+    """The status of a job at the time of the request."""
 
     __module__ = "elsinore"
 
@@ -41,12 +41,12 @@ class JobStatus:
     numeric: str
     lateness: float
     columns: Mapping[str, str]
-    """Attributes of its events, with their types, as far as they are known."""
+    """Attributes of its events, with their types, as far as the service knows them."""
     created: str
     metrics: SimpleNamespace
-    """What it has counted: events, rows, late, dead, and so on; numbers, by name."""
+    """The job's counts by name: events, rows, late, dead, and others."""
     document: Mapping[str, Any]
-    """All of that, and whatever else the service tells."""
+    """The service's whole JSON document about the job."""
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> JobStatus:
@@ -66,7 +66,7 @@ class JobStatus:
 
     @property
     def error(self) -> Exception | None:
-        """What it failed over, if it did."""
+        """Return the error over which the job failed, or None."""
         problem = self.document.get("error")
         return exception(problem, self.workload) if problem else None
 

@@ -1,4 +1,4 @@
-"""How a workload is to be run: what `submit` may be told beside the workload."""
+"""The options of `submit`: how to run a workload."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Options(TypedDict, total=False):
-    """Those of `elsinore.stream`, and what a service wants to know beforehand; what is left out is as it is there."""
+    """The options of `elsinore.stream`, and those of a service alone; omitted options have the service's defaults."""
 
     name: str
-    """The job's id, of a-z, 0-9 and -; without one the service makes it."""
+    """The job's id, of a-z, 0-9 and -; by default the service generates one."""
     strategy: str
     numeric: Literal["exact", "approximate"]
     type_column: str
@@ -33,7 +33,7 @@ class Options(TypedDict, total=False):
 
 
 def wired(options: Mapping[str, Any]) -> dict[str, Any]:
-    """As JSON has them."""
+    """Return the options as JSON values; raise InputError for an unknown option."""
     for name in options:
         if name not in Options.__annotations__:
             raise InputError(f"there is no option {name!r}; there is {', '.join(Options.__annotations__)}")
@@ -41,7 +41,7 @@ def wired(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wire(value: Any) -> Any:
-    """Lengths of time and exact numbers are texts with all their digits."""
+    """Return one option as a JSON value; lengths of time and exact numbers become texts with all their digits."""
     if isinstance(value, timedelta):
         return f"{value // timedelta(microseconds=1)}e-6"
     if isinstance(value, pa.Schema):
@@ -50,7 +50,7 @@ def _wire(value: Any) -> Any:
 
 
 def _kind(kind: pa.DataType) -> str:
-    """What the service calls a type of Arrow's."""
+    """Return the service's name for an Arrow type."""
     if pa.types.is_dictionary(kind):
         return _kind(kind.value_type)
     if pa.types.is_timestamp(kind):

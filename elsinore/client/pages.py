@@ -1,4 +1,4 @@
-"""Pages of rows, as a service sends them."""
+"""Pages of rows that a service sends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elsinore.errors import FailedError
 from elsinore.result import dicts
 
 COLUMNS = b"columns"
-"""Key of a page's metadata: the columns that the rows of each query have."""
+"""Key of a page's metadata that holds the columns of each query's rows."""
 
 CURSOR = "elsinore-next"
 
@@ -29,9 +29,9 @@ class Page:
     __module__ = "elsinore"
 
     table: pa.Table
-    """As `Result.to_arrow` gives them."""
+    """The rows in the form of `Result.to_arrow`."""
     cursor: str
-    """Where to go on: `job.results(after=page.cursor)`."""
+    """The position after this page, for `job.results(after=page.cursor)`."""
 
     @classmethod
     def of(cls, response: Response) -> Page:
@@ -43,17 +43,17 @@ class Page:
         return self.table.num_rows
 
     def rows(self) -> list[dict[str, Any]]:
-        """A dict per row with its query's own columns; integers are exact, however large."""
+        """Return a dict per row with the columns of its query; integers are exact, however large."""
         return [row for part in self.parts() for row in dicts(part, len(part))]
 
     @property
     def columns(self) -> Columns:
-        """Those of each query's rows, of queries without rows too."""
+        """Return the columns of each query's rows, including queries without rows."""
         told = json.loads((self.table.schema.metadata or {}).get(COLUMNS, b"{}"))
         return {query: tuple(names) for query, names in told.items()}
 
     def parts(self) -> Iterator[Answers]:
-        """Stretches of rows of one query each, in order."""
+        """Yield the rows in order, in stretches of one query each."""
         columns, start = self.columns, 0
         for query, stretch in groupby(self.table.column("query").to_pylist()):
             length = sum(1 for _ in stretch)
@@ -65,7 +65,7 @@ class Page:
 
 
 def table_of(response: Response) -> pa.Table:
-    """The table that a service was asked for."""
+    """Return the Arrow table in a response; raise FailedError if it cannot be read."""
     try:
         return pa.ipc.open_stream(response.body).read_all()
     except pa.ArrowInvalid as error:

@@ -1,4 +1,4 @@
-"""Asking again: when, how often, and what is said in the end."""
+"""Retries: when to retry a request, for how long, and which error to raise in the end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from elsinore.client.refusals import refusal
 from elsinore.errors import UnreachableError
 
 AGAIN = frozenset({408, 429, 503})
-"""The service is there, and asks to be asked later."""
+"""Statuses with which a running service asks for a later retry."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on asking: pauses double, up to the longest, and are spread, lest all clients come at once."""
+    """The retry policy: how long to retry, with exponential backoff and jitter, all in seconds."""
 
     seconds: float = 60
     first: float = 0.2
@@ -30,14 +30,14 @@ class Patience:
 
 @dataclass(frozen=True)
 class Answered:
-    """A response, and whether an earlier request like it was lost on the way: then it may have been done already."""
+    """A response, and whether an earlier attempt was lost: then the service may have executed it already."""
 
     response: Response
     lost: bool
 
 
 def answered(request: Request, patience: Patience) -> Steps[Answered]:
-    """Ask until there is an answer that stands, whatever it says; every request can be repeated without harm."""
+    """Retry a request until a response is final, whatever its status. All requests are idempotent."""
     spent, lost = 0.0, False
     for pause in patience.pauses():
         answer = yield request
@@ -46,7 +46,7 @@ def answered(request: Request, patience: Patience) -> Steps[Answered]:
             spent, lost = spent + answer.seconds, True
         elif stands(answer):
             return Answered(answer, lost)
-        # A service that was killed at its work does not tell whether it was done.
+        # A service that was killed while it processed the request may have executed it.
         lost = lost or (isinstance(answer, Response) and answer.status >= 500)
         longer = max(pause, _asked_for(answer))
         if spent + longer > patience.seconds:
@@ -57,14 +57,14 @@ def answered(request: Request, patience: Patience) -> Steps[Answered]:
 
 
 def stands(response: Response) -> bool:
-    """Whether asking again makes no sense. A proxy that does not reach the server answers for itself."""
+    """Return whether a response is final. A 5xx without a problem document comes from a proxy, so it is not."""
     if response.status in AGAIN:
         return False
     return response.status < 500 or response.kind == PROBLEM
 
 
 def _asked_for(answer: Response | Silence) -> float:
-    """The seconds of Retry-After."""
+    """Return the seconds of the header Retry-After, 0 without one."""
     after = answer.headers.get("retry-after", "") if isinstance(answer, Response) else ""
     return float(after) if after.isdigit() else 0.0
 

@@ -1,4 +1,4 @@
-"""What a service refuses, as the exception that the same mistake raises without a service (RFC 9457)."""
+"""Errors of a service (RFC 9457) as the exceptions that the same mistakes raise without a service."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS: Mapping[str, type[Exception]] = {"urn:elsinore:event": EventError, "urn:e
 
 
 def refusal(response: Response, text: str = "") -> Exception:
-    """The exception for a response that is no success; `text` is the workload that it is about, if it is."""
+    """Return the exception for an error response; `text` is the workload of the request, if it had one."""
     document: Any = None
     if response.kind == PROBLEM:
         try:
@@ -28,7 +28,7 @@ def refusal(response: Response, text: str = "") -> Exception:
 
 
 def exception(document: Mapping[str, Any], text: str = "") -> Exception:
-    """The exception for a problem document."""
+    """Return the exception for a problem document."""
     status = int(document.get("status", 500))
     detail = str(document.get("detail") or document.get("title") or f"the service answered {status}")
     if "problems" in document:
@@ -52,6 +52,6 @@ def _problem(item: Mapping[str, Any]) -> Problem:
 
 
 def _excerpt(body: bytes) -> str:
-    """The beginning of a page that is no problem document, in one line."""
+    """Return the beginning of a body that is not a problem document, in one line."""
     text = " ".join(body[:500].decode("utf-8", "replace").split())
     return text[:200] or "(nothing)"

@@ -1,4 +1,4 @@
-"""The client for programs that wait for their answers."""
+"""The blocking client."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ T = TypeVar("T")
 
 
 def connect(url: str, *, token: str | None = None, patience: float = 60) -> Client:
-    """A client of the service at this URL; nothing is asked yet.
+    """Return a client of the service at this URL, without sending a request yet.
 
-    Without a token it shows the one that a service of this user on this machine made at just this address, if any.
-    A request that gets no answer, or is asked to come later, is repeated for up to `patience` seconds, without harm:
-    no event is counted twice.
+    Without `token`, the client uses the token that a service of this user on this machine made at exactly this address,
+    if any. It retries a request that gets no reply, or a reply to come later, for up to `patience` seconds. Retries are
+    harmless: no event is counted twice.
     """
     return Client(url, token=token, patience=patience)
 
 
 class Client:
-    """A service that runs workloads, as its user sees it. In a `with`, connections are closed at its end.
+    """A client of a service that runs workloads. As a context manager, it closes its connections at the end.
 
-    It may be used by several threads.
+    Several threads may use it.
     """
 
     __module__ = "elsinore"
@@ -54,19 +54,19 @@ class Client:
         workload: str | PathLike[str],
         **options: Unpack[Options],
     ) -> Job:
-        """Have a workload, given as text or path, run over events that will be sent; it goes on until it is removed.
+        """Submit a workload, given as text or path, as a job that takes events until it is removed.
 
-        Of the options, `columns` says of which types the attributes of events are; where it does not, the first events
-        do. The others are those of `elsinore.stream`, and a `name` for the job.
+        The option `columns` gives the types of the events' attributes; those that it omits get theirs from the first
+        events that have them. The other options are those of `elsinore.stream`, and a `name` for the job.
         """
         return Job(self, self._do(self._calls.submit(workload, options)))
 
     def jobs(self) -> list[Job]:
-        """All jobs of the service."""
+        """Return all jobs of the service."""
         return [Job(self, status) for status in self._do(self._calls.jobs())]
 
     def job(self, id: str) -> Job:
-        """A job that was submitted before."""
+        """Return a job that was submitted before."""
         return Job(self, self._do(self._calls.status(id)))
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class Client:
         return f"<Client: {self.url}>"
 
     def _do(self, steps: Steps[T]) -> T:
-        """A call, to its end."""
+        """Run a call to its end, and return its value."""
         came = None
         while True:
             try:
@@ -92,7 +92,7 @@ class Client:
             came = self._step(step)
 
     def _each(self, steps: Paging) -> Iterator[Page]:
-        """The pages of a call, as they come."""
+        """Run a call, and yield its pages as they arrive."""
         came = None
         while True:
             try:
@@ -117,7 +117,7 @@ class Client:
 
 
 class Job:
-    """A workload that a service runs."""
+    """A workload that runs on a service."""
 
     __module__ = "elsinore"
 
@@ -125,68 +125,68 @@ class Job:
         self._client = client
         self._calls = client._calls
         self.known = known
-        """What the service told of it last; `status` asks."""
+        """The status from the last reply about the job; `status` requests a new one."""
 
     @property
     def id(self) -> str:
-        """The name by which the service knows it."""
+        """Return the job's id."""
         return self.known.id
 
     def status(self) -> JobStatus:
-        """Its state, its queries, and what it has counted."""
+        """Return the job's state, queries and counts."""
         return self._learn(self._calls.status(self.id))
 
     def send(self, events: Any, *, key: str | None = None, progress: Callable[[int], object] | None = None) -> Sent:
         """Send events, and wait until the service has all of them safe.
 
-        `events` is a pandas or Polars frame, anything that speaks the Arrow C stream interface, a list of dicts, or an
-        iterable of any of these; it goes in batches, compressed. With a `key` of your own, the same events may be sent
-        again, by another process too, and count once. `progress` is told how many events each batch had.
+        `events` is a pandas or Polars frame, anything that implements the Arrow C stream interface, a list of dicts, or
+        an iterable of any of these; it is sent in compressed batches. With a `key` of your own, the same events may be
+        sent again, even by another process, and count once. `progress` is called with the number of events of a batch.
         """
         return self._client._do(self._calls.send(self.id, events, key, progress))
 
     def results(self, *, follow: bool = False, after: str | None = None) -> Iterator[dict[str, Any]]:
-        """The rows so far, each a dict as `Result.rows` gives them; with `follow` also those that come, for ever."""
+        """Yield the rows so far, each a dict as in `Result.rows`; with `follow`, wait for new rows forever."""
         for page in self.pages(follow=follow, after=after):
             yield from page.rows()
 
     def pages(self, *, follow: bool = False, after: str | None = None) -> Iterator[Page]:
-        """The rows by the page, as Arrow tables, each with the cursor behind it: `after=page.cursor` goes on there."""
+        """Yield the rows in pages, as Arrow tables; `after=page.cursor` continues after a page."""
         return self._client._each(self._calls.pages(self.id, after, follow))
 
     def result(self) -> Result:
-        """All rows so far, as `elsinore.run` would give them."""
+        """Return all rows so far, as `elsinore.run` would return them."""
         return self._client._do(self._calls.result(self.id))
 
     def explain(self) -> str:
-        """How the workload is run, and why so."""
+        """Return the plan of the workload as text, with the reasons for it."""
         return self._client._do(self._calls.explain(self.id))
 
     def decisions(self, limit: int | None = None) -> pa.Table:
-        """What was decided about bursts of late that could be shared."""
+        """Return the decisions about the latest bursts that could be shared."""
         return self._client._do(self._calls.decisions(self.id, limit))
 
     def statistics(self) -> dict[str, Any]:
-        """Events and bursts by type, and what the job has counted."""
+        """Return events and bursts by type, and the job's counts."""
         return self._client._do(self._calls.statistics(self.id))
 
     def pause(self) -> JobStatus:
-        """Rows wait until it is resumed; events are taken all the same."""
+        """Stop producing rows until the job is resumed; the service still accepts events."""
         return self._learn(self._calls.pause(self.id))
 
     def resume(self) -> JobStatus:
         return self._learn(self._calls.resume(self.id))
 
     def add(self, queries: str | PathLike[str]) -> JobStatus:
-        """Add queries, which answer the windows that begin after the latest event. The others notice nothing."""
+        """Add queries, which answer the windows that begin after the latest event. Other queries are not affected."""
         return self._learn(self._calls.add(self.id, queries))
 
     def drop(self, query: str) -> JobStatus:
-        """Answer this query no more."""
+        """Remove a query from the job."""
         return self._learn(self._calls.drop(self.id, query))
 
     def remove(self) -> None:
-        """End it, and forget everything of it."""
+        """End the job and delete all its data."""
         self._client._do(self._calls.remove(self.id))
 
     def _learn(self, steps: Steps[JobStatus]) -> JobStatus:

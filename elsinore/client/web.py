@@ -1,4 +1,4 @@
-"""What both shells need to know of HTTP: where the service is, and how its answers look to a call."""
+"""The HTTP of both shells: the service's address and token, and the conversion of requests and responses."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 CONNECT = 5.0
 ANSWER = 30.0
-"""Seconds that an answer may take, beyond those for which it was to be held back."""
+"""Seconds that a response may take, in addition to `Request.wait`."""
 
 
 def options(url: str, token: str | None) -> dict[str, Any]:
-    """Return the options of an HTTP client; without a token, with the one that a service on this machine has made.
+    """Return the options of an HTTP client; without a token, use the one that a service on this machine has made.
 
-    Everything follows from one parsed URL: a scheme that was compared in another spelling than it is used in would turn
-    verification off. Redirects are not followed, so no other origin is ever shown the token.
+    All options derive from one parsed URL: comparing the scheme in a spelling other than the one in use could turn
+    verification off. Redirects are not followed, so no other origin ever receives the token.
     """
     base = address(url)
     if token is None:
@@ -38,16 +38,16 @@ def options(url: str, token: str | None) -> dict[str, Any]:
     return {
         "base_url": base,
         "headers": headers,
-        # Without TLS nothing is verified, and reading certificates takes a third of a second.
+        # Without TLS there is nothing to verify, and loading certificates takes a third of a second.
         "verify": base.scheme == "https",
         "follow_redirects": False,
-        # What is on this machine is not asked through a proxy, which would be shown the token.
+        # Requests to this machine do not use a proxy, which would receive the token.
         "trust_env": not loopback(base.host),
     }
 
 
 def address(url: str) -> httpx2.URL:
-    """Return the service's URL in its normal form, if it can be one."""
+    """Return the service's URL in its normal form; raise InputError if it is not a URL of a service."""
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
@@ -63,9 +63,9 @@ def address(url: str) -> httpx2.URL:
 
 
 def _with_token(base: httpx2.URL) -> tuple[httpx2.URL, str | None]:
-    """Return the token of this user's service at a loopback address, and the URL of just that address.
+    """Return the URL of the loopback address that has a token of this user's service, and the token.
 
-    The name localhost stands for two addresses, and at the other one there may be a stranger.
+    The name localhost stands for two addresses, and another user's service may listen at the other one.
     """
     found = find(base.host, base.port or DEFAULT_PORTS[base.scheme])
     if found is None:
@@ -79,7 +79,7 @@ def _shown(url: str) -> str:
 
 
 def asked(request: Request) -> dict[str, Any]:
-    """The request as the HTTP client takes it."""
+    """Return the arguments for the HTTP client's `request`."""
     return {
         "method": request.method,
         "url": request.path,

@@ -1,1 +1,1 @@
-"""Pictures as SVG: merged query templates, and HAMLET graphs as the paper draws them."""
+"""Drawings in SVG: merged query templates, and HAMLET and GLORIA graphs as the papers draw them."""

@@ -1,4 +1,4 @@
-"""What `draw` answers: pictures one below the other, as one SVG."""
+"""The result of `draw`: pictures stacked in one SVG."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BETWEEN = 36
 
 @dataclass(frozen=True, repr=False)
 class Drawing:
-    """A picture that a notebook shows, and that can be saved."""
+    """An SVG drawing, which notebooks show and which can be saved."""
 
     __module__ = "elsinore"
 
@@ -26,7 +26,7 @@ class Drawing:
         return self.svg
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write it to an .svg file."""
+        """Write the drawing to an .svg file."""
         name = Path(path)
         if name.suffix.lower() != ".svg":
             raise InputError(f"{name}: a drawing is written to a file .svg by name.")
@@ -47,7 +47,7 @@ class Titled:
 
 
 def stacked(parts: Iterable[Titled], legend: str) -> Drawing:
-    """A drawing of pictures, each below its title, and what its signs mean."""
+    """Return a drawing of pictures, each below its title, with a legend at the end."""
     whole, width, y = group(), 0.0, 0.0
     for part in parts:
         y += BETWEEN if y else 0

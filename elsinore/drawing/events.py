@@ -1,4 +1,4 @@
-"""The HAMLET graph of a workload over a few events."""
+"""Drawing the HAMLET graph of a workload over a few events."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from elsinore.planner.plans.sharing import LinkedSet, MovingSet
 from elsinore.planner.time.clock import Clock
 
 MOST = 60
-"""Events that a drawing has room for."""
+"""The most events in a drawing."""
 
 
 def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> Drawing:
-    """Run the events through the first share set, and draw what it did.
+    """Run the events through the first share set, and draw its HAMLET graph.
 
-    Every burst is shared: those of so few events would hardly ever be, and there would be nothing to see.
+    Every burst is shared: the optimizer would hardly ever share bursts of so few events, so nothing would be drawn.
     """
     made = plan(workload, "hamlet")
     if all(isinstance(share_set, LinkedSet | MovingSet) for share_set in made.share_sets):

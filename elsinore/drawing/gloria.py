@@ -1,6 +1,6 @@
-"""A GLORIA graph as a picture, with the plan as a path through it (GLORIA, Figure 7).
+"""Drawing GLORIA graphs, with the plan as a path through each (GLORIA, Figure 7).
 
-Each pool is a column, in the order in which the graph grew: nodes are transition sharing plans, edges have weights.
+Each pool is a column, in the order of construction; nodes are transition sharing plans, and edges have weights.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from elsinore.planner.plans.model import QueryPlan
 
 LETTERS = 60
 NODES = 6
-"""Of a pool: those of the plan, and the nearest others."""
+"""The most nodes shown of a pool: those of the plan, and the others nearest to the start nodes."""
 EDGES = 120
-"""Of a graph with more, the pruned ones are left out."""
+"""The most edges shown of a graph before its pruned edges are left out."""
 SETS = 4
-"""Lines of a node."""
+"""The most Q-sets shown of a node, one per line."""
 LINE = 15
 HEAD = 26
-"""Above the graph, for the names of the pools."""
+"""Space above the graph for the names of the pools."""
 LEGEND = (
     "gray, bold: the plan; dashed: pruned; d: distance from all start nodes; on edges: weights; "
     "(q1, q2) A: they share snapshots of A"
@@ -41,7 +41,7 @@ LEGEND = (
 def draw_plans(
     plans: Sequence[SharingPlan], reasons: Sequence[tuple[str, str]], queries: Sequence[QueryPlan]
 ) -> Drawing:
-    """The graph of each plan, and the template of each query that is in none."""
+    """Draw the graph of each plan, and the template of each query that is in none."""
     return stacked([*_graphs(plans), *_apart(queries, dict(reasons))], LEGEND)
 
 
@@ -62,7 +62,7 @@ def _apart(queries: Sequence[QueryPlan], reasons: dict[str, str]) -> Iterator[Ti
 
 @dataclass(frozen=True)
 class PlanBox:
-    """A transition sharing plan: its name, its Q-sets, and how far it is from the start nodes."""
+    """A transition sharing plan with its name, its Q-sets, and its distance from the start nodes."""
 
     node: NodeRecord
     plan: SharingPlan
@@ -98,7 +98,7 @@ class PlanBox:
 
 
 class GloriaPicture:
-    """A graph, laid out: the start nodes, a column for each pool, the end nodes."""
+    """A laid out graph: the start nodes, a column for each pool, and the end nodes."""
 
     def __init__(self, plan: SharingPlan) -> None:
         self._plan = plan
@@ -118,7 +118,7 @@ class GloriaPicture:
         return shown if len(shown) <= EDGES else [edge for edge in shown if not edge.pruned]
 
     def _outer(self, edge: EdgeRecord) -> Iterator[tuple[str, str]]:
-        """Start nodes and end nodes, with the queries that start or end there."""
+        """Yield the start and end node of an edge, if it has them, with the queries that start or end there."""
         if edge.source is None:
             yield self.ends_of(edge)[0], f"start {brief(self._starting(edge))}"
         if isinstance(edge.target, int):
@@ -133,7 +133,7 @@ class GloriaPicture:
         return self._plan.graph.pools[self._rank[str(edge.target)] // 2 - 1].stage
 
     def ends_of(self, edge: EdgeRecord) -> tuple[str, str]:
-        """The names of both ends in the layout."""
+        """Return the names of both ends in the layout."""
         source = edge.source if edge.source is not None else f"start {self._stage(edge)}"
         return source, edge.target if isinstance(edge.target, str) else f"end {edge.target}"
 
@@ -171,7 +171,7 @@ class GloriaPicture:
         text(made, route.label.middle, route.label.bottom - 5, _number(edge.weight), SMALL, bold=edge.chosen)
 
     def _draw_heads(self, parent: ET.Element) -> float:
-        """The names of the pools above their columns, and how many of their nodes are not shown."""
+        """Draw the names of the pools above their columns, with the number of hidden nodes; return the right border."""
         right = 0.0
         for pool in self._plan.graph.pools:
             boxes = [self.layout.boxes[node.name] for node in pool.nodes if node.name in self.boxes]

@@ -1,4 +1,4 @@
-"""A HAMLET graph as a picture: graphlets over time, with snapshots between them (HAMLET, Figures 4 and 5)."""
+"""Drawing HAMLET graphs: graphlets over time, with snapshots between them (HAMLET, Figures 4 and 5)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from elsinore.planner.hamlet.graph_record import DrawnGraphlet, DrawnSnapshot, G
 
 LETTERS = 60
 STRIP = 20
-"""Above the graph, for the panes."""
+"""Space above the graph for the names of the panes."""
 LEGEND = "gray: shared graphlet; bold: active graphlet; below an event: its intermediate trend count, and its time"
 
 
 def draw_graph(record: GraphRecord) -> Drawing:
-    """The graph of each partition, one below the other."""
+    """Draw the graphs of all partitions, one below the other."""
     parts = []
     for partition, graphlets in _by_partition(record.graphlets).items():
         title = f"partition {cut(partition, LETTERS)}" if partition else "HAMLET graph"
@@ -41,7 +41,7 @@ def _caption(graphlets: Sequence[DrawnGraphlet]) -> str:
 
 
 def columns(graphlets: Sequence[DrawnGraphlet]) -> dict[str, int]:
-    """By name: right of all earlier graphlets that have a query in common with it, and of all earlier panes."""
+    """Return the column of each graphlet: right of earlier graphlets with a common query, and of earlier panes."""
     found: dict[str, int] = {}
     for number, graphlet in enumerate(graphlets):
         earlier = graphlets[:number]
@@ -51,7 +51,7 @@ def columns(graphlets: Sequence[DrawnGraphlet]) -> dict[str, int]:
 
 
 def active(graphlets: Sequence[DrawnGraphlet]) -> frozenset[str]:
-    """The graphlets that new events may still join (Definition 3.6): the latest of all their queries."""
+    """Return the graphlets that new events may still join (Definition 3.6): the latest of each of their queries."""
     return frozenset(
         graphlet.name
         for number, graphlet in enumerate(graphlets, 1)
@@ -64,7 +64,7 @@ def _in_common(one: DrawnGraphlet, other: DrawnGraphlet) -> bool:
 
 
 class PartitionPicture:
-    """The graph of one partition, laid out: snapshots at graphlet level stand before their graphlet."""
+    """The laid out graph of one partition, with snapshots at graphlet level left of their graphlet."""
 
     def __init__(self, graphlets: Sequence[DrawnGraphlet], snapshots: Sequence[DrawnSnapshot]) -> None:
         self._graphlets = {graphlet.name: graphlet for graphlet in graphlets}
@@ -86,7 +86,7 @@ class PartitionPicture:
         self.layout: Layout = layered(list(self._nodes()), [Edge(*edge) for edge in self.edges])
 
     def _tables(self, graphlet: DrawnGraphlet) -> tuple[Table, ...]:
-        """Snapshots at event level are the intermediate trend counts of single events (Definition 3.11)."""
+        """Return the snapshots at event level: intermediate trend counts of single events (Definition 3.11)."""
         events = {event.expression: event.name for event in graphlet.events}
         own = (one for one in self._snapshots if one.level == "event" and one.graphlet == graphlet.name)
         return tuple(
@@ -101,7 +101,7 @@ class PartitionPicture:
             yield Node(name, self._ranks[name], table.width, height, table.width, height / 2, height - 16)
 
     def _connections(self) -> Iterator[tuple[str, str]]:
-        """What a snapshot is a sum over goes into it, and it goes into the graphlets that propagate it."""
+        """Yield the edges: from the summands of a snapshot to it, and from it to the graphlets that propagate it."""
         home = {one.name: one.name if one.level == "graphlet" else one.graphlet for one in self._snapshots}
         home |= {name: name for name in self.boxes}
         for name, table in self.tables.items():
@@ -123,7 +123,7 @@ class PartitionPicture:
         return Picture(whole, self.layout.width, self.layout.height + STRIP)
 
     def _draw_panes(self, parent: ET.Element) -> None:
-        """Dashed lines between panes, as in Figure 6."""
+        """Draw dashed lines between panes, as in Figure 6, and the panes' names."""
         spans: dict[int, list[float]] = {}
         for name, at in self.layout.boxes.items():
             graphlet = self._graphlets[name if name in self._graphlets else self.tables[name].snapshot.graphlet]

@@ -1,4 +1,4 @@
-"""The parts of a HAMLET graph as the paper draws them: graphlets with their events, and tables of snapshots."""
+"""Drawing the parts of a HAMLET graph as in the paper: graphlets with their events, and tables of snapshots."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PER_ROW = 8
 """Events of a graphlet side by side."""
 CIRCLE = 30
 CELL = CIRCLE + 38
-"""An event, its expression and its time."""
+"""Height of an event with its expression and its time."""
 PAD = 10
 HEAD = 38
-"""Two lines: what the graphlet is, and whose."""
+"""Height of the title: a line for the graphlet's name and type, and one for its queries."""
 ROW = 16
-"""A line of a table."""
+"""Height of a line of a table."""
 ROWS = 8
 LETTERS = 22
 
@@ -60,7 +60,7 @@ class Table:
 
 @dataclass(frozen=True)
 class GraphletBox:
-    """A graphlet with the snapshots of its events below."""
+    """A graphlet, with the snapshots of its events below it."""
 
     graphlet: DrawnGraphlet
     active: bool

@@ -1,7 +1,7 @@
-"""A layered layout: nodes in columns, edges from left to right, and no two things in one place.
+"""A layered layout: nodes in columns, edges from left to right, without overlaps.
 
-Whatever passes a column has a slot in it: a node, the label of an edge, or an edge on its way. Slots of a column do
-not overlap, and between columns there is nothing but curves; so no edge can cross a node or a text.
+Each node, edge label and edge in a column has a slot of its own. Slots of a column do not overlap, and between columns
+there are only curves; so no edge can cross a node or a text.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from elsinore.drawing.slots import Column, Slot, chained, columns_of
 from elsinore.drawing.svg import Box
 
 GAP = 36
-"""Between two columns: room for curves."""
+"""Space between two columns, for curves."""
 PORTS = 10
-"""Between two edges that meet a node on the same side, where there is room."""
+"""Distance of two edges on the same side of a node, where there is enough space."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """Edges meet its body, which is `body` wide and in the middle of it, around `anchor` below its top."""
+    """A node of the layout. Edges meet its body, `body` wide and centred, at heights around `anchor` below its top."""
 
     name: str
     rank: int
@@ -29,12 +29,12 @@ class Node:
     body: float
     anchor: float
     spread: float
-    """How far apart the first and the last edge of a side may be."""
+    """The largest distance between the first and the last edge of a side."""
 
 
 @dataclass(frozen=True)
 class Edge:
-    """From a lower rank to a higher one; a label stands where the edge passes a rank between them."""
+    """An edge from a lower rank to a higher one, with its label in the middle rank between them."""
 
     source: str
     target: str
@@ -43,7 +43,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A straight part of an edge, across a column."""
+    """A straight part of an edge across a column."""
 
     start: float
     end: float
@@ -65,7 +65,7 @@ class Layout:
 
 
 def layered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
-    """Nodes of a rank stand one above the other, near those that they are connected with."""
+    """Lay out nodes of a rank one above the other, near the nodes that they are connected with."""
     slots = {node.name: Slot(node.rank, node.width, node.height, node.anchor) for node in nodes}
     chains = [_chain(edge, slots[edge.source], slots[edge.target]) for edge in edges]
     passing = [slot for chain in chains for slot in chain[1:-1]]
@@ -77,7 +77,7 @@ def layered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
 
 
 def _chain(edge: Edge, source: Slot, target: Slot) -> list[Slot]:
-    """The slots of an edge, both ends too."""
+    """Return the slots of an edge, including both ends."""
     width, height = edge.label
     labelled = (source.rank + target.rank) // 2
     passing = (
@@ -88,7 +88,7 @@ def _chain(edge: Edge, source: Slot, target: Slot) -> list[Slot]:
 
 
 class _Placed:
-    """Slots at their heights, as boxes and routes from the origin on."""
+    """The boxes and routes of placed slots, with coordinates from the origin."""
 
     def __init__(self, nodes: dict[str, Node], columns: list[Column]) -> None:
         self._nodes = nodes
@@ -107,7 +107,7 @@ class _Placed:
         return Box((start + end - slot.width) / 2, slot.top - self._top, slot.width, slot.height)
 
     def ports(self, ends: list[list[Slot]], names: list[str]) -> list[float]:
-        """The heights at which edges meet a side of their node, in the order in which they come there."""
+        """Return the height at which each edge meets its node, ordered like the edges' next slots."""
         heights = [0.0] * len(ends)
         sides: dict[str, list[int]] = {}
         for number, name in enumerate(names):

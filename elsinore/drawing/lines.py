@@ -1,4 +1,4 @@
-"""Edges as curves: straight across columns, bent between them."""
+"""Drawing edges as curves: straight across columns, bent between them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elsinore.drawing.svg import arrowhead, curve, point
 def draw_route(
     parent: ET.Element, route: Route, backwards: bool = False, dashed: bool = False, line: float = 1.2
 ) -> None:
-    """From left to right, or the other way."""
+    """Draw an edge along its route, with the arrowhead at the right end, or at the left one if `backwards`."""
     first, last = route.stretches[0], route.stretches[-1]
     commands = [f"M{point(first.start, first.y)}L{point(first.end, first.y)}"]
     for left, right in pairwise(route.stretches):
@@ -27,7 +27,7 @@ def draw_route(
 
 
 def draw_loop(parent: ET.Element, x: float, y: float, top: float, dashed: bool = False) -> None:
-    """An arrow from the upper side of a box, at height y, back to it."""
+    """Draw an arrow from the upper side of a box, at height y, back to it."""
     out, back, bend = x + 12, x - 12, top + 8
     right = f"M{point(out, y)}L{point(out, bend)}Q{point(out, top)} {point(out - 8, top)}"
     left = f"L{point(back + 8, top)}Q{point(back, top)} {point(back, bend)}L{point(back, y)}"

@@ -1,4 +1,4 @@
-"""Which column of a drawing each type of a template is in, so that patterns read from left to right."""
+"""Assignment of a template's types to columns of a drawing, so that patterns read from left to right."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ Pair = tuple[str, str]
 
 
 def ranks(names: Sequence[str], edges: Iterable[Pair]) -> dict[str, int]:
-    """As far to the right as the longest way there; what only starts is next to what it goes to.
+    """Return the column of each type: the length of the longest path to it; a start type stands next to its successor.
 
-    An edge of which the target is on the left goes backwards: it closes a loop of the pattern.
+    An edge whose target is further left is drawn backwards: it closes a loop of the pattern.
     """
     apart = [edge for edge in edges if edge[0] != edge[1]]
     order = _order(names, apart)
@@ -26,7 +26,7 @@ def ranks(names: Sequence[str], edges: Iterable[Pair]) -> dict[str, int]:
 
 
 def _order(names: Sequence[str], edges: Sequence[Pair]) -> dict[str, int]:
-    """All names in a line: next is what nothing unplaced goes to, and in a loop what the patterns have first."""
+    """Return a topological order of the names; in a loop, the name that comes first in the patterns is next."""
     waiting = dict.fromkeys(names)
     placed: dict[str, int] = {}
     while waiting:

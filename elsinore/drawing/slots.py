@@ -1,4 +1,4 @@
-"""The slots of a layered layout: first their order in each column, then their heights."""
+"""The slots of a layered layout, and the search for their order in each column and their heights."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 AIR = 14
-"""Between two slots of a column."""
+"""Space between two slots of a column."""
 SWEEPS = 8
 
 
@@ -18,15 +18,15 @@ class Slot:
     width: float
     height: float
     anchor: float
-    """How far below its top the edges are that it is connected by."""
+    """Distance of its edges below its top."""
     weight: float = 1
-    """How much it matters that these edges are straight."""
+    """Weight of keeping these edges straight."""
     before: list[Slot] = field(default_factory=list)
     behind: list[Slot] = field(default_factory=list)
     y: float = 0
-    """Of its anchor."""
+    """Height of its anchor."""
     place: int = 0
-    """In its column."""
+    """Index in its column."""
 
     @property
     def top(self) -> float:
@@ -41,7 +41,7 @@ Column = list[Slot]
 
 
 def chained(slots: list[Slot]) -> list[Slot]:
-    """Each the neighbour of the next, along an edge."""
+    """Link the slots of an edge as neighbours, and return them."""
     for left, right in pairwise(slots):
         left.behind.append(right)
         right.before.append(left)
@@ -49,7 +49,7 @@ def chained(slots: list[Slot]) -> list[Slot]:
 
 
 def columns_of(slots: Iterable[Slot]) -> list[Column]:
-    """By rank, the slots of each in an order with few crossings, and at heights near to those of their neighbours."""
+    """Return the slots by rank, ordered for few crossings, at heights near those of their neighbours."""
     by_rank: dict[int, Column] = {}
     for slot in slots:
         by_rank.setdefault(slot.rank, []).append(slot)
@@ -66,7 +66,7 @@ def _number(columns: list[Column]) -> None:
 
 
 def _uncross(columns: list[Column]) -> None:
-    """Order each column by where its neighbours are; the order with the fewest crossings stays."""
+    """Sort each column by its neighbours' places, several times, and keep the order with the fewest crossings."""
     _number(columns)
     best, fewest = [list(column) for column in columns], _crossings(columns)
     for sweep in range(SWEEPS):
@@ -119,7 +119,7 @@ def _wanted(slot: Slot) -> float:
 
 
 def _settle(column: Column, wanted: list[float]) -> None:
-    """The heights with the least squares from the wanted ones that the order allows: pool adjacent violators."""
+    """Set the heights in order that are nearest to the wanted ones, by least squares (pool adjacent violators)."""
     offsets = [0.0]
     for above, below in pairwise(column):
         offsets.append(offsets[-1] + above.height - above.anchor + AIR + below.anchor)

@@ -1,4 +1,4 @@
-"""SVG, as far as boxes, lines and texts go. Elements are a tree, so that no text can break out of its place."""
+"""SVG of boxes, lines and texts, built as an element tree, so that texts are always escaped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WHITE, GRAY = "#ffffff", "#d9d9d9"
 SIZE, SMALL = 13, 11
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML has no way to write."""
+"""Characters that XML cannot represent."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Picture:
 
 
 def group(parent: ET.Element | None = None, x: float = 0, y: float = 0, hint: str | None = None) -> ET.Element:
-    """Elements that move together; a hint is shown where the mouse rests on one of them."""
+    """Return a group of elements that move together; viewers show the hint as a tooltip of each element."""
     made = ET.Element("g") if parent is None else ET.SubElement(parent, "g")
     if x or y:
         made.set("transform", f"translate({_number(x)} {_number(y)})")
@@ -65,7 +65,7 @@ def group(parent: ET.Element | None = None, x: float = 0, y: float = 0, hint: st
 def rectangle(
     parent: ET.Element, box: Box, fill: str = WHITE, round_by: float = 0, dashed: bool = False, line: float = 1.2
 ) -> None:
-    """An outlined box."""
+    """Add an outlined box."""
     made = ET.SubElement(parent, "rect", fill=fill, stroke=INK)
     _numbers(made, x=box.x, y=box.y, width=box.width, height=box.height, rx=round_by)
     _stroke(made, dashed, line)
@@ -81,7 +81,7 @@ def text(
     anchor: Literal["start", "middle", "end"] = "middle",
     bold: bool = False,
 ) -> None:
-    """A line of text; y is its base line."""
+    """Add a line of text; y is its base line."""
     made = ET.SubElement(parent, "text", {"text-anchor": anchor, "fill": fill})
     _numbers(made, x=x, y=y)
     made.set("font-size", _number(size))
@@ -96,7 +96,7 @@ def curve(parent: ET.Element, commands: str, dashed: bool = False, line: float =
 
 
 def arrowhead(parent: ET.Element, x: float, y: float, towards: Literal["left", "right", "down"]) -> None:
-    """With its point at (x, y)."""
+    """Add an arrowhead with its tip at (x, y)."""
     back = {"left": ((8, -4), (8, 4)), "right": ((-8, -4), (-8, 4)), "down": ((-4, -8), (4, -8))}[towards]
     points = [(x, y), *((x + dx, y + dy) for dx, dy in back)]
     ET.SubElement(parent, "polygon", points=" ".join(point(*at) for at in points), fill=INK)
@@ -107,18 +107,18 @@ def point(x: float, y: float) -> str:
 
 
 def width_of(content: str, size: float = SIZE) -> float:
-    """Room enough for a text, whichever of the fonts shows it."""
+    """Return an upper estimate of a text's width in any of the fonts."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in content)
     return size * (0.64 * (len(content) - wide) + 1.1 * wide)
 
 
 def cut(content: str, most: int) -> str:
-    """A text that is no longer than so many letters."""
+    """Shorten a text to at most so many characters, with an ellipsis."""
     return content if len(content) <= most else f"{content[: most - 1]}…"
 
 
 def document(picture: Picture, margin: float = 16) -> str:
-    """A whole SVG file, white behind: notebooks may be dark."""
+    """Return a whole SVG file, with a white background because notebooks may be dark."""
     width, height = _number(picture.width + 2 * margin), _number(picture.height + 2 * margin)
     root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", width=width, height=height)
     root.set("viewBox", f"0 0 {width} {height}")

@@ -1,7 +1,7 @@
-"""A merged query template as a picture (HAMLET, Figure 3).
+"""Drawing a merged query template (HAMLET, Figure 3).
 
-Event types are boxes, double ones where trends end, gray ones where a Kleene sub-pattern can be shared or run alone,
-dashed ones where they are negated. Arrows carry the queries for which they hold.
+Event types are boxes: double where trends end, gray where a Kleene sub-pattern can be shared or run alone, dashed where
+the type is negated. Arrows are labelled with the queries for which they hold.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from elsinore.drawing.words import brief_of
 from elsinore.planner.hamlet.template import Label, Template, Transition
 
 HEIGHT = 38
-"""Of the box of a type with few arrows."""
+"""Height of the box of a type with few arrows."""
 NARROWEST = 64
 LETTERS = 28
-"""A longer name is cut."""
+"""The most characters shown of a name."""
 LOOP = 34
-"""Room above a box for an arrow from it to itself, and its label."""
+"""Space above a box for an arrow from it to itself, and its label."""
 NOTE = 15
-"""A line below a box."""
+"""Height of a line below a box."""
 LINE = 16
-"""A label above its arrow."""
+"""Height of a label above its arrow."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Arrow:
     queries: Label
     label: str
     dashed: bool
-    """Through a negated sub-pattern."""
+    """Whether the arrow passes a negated sub-pattern."""
 
     @property
     def width(self) -> float:
@@ -60,12 +60,12 @@ class Arrow:
 
 @dataclass(frozen=True)
 class TypeBox:
-    """A type with the arrows from it to itself above, and the queries that it starts and ends below."""
+    """The box of a type, with its loops above, and the queries that it starts and ends below."""
 
     name: str
     template: Template
     arrows: tuple[Arrow, ...]
-    """All that come to it or leave it."""
+    """All arrows from or to the type."""
 
     @cached_property
     def loops(self) -> tuple[Arrow, ...]:
@@ -77,7 +77,7 @@ class TypeBox:
 
     @property
     def negated(self) -> bool:
-        """No trend has an event of it: it is there to be negated alone."""
+        """Return whether the type occurs only negated, so that no trend has an event of it."""
         touched = (
             *self.template.starts,
             *self.template.ends,
@@ -96,17 +96,17 @@ class TypeBox:
 
     @property
     def above(self) -> float:
-        """The room for loops."""
+        """Return the space for loops."""
         return LOOP if self.loops else 0
 
     @property
     def tall(self) -> float:
-        """So high that its arrows do not meet it in one place."""
+        """Return the height of the box, which grows with its arrows to keep them apart."""
         return max(HEIGHT, 6 * len(self.arrows))
 
     @property
     def body(self) -> float:
-        """As wide as all loops where they are several."""
+        """Return the width of the box, at least that of all loops if there are several."""
         several = sum(loop.width for loop in self.loops) if len(self.loops) > 1 else 0
         return max(NARROWEST, width_of(self.shown) + 24, several)
 
@@ -117,7 +117,7 @@ class TypeBox:
 
 
 class TemplatePicture:
-    """A template, laid out."""
+    """A laid out template."""
 
     def __init__(self, template: Template) -> None:
         arrows = _arrows(template)

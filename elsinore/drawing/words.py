@@ -1,4 +1,4 @@
-"""Sets of queries in the room that a picture has."""
+"""Short texts for sets of queries, to fit into a picture."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LETTERS = 24
 
 
 def brief_of(names: Sequence[str], everyone: Sequence[str]) -> str:
-    """As `brief`, but all that there are need no list."""
+    """Return `brief(names)`, or "all n queries" where that cannot list all of them."""
     shown = brief(names)
     everybody = "both queries" if len(names) == 2 else f"all {len(names)} queries"
     return everybody if "+" in shown and len(names) == len(everyone) else shown
 
 
 def brief(names: Sequence[str], letters: int = LETTERS) -> str:
-    """The first names, and how many more there are: `q1-q50`, `q1, q3 +12`."""
+    """Return the first names, and the number of further ones: `q1-q50`, `q1, q3 +12`."""
     parts = runs(names)
     shown: list[str] = []
     for part, _ in parts:

@@ -1,4 +1,4 @@
-"""The templates of a plan: one for each share set, and one for each query that runs apart."""
+"""Drawing the templates of a plan: one for each share set, and one for each query that runs apart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEGEND = (
 
 
 def draw_plan(plan: Plan) -> Drawing:
-    """All templates of a plan, share sets first."""
+    """Draw all templates of a plan, share sets first."""
     return stacked([*_sets(plan), *_apart(plan)], LEGEND)
 
 

@@ -1,4 +1,4 @@
-"""Spark and Ray, the real ones, started once for all tests here."""
+"""A session with the real Spark and Ray, started once for all tests of this folder."""
 
 from __future__ import annotations
 

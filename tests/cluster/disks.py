@@ -1,4 +1,4 @@
-"""Disks that are full."""
+"""Small and full disks for tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PIECE = 4096
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """In place of a folder, until the end of the block."""
+    """Mount a small disk over a folder while the block runs."""
     folder.mkdir(exist_ok=True)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "none", folder], check=False).returncode:
         pytest.skip("a small disk can be had by root alone")

@@ -1,4 +1,4 @@
-"""Processes with a Ray and a Spark of their own, and all that they begin."""
+"""Driver processes with a Ray and a Spark of their own, and their descendants."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from time import monotonic, sleep
 from types import TracebackType
 
 MARK = "ELSINORE_TEST_DRIVER"
-"""In the environment of a driver, and so in that of whatever it begins, whoever becomes the parent of that."""
+"""Environment variable that marks a driver and all processes that descend from it, even after reparenting."""
 
 SECONDS = 120
-"""In which a busy machine has started Ray and Spark, and done what is little."""
+"""Time in which a busy machine can start Ray and Spark, and do a small task."""
 
 
 class Driver:
-    """Python with these arguments, until the end of the `with` block; and then nothing is left of it."""
+    """A Python process with these arguments; the end of the `with` block kills it and all its descendants."""
 
     def __init__(self, *arguments: str | Path, **settings: str) -> None:
         self.mark = uuid.uuid4().hex
@@ -36,15 +36,15 @@ class Driver:
         )
 
     def said(self) -> str:
-        """To stderr."""
+        """Return the driver's stderr so far."""
         self._said.seek(0)
         return self._said.read()
 
     def alive(self) -> Mapping[int, str]:
-        """The arguments of the driver, and of all that it began, as long as they run."""
+        """Return the command lines of the driver and its descendants that are running, by process id."""
         wanted = f"{MARK}={self.mark}".encode()
         found = {int(path.name): path for path in Path("/proc").iterdir() if path.name.isdigit()}
-        # Who has ended, and has not been asked how, has no environment any more.
+        # A zombie process has no environment.
         return {pid: _read(path / "cmdline") for pid, path in found.items() if wanted in _raw(path / "environ")}
 
     def until(self, what: Callable[[], bool], seconds: float = SECONDS) -> None:
@@ -55,16 +55,16 @@ class Driver:
             sleep(0.1)
 
     def interrupt(self, when: str) -> None:
-        """As terminals and notebooks do it: all at once, as soon as there is a process with this in its arguments."""
+        """Send SIGINT to the process group, like a terminal, once a process has `when` in its command line."""
         self.until(lambda: any(when in arguments for arguments in self.alive().values()))
         os.killpg(self.process.pid, signal.SIGINT)
 
     def end(self, seconds: float = SECONDS) -> int:
-        """Wait for it; its exit code."""
+        """Wait for the driver to end, and return its exit code."""
         return self.process.wait(seconds)
 
     def until_nothing_is_left(self) -> None:
-        """All processes that a driver began end with it."""
+        """Wait until all descendants of the driver have ended."""
         end = monotonic() + SECONDS
         while left := self.alive():
             assert monotonic() < end, left

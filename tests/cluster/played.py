@@ -1,4 +1,4 @@
-"""Ray in this process alone: calls run at once, and fail when a test says so."""
+"""A fake of Ray in this process: calls run synchronously, and fail by a test's script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Fate = Literal["lost", "unanswered", "twice", "dies", "dies after", "out of memo
 FATES: tuple[Fate, ...] = get_args(Fate)
 
 Script = Callable[[str, "Handle"], Fate | None]
-"""What becomes of the next call of a method of an actor."""
+"""Returns the fate of the next call of a method of an actor, None for success."""
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Method:
 
 @dataclass
 class Handle:
-    """An actor as its driver sees it."""
+    """A handle to an actor."""
 
     ray: Played
     actor: Any
@@ -89,7 +89,7 @@ def all_well(_method: str, _actor: Handle) -> Fate | None:
 
 @dataclass
 class Played:
-    """Stands for the module `ray`, and for the pool that hires actors."""
+    """A fake of the module `ray`, and of the pool that hires actors."""
 
     script: Script = all_well
     calls: int = 0
@@ -117,7 +117,7 @@ class Played:
 
 
 def first(method: str, fates: Iterator[Fate] | list[Fate], place: int | None = None) -> Script:
-    """Return a script by which these calls of a method fail, one after another, and then none."""
+    """Return a script that gives the next calls of a method these fates, one after another, and then success."""
     left = iter(fates)
 
     def script(name: str, handle: Handle) -> Fate | None:

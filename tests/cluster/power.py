@@ -1,4 +1,4 @@
-"""What a loss of power leaves of a folder: what was not synced may be there, be empty, or be missing."""
+"""Simulation of a loss of power: a file that was not synced may be whole, empty or missing afterwards."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ import pytest
 WHOLE, EMPTY, MISSING = "whole", "empty", "missing"
 
 Choice = Callable[[str], str]
-"""What becomes of a file that was not synced, by its path below the folder."""
+"""Returns the state in which the loss leaves an unsynced file, by its path below the folder."""
 
 
 @dataclass
 class Disk:
-    """Knows what was synced below a folder since it was watched; all that was there before is on the disk."""
+    """The synced files and folders below a watched folder; all that existed at the start count as synced."""
 
     folder: Path
     contents: dict[int, bytes] = field(default_factory=dict)
-    """Of files, by inode."""
+    """Synced contents of files, by inode."""
     names: dict[int, dict[str, int]] = field(default_factory=dict)
-    """Of folders, by inode: the inodes of what is in them."""
+    """Synced entries of folders, by inode: the name and inode of each entry."""
 
     def note(self, path: Path) -> None:
-        """It was synced now."""
+        """Record that a file or folder was synced."""
         if path.is_dir():
             self.names[path.stat().st_ino] = {one.name: one.stat().st_ino for one in path.iterdir()}
         else:
@@ -40,11 +40,11 @@ class Disk:
             self.note(path)
 
     def unsynced(self) -> list[str]:
-        """Return the paths of files that a loss of power may change, or take away."""
+        """Return the paths of files that a loss of power may change or remove."""
         return [str(path.relative_to(self.folder)) for path in self._files(self.folder) if not self._is_safe(path)]
 
     def left(self, to: Path, choose: Choice) -> None:
-        """Copy what a loss of power leaves, where this becomes of what was not synced."""
+        """Copy the state after a loss of power to a folder; `choose` gives the fate of each unsynced file."""
         for path in self._files(self.folder):
             name = str(path.relative_to(self.folder))
             state = WHOLE if self._is_safe(path) else choose(name)
@@ -58,7 +58,7 @@ class Disk:
         return (path for path in sorted(folder.rglob("*")) if path.is_file())
 
     def _is_safe(self, path: Path) -> bool:
-        """Is its content on the disk, and its name, and those of all folders that it is in?"""
+        """Return whether the content of a file is synced, and its name, and the names of all its parent folders."""
         if self.contents.get(path.stat().st_ino) != path.read_bytes():
             return False
         inner = [path, *(one for one in path.parents if self.folder in one.parents)]
@@ -67,7 +67,7 @@ class Disk:
 
 @contextmanager
 def watched(folder: Path) -> Iterator[Disk]:
-    """Note what this process syncs below a folder, until the end of the block."""
+    """Record each fsync of this process below a folder while the block runs."""
     disk, fsync = Disk(folder.resolve()), os.fsync
     disk.note_all()
 
@@ -83,7 +83,7 @@ def watched(folder: Path) -> Iterator[Disk]:
 
 
 def empty_image(path: Path) -> None:
-    """A file system in a file: a copy of the file is what a loss of power leaves."""
+    """Create a file system in a file; a copy of this file is the state after a loss of power."""
     with path.open("wb") as file:
         file.truncate(64 << 20)
     if shutil.which("mkfs.ext4") is None or subprocess.run(["mkfs.ext4", "-q", path], check=False).returncode:

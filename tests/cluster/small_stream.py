@@ -1,4 +1,4 @@
-"""A small stream, driven as `Live` drives one but for Spark: on played actors, or on real ones."""
+"""A small stream without Spark, driven as by `Live`, on played actors or on real ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TERMS = Terms("stream", WORKLOAD, "cogra", "exact", CLOCK, Ranges.even(GROUPS, P
 
 
 def events(number: int) -> bytes:
-    """Return the block of a batch: each of two groups of partitions has an A and a B in it."""
+    """Return the block of a batch, with an A and a B in each of two key groups."""
     times = [4 * number + step for step in range(4)]
     kinds = pa.array([0, 0, 1, 1], pa.int16())
     groups = pa.array([0, 7, 0, 7], pa.int32())
@@ -40,14 +40,14 @@ def events(number: int) -> bytes:
 
 
 def told(path: Path) -> tuple[dict[int, Counter[str]], int]:
-    """Return what `Stream.tell` wrote."""
+    """Read the rows and the number of failures that `Stream.tell` wrote."""
     found = json.loads(path.read_text())
     return {int(number): Counter(rows) for number, rows in found["rows"].items()}, found["failures"]
 
 
 @dataclass
 class Stream:
-    """Begun, or begun again, from a checkpoint."""
+    """A stream that starts or resumes from a checkpoint."""
 
     pool: Any
     folder: Path
@@ -93,7 +93,7 @@ class Stream:
         return Done(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
 
     def step(self) -> bool:
-        """Take a batch; return whether it ended with a snapshot that every place has saved."""
+        """Process a batch; return whether it ended with a snapshot that every place has saved."""
         done, parts = self.given()
         self.era.put_whole(done)
         self.write(TERMS, done.number, parts)
@@ -113,12 +113,12 @@ class Stream:
         return self
 
     def again(self) -> Stream:
-        """Begin again with the same checkpoint, in another process so to say."""
+        """Stop, and return a stream that resumes from the same checkpoint, as another process would."""
         self.stop()
         return Stream(self.pool, self.folder, self.restarts, self.rows, self.heard)
 
     def tell(self, path: Path) -> None:
-        """Write the rows, and how many failures were survived, for another process to read."""
+        """Write the rows, and the number of survived failures, for another process to read."""
         rows = {number: dict(found) for number, found in self.rows.items()}
         path.write_text(json.dumps({"rows": rows, "failures": len(self.crew.failures.failures)}))
 
@@ -127,7 +127,7 @@ class Stream:
 
 
 def undisturbed(folder: Path) -> dict[int, Counter[str]]:
-    """Return the rows by batch where nothing fails."""
+    """Return the rows by batch of a run without failures."""
     with pytest.MonkeyPatch.context() as patched:
         stream = Stream(play(patched), folder)
         stream.until(BATCHES)

@@ -1,4 +1,4 @@
-"""Logs as Spark writes them for a folder of files, and what it makes of them when it begins."""
+"""Imitations of the logs that Spark writes for a folder of files, and of Spark's start from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zlib import crc32
 STREAM = "76ef570e-510a-42da-810b-1d22bedfff6a"
 
 EVERY = 10
-"""Steps after which Spark writes all files anew."""
+"""Steps after which Spark writes a compact log of all files."""
 
 
 def sums_of(content: bytes) -> bytes:
@@ -24,7 +24,7 @@ def sums_beside(path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Written:
-    """A log in which each batch has one step of one file."""
+    """A log in which each batch has one step with one file."""
 
     folder: Path
 
@@ -50,7 +50,7 @@ class Written:
         return self.write(f"commits/{number}", "v1", '{"nextBatchWatermarkMs":0}')
 
     def done(self, last: int) -> None:
-        """What there is when this batch is done, and Spark has not been told."""
+        """Write the log as it is when this batch is done, but not yet committed by Spark."""
         self.begin()
         for number in range(last + 1):
             self.step(number)
@@ -63,9 +63,9 @@ class Written:
 
 
 def goes_on(folder: Path, done: int) -> list[int]:
-    """Return the files that Spark has still to take, of those that its log has, as it finds out when it begins.
+    """Return the files in Spark's log that it has still to process, as Spark determines them at its start.
 
-    Where Spark would raise something instead, this does.
+    Fail where Spark would fail.
     """
     for sums in folder.rglob(".*.crc"):
         assert sums.with_name(sums.name[1:].removesuffix(".crc")).exists(), sums

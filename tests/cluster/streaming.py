@@ -1,4 +1,4 @@
-"""What tests of live streams have in common: a folder that grows, and what has to come of it."""
+"""Helpers for tests of live streams: a folder that grows, and the rows that are expected."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Row = tuple[tuple[str, Any], ...]
 
 @dataclass
 class Growing:
-    """Events that come into a folder piece by piece, each file there as a whole at once."""
+    """A stream of events that arrives in a folder piece by piece, each file by an atomic rename."""
 
     folder: Path
     events: pa.Table
@@ -36,7 +36,7 @@ class Growing:
             self.put += 1
 
     def end(self) -> None:
-        """What is left, and an event so late that all windows are over."""
+        """Write the remaining events, and one at a time so late that all windows close."""
         self.more(self.pieces - self.put)
         last = pa.table({"type": ["End"], "time": [10**9]})
         whole = pa.concat_tables([self.events.slice(0, 0), last], promote_options="permissive")
@@ -46,20 +46,20 @@ class Growing:
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = self.folder / f".{name}"
         pq.write_table(events, draft)
-        # Spark takes files by their age.
+        # Spark reads files in order of their modification time.
         self.written += 1
         os.utime(draft, (self.begun + self.written, self.begun + self.written))
         draft.rename(self.folder / f"{name}.parquet")
 
 
 def answered(folder: Path) -> Counter[Row]:
-    """All rows of a folder of JSON lines, each as often as it is there."""
+    """Return all rows in a folder of JSON lines, with their numbers of occurrences."""
     lines = (line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text().splitlines())
     return Counter(row_of(json.loads(line)) for line in lines)
 
 
 def answers_alone(workload: str, events: Any) -> Counter[Row]:
-    """The rows of one process over events that have an end."""
+    """Return the rows of a local run over all events."""
     return Counter(map(row_of, elsinore.run(workload, events, engine="local").rows()))
 
 

@@ -1,4 +1,4 @@
-"""Whole nodes of a Ray cluster are lost while a stream runs: the rows are those of an undisturbed run."""
+"""Losing nodes of a Ray cluster while a stream runs does not change the rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPTIONS = {
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Two nodes where the work is, and a head that has none of it but RayDP's master."""
+    """Start two worker nodes, and a head node that runs nothing but RayDP's master."""
     prepare_java()
     begun = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
     for _ in range(2):
@@ -84,7 +84,7 @@ nodes.shutdown()
 
 
 def test_actors_that_go_with_their_node_are_not_missed(tmp_path: Path) -> None:
-    """Without Spark, whose own patience with lost nodes takes a minute."""
+    """This test runs without Spark, which waits a minute for lost nodes."""
     with Driver("-c", ON_NODES, tmp_path / "checkpoint", tmp_path / "found") as driver:
         assert driver.end() == 0, driver.said()
     rows, failures = told(tmp_path / "found")

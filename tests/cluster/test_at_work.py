@@ -1,4 +1,4 @@
-"""A job whose appends are many: what Spark remembers of them does not grow for ever, and none is taken twice."""
+"""A job with many appends: Spark's log of them stays bounded, and no append is processed twice."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_what_spark_remembers_is_bounded(
 ) -> None:
     monkeypatch.setattr(at_work, "LONG", 500)
     append(job, settings, 0, keyed=True)
-    # As of one who died before he had remembered the key: the same append will come again.
+    # This is the state after a crash before the key was recorded: the client retries the append.
     [marker] = job.keys.glob("*/*")
     marker.unlink()
     for number in range(1, APPENDS):

@@ -9,7 +9,7 @@ from elsinore.errors import FailedError
 
 
 class Time:
-    """A clock that goes on when a test says so."""
+    """A clock that a test advances."""
 
     now = 0.0
 

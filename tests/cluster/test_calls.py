@@ -1,4 +1,4 @@
-"""Calls between processes of Ray are lost, or their answers are, or they are run twice: the rows are the same."""
+"""Lost calls, lost replies and repeated calls between processes of Ray do not change the rows."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ __all__ = ["alone", "expected", "growing", "rides"]
 pytestmark = pytest.mark.long
 
 CALL = "CoreWorkerService.grpc_client.PushTask"
-"""How a process asks an actor to do something."""
+"""The RPC by which a process calls an actor."""
 
 HOW = {
     "calls lost": {"req_failure_prob": 20, "resp_failure_prob": 0, "in_flight_failure_prob": 0},
     "answers lost": {"req_failure_prob": 0, "resp_failure_prob": 20, "in_flight_failure_prob": 0},
     "run twice": {"req_failure_prob": 0, "resp_failure_prob": 0, "in_flight_failure_prob": 20},
 }
-"""In how many of a hundred calls; whoever thinks that a call has failed makes it again."""
+"""Percentages of calls that fail in each way; the caller repeats a call that seems to have failed."""
 
 
 ELSEWHERE = "127.0.0.2"
-"""Only calls to this node fail: those of RayDP, when Spark starts, are to the head."""
+"""Address of the node to which calls fail; RayDP's calls at the start of Spark go to the head node."""
 
 
 @pytest.fixture
@@ -81,13 +81,13 @@ def test_calls_that_fail_are_not_missed(
     tmp_path: Path, growing: Growing, expected: Any, cluster: Cluster, how: str
 ) -> None:
     with run(tmp_path, growing, cluster, HOW[how], restarts=50) as driver:
-        # Ray takes its time to find out that a call was lost.
+        # Ray takes long to detect that a call was lost.
         assert driver.end(5 * SECONDS) == 0, driver.said()
     assert answered(tmp_path) == expected
 
 
 def test_calls_do_fail(tmp_path: Path, growing: Growing, cluster: Cluster) -> None:
-    """Where nothing may fail, the same run is given up."""
+    """Without restarts, the same run fails."""
     with run(tmp_path, growing, cluster, HOW["answers lost"], restarts=0) as driver:
         assert driver.end() == 1
         assert "once too often" in driver.said()

@@ -1,4 +1,4 @@
-"""A change of queries is made, whenever it is asked for."""
+"""A change of queries is applied, whenever it is requested."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from elsinore.cluster.stream.live import Asked, Live
 
 
 class Begun(Live):
-    """A stream whose Spark was lost: it is begun anew when `go` is set, and all else is left out."""
+    """A stream that has lost Spark and restarts it when `go` is set, without all other parts."""
 
     def __init__(self) -> None:
         self.asked = Asked("before", "auto", "exact", Fraction(0))

@@ -1,4 +1,4 @@
-"""The documents of a checkpoint: one of another version is refused before anything is done with it."""
+"""A document of a checkpoint that another version wrote is refused before its use."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAY_OUT = f"this is Elsinore {__version__}, which reads format {FORMAT}: begin a
 
 
 def checkpoint(folder: Path, **others: Any) -> Path:
-    """Begin a checkpoint with an era whose duty is not quite what this version writes."""
+    """Create a checkpoint whose era has a duty that differs from what this version writes."""
     begun = Checkpoint(str(folder))
     era = begun.next_era()
     era.begin(terms().document())
@@ -45,7 +45,7 @@ def test_an_era_says_which_version_wrote_it(tmp_path: Path) -> None:
     ],
 )
 def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path, others: dict[str, Any], said: str) -> None:
-    """Before its states are looked at: the duty of an era speaks for everything in it."""
+    """The refusal comes before the states are read: the format in an era's duty holds for the whole era."""
     with pytest.raises(InputError) as found:
         status(str(checkpoint(tmp_path, **others)))
     assert said in str(found.value)

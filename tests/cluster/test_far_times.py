@@ -1,4 +1,4 @@
-"""Times beyond the calendar, and before Spark's own: dead or counted as in one process."""
+"""Times beyond Python's calendar, and before Spark's, are dead letters or counted as in a local run."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ COUNTED = "RETURN COUNT(*) PATTERN A+ WITHIN 1 hour SLIDE 1 hour"
 
 
 def events(unit: str, far: list[int]) -> pa.Table:
-    """Nine events, of which five are dead."""
+    """Return nine events, of which five are dead."""
     factor = PER_SECOND[unit]
-    early = -5_000_000_000 * factor  # of 1811, where Spark wants to know whose calendar it is
+    early = -5_000_000_000 * factor  # in 1811: Spark asks for the calendar of such Parquet times
     times = [0, LAST_SECOND * factor, FIRST_SECOND * factor, early, (LAST_SECOND + 1) * factor]
     times += [FIRST_SECOND * factor - 1, *far]
     return pa.table({"type": ["A"] * 9, "time": pa.array([*times, None], pa.timestamp(unit, "UTC"))})

@@ -1,4 +1,4 @@
-"""Whoever dies while a stream runs: the rows are those of an undisturbed run, and none is written twice."""
+"""The death of any process while a stream runs does not change the rows, and no row is written twice."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("running")
 
 
 def pid_of(name: str) -> int:
-    """Of an actor that lives, by its class, or how its name begins."""
+    """Return the process id of a live actor, by its class or by a prefix of its name."""
     return pids_of(name)[0]
 
 
@@ -50,7 +50,7 @@ def pids_of(name: str) -> list[int]:
 
 
 def kill(live: elsinore.LiveStream, name: str) -> None:
-    """Who died a moment ago may not be back yet."""
+    """Kill an actor, after waiting for its restart if it died a moment ago."""
     until(live, lambda: bool(pids_of(name)), 100)
     os.kill(pid_of(name), signal.SIGKILL)
 
@@ -80,7 +80,7 @@ def kill_master() -> None:
 
 
 def kill_executor_for_good() -> None:
-    """As is one that dies while it comes back from the death before."""
+    """Kill an executor without a restart, like one that dies while it restarts."""
     ray.kill(ray.get_actor("raydp-executor-0"), no_restart=True)
 
 
@@ -91,7 +91,7 @@ def test_an_executor_that_never_comes_back_is_not_missed(
     fetched = Blocks.reference
 
     def killed_before(blocks: Blocks, partition: int) -> Any:
-        """What Spark has computed is lost before it is fetched."""
+        """Kill before the first fetch, so that Spark's result is lost."""
         if victims:
             victims.pop()()
         return fetched(blocks, partition)
@@ -150,7 +150,7 @@ CALL = "CoreWorkerService.grpc_client.PushTask"
 """How a process asks an actor to do something."""
 
 IN_TURN = {"num_failures": 8, "req_failure_prob": 15, "resp_failure_prob": 15, "in_flight_failure_prob": 15}
-"""Of a hundred calls so many are lost, so many replies are, and so many calls are run twice; eight of them in all."""
+"""Percentages of lost calls, of lost replies and of calls that run twice; eight failures in all."""
 
 ON_REAL_ACTORS = """
 import sys
@@ -172,7 +172,7 @@ stream.tell(Path(found))
 
 
 def test_calls_that_ray_loses_or_runs_twice_are_not_missed(tmp_path: Path, running: Session) -> None:
-    """Another process uses the same Ray. Its own calls fail, not those of Spark: it has none."""
+    """A second process without Spark uses the same Ray, and only its calls fail."""
     address = ray.get_runtime_context().gcs_address
     command = ["-c", ON_REAL_ACTORS, address, tmp_path / "checkpoint", tmp_path / "found"]
     with Driver(*command, RAY_testing_rpc_failure=json.dumps({CALL: IN_TURN})) as driver:
@@ -183,7 +183,7 @@ def test_calls_that_ray_loses_or_runs_twice_are_not_missed(tmp_path: Path, runni
 
 
 class MortalInSave(GraphActor):
-    """The first actor to save after batch 4 dies when its state is on disk, but nobody knows."""
+    """A graph actor; the first to save after batch 4 dies when its state is on disk, before it replies."""
 
     def save(self, number: int) -> bytes:
         state = super().save(number)
@@ -198,7 +198,7 @@ class MortalInSave(GraphActor):
 def test_kills_at_the_worst_moments_are_not_missed(
     tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before a batch is taken, while another actor is replaced, in a save, between the two records of a batch."""
+    """Kills happen before a batch is sent, during a replacement, in a save, and between a batch's two records."""
     send, replace_, put_whole = Crew.send, Crew._replace, Era.put_whole
     killed: list[str] = []
 
@@ -251,7 +251,7 @@ def test_a_stream_whose_saves_were_lost_begins_again(
 
 
 class Forgetful(GraphActor):
-    """Of the snapshots after batches 4, 6 and 8 each misses the state of a place, the one or the other by turns."""
+    """A graph actor that fails to save: the snapshots after batches 4, 6 and 8 each lack the state of one place."""
 
     def save(self, number: int) -> bytes:
         if number >= 4 and number % 4 // 2 == self.place:
@@ -260,7 +260,7 @@ class Forgetful(GraphActor):
 
 
 MOMENTS = ("events/*/0", "events/*/whole", "done/*")
-"""Files of an era that appear in the course of a batch."""
+"""Files of an era that are created in the course of a batch."""
 
 
 @pytest.mark.long

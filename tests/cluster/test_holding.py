@@ -1,4 +1,4 @@
-"""A lock that one process has, and a look at it by another."""
+"""A lock held by one process, and its inspection by another."""
 
 from __future__ import annotations
 

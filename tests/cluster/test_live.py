@@ -1,4 +1,4 @@
-"""Live streams: the rows are those of a stream that has an end, whoever dies, stops, or comes back."""
+"""Live streams write the rows of a run over the whole stream, whatever processes die, stop or restart."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_every_event_is_accounted_for(tmp_path: Path) -> None:
         ("it has no type (column 'type')", True),
         ("it cannot be read", True),
     ]
-    # The window (90, 100) has no B, and that of 100 has A, B.
+    # The window from 90 has no B, and the window from 100 has A, B.
     assert answered(tmp_path / "rows.jsonl") == Counter(
         [(("COUNT(*)", 1), ("k", 1), ("query", "q1"), ("window_end", 110), ("window_start", 100))]
     )
@@ -196,7 +196,7 @@ def test_java_keeps_nothing_of_a_batch_for_python(tmp_path: Path, running: Sessi
     (tmp_path / "in").mkdir()
     workload = "RETURN k, COUNT(*) PATTERN A+ GROUP-BY k WITHIN 2 seconds SLIDE 2 seconds"
     kept = Kept(running)
-    # Who looks for cycles finds all that nobody has, but nobody knows when.
+    # The garbage collector would release the objects too, but at an unknown time.
     gc.disable()
     try:
         batches = 1
@@ -214,7 +214,7 @@ def test_java_keeps_nothing_of_a_batch_for_python(tmp_path: Path, running: Sessi
 
 
 class Kept:
-    """What Java keeps for Python of the events of batches, by the names that it gave it."""
+    """Returns the names of Java objects with events of batches that Py4J keeps alive for Python."""
 
     def __init__(self, running: Session) -> None:
         gateway = running.spark.sparkContext._gateway
@@ -226,7 +226,7 @@ class Kept:
         for name in names:
             if name not in self.kinds and (one := self.bindings.get(name)) is not None:
                 self.kinds[name] = one.getClass().getSimpleName()
-                # To ask for it has given it another name.
+                # Requesting the object has registered it under another name.
                 self.kinds[one._get_object_id()] = ""
         heavy = ("Dataset", "DataFrameWriter", "QueryExecution", "RecoverableRDDInfo")
         return {name for name in names if self.kinds.get(name) in heavy}
@@ -252,7 +252,7 @@ def test_a_file_that_cannot_be_read_is_set_aside(tmp_path: Path, growing: Growin
 
 
 class Failing:
-    """A sink that fails so many times, each time it is given a batch for the first time."""
+    """A sink that fails on the first `times` attempts to write each batch."""
 
     def __init__(self, times: int) -> None:
         self.times = times

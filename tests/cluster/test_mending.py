@@ -1,4 +1,4 @@
-"""Whatever a loss of power leaves of Spark's log, Spark goes on with it; and with no other log than its own."""
+"""Spark resumes with its log after any loss of power, and with no other log than its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATES = (WHOLE, EMPTY, MISSING)
 
 
 def beyond(log: Written, done: int) -> list[Path]:
-    """What Spark writes between the end of a batch and the call for the next one; nothing of it is synced yet."""
+    """Write what Spark writes between two batches, and return the paths; none of these files is synced yet."""
     begun = [log.commit(done)] if done >= 0 else [log.begin()]
     return [*begun, log.step(done + 1), log.offsets(done + 1)]
 
@@ -39,7 +39,7 @@ def become(path: Path, state: str) -> None:
 
 @dataclass
 class Left:
-    """A log of which a loss of power leaves one thing after another."""
+    """A log on which one loss of power after another is tried."""
 
     log: Written
     unsynced: list[Path]
@@ -49,7 +49,7 @@ class Left:
         self.before = {path: path.read_bytes() for path in self.log.folder.rglob("*") if path.is_file()}
 
     def again(self, contents: dict[Path, bytes | None]) -> None:
-        """As it was before, but for these files."""
+        """Restore the log, except for these files."""
         for path, content in {**self.before, **contents}.items():
             if content is None:
                 path.unlink(missing_ok=True)
@@ -122,11 +122,11 @@ UNFIT: dict[str, Callable[[Written], object]] = {
     "sources/0/5 is missing or damaged": lambda log: (log.folder / "sources/0/5").write_bytes(b"v1"),
     "sources/0/2 is missing or damaged": lambda log: lose(log, "sources/0/2"),
 }
-"""What may have happened to a log after batch 5, by what is said of it."""
+"""Defects of a log after batch 5, by the message about each."""
 
 
 def checkpoint(folder: Path, stream: str = STREAM) -> Written:
-    """After six batches."""
+    """Create a checkpoint after six batches."""
     found = Checkpoint(str(folder))
     era = found.next_era()
     era.begin({})
@@ -199,7 +199,7 @@ def test_a_process_may_be_killed_between_two_copies(tmp_path: Path, monkeypatch:
                 kept = True
             except KilledError:
                 killed_at += 1
-        # Without being mended it is good, too.
+        # The log is good even without being mended.
         there = SparkLog(vault)
         assert goes_on(there.folder, done) in ([], [done + 1])
         there.begin(done, STREAM)

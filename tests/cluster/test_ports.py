@@ -1,4 +1,4 @@
-"""What a session listens at asks for a token or a secret: other users of the machine cannot command it."""
+"""All ports of a session require a token or a secret, so that other users of the machine cannot command it."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from elsinore.connectors.spark.handover import Blocks
 from tests.cluster.test_faults import pid_of
 
 COMMAND = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"
-"""What a Py4J gateway without a token answers with !y, and then a name."""
+"""A command that a Py4J gateway without a token answers with !y and a name."""
 
 NOBODY = 65534
 
 RPC_REQUEST, RPC_FAILURE = 3, 5
-"""Types of Spark's messages."""
+"""Types of Spark's RPC messages."""
 
 SECONDS = 5
 
@@ -38,7 +38,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /pro
 
 
 def processes() -> list[int]:
-    """This process, and all that it has started."""
+    """Return the ids of this process and of all its descendants."""
     parents: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -60,7 +60,7 @@ def command(process: int) -> str:
 
 
 def listening(process: int) -> Iterator[int]:
-    """The ports that a process listens at."""
+    """Yield the ports at which a process listens."""
     try:
         links = [str(path.readlink()) for path in Path(f"/proc/{process}/fd").iterdir()]
     except OSError:
@@ -84,14 +84,14 @@ def answer(port: int, sent: bytes) -> bytes:
 
 
 def answers(ports: Iterable[int], sent: bytes) -> dict[int, bytes]:
-    """What each port answers; those that say nothing are waited for at the same time."""
+    """Return the reply of each port; wait for silent ones in parallel."""
     found = list(ports)
     with ThreadPoolExecutor(64) as threads:
         return dict(zip(found, threads.map(lambda port: answer(port, sent), found), strict=True))
 
 
 def ports_of(what: str) -> dict[int, int]:
-    """The ports of the processes that were started with these words, and the process of each."""
+    """Return the ports of the processes with this text in their command line, with the process of each."""
     return {port: one for one in processes() if what in command(one) for port in listening(one)}
 
 
@@ -126,7 +126,7 @@ def test_another_user_is_refused(running: Session) -> None:
 
 
 def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
-    """Without one Spark deserializes whatever it is sent."""
+    """Without a secret, Spark deserializes any request."""
     blocks = Blocks(running.spark.range(100).toDF("id"))
     assert sum(len(ray.get(blocks.reference(one))) for one in range(len(blocks))) > 0
     blocks.close()

@@ -1,4 +1,4 @@
-"""The power goes while a live stream is at work: what was not synced is gone afterwards, and no row changes."""
+"""A loss of power while a live stream runs, which loses all unsynced files, does not change the rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ POINTS: dict[str, tuple[type, str]] = {
 
 @contextmanager
 def called(point: str, then: Callable[[], object]) -> Iterator[None]:
-    """`then` is called before the first one, and behind the others."""
+    """Call `then` before each call of the method `_take`, or after each call of another point's method."""
     kind, name = POINTS[point]
     method = getattr(kind, name)
 
@@ -51,12 +51,12 @@ def called(point: str, then: Callable[[], object]) -> Iterator[None]:
 
 
 def of_the_driver(state: Callable[[], str]) -> Choice:
-    """Actors sync what they write, in processes of their own."""
+    """Return a choice that keeps the files that actors write, because they sync these in processes of their own."""
     return lambda name: WHOLE if name.startswith(("checkpoint/eras/", "checkpoint/lock")) else state()
 
 
 def lose_power(tmp_path: Path, growing: Growing, point: str, state: Callable[[], str]) -> None:
-    """A stream takes two batches and more; then the machine is as it was left at this point of the last one."""
+    """Run a stream for two batches or more; then restore the disk from this point of the last batch."""
     machine, left = tmp_path / "machine", tmp_path / "left"
     machine.mkdir(exist_ok=True)
     growing.more()
@@ -104,7 +104,7 @@ def test_no_row_is_lost_whenever_the_power_goes(tmp_path: Path, growing: Growing
 
 @pytest.mark.long
 def test_no_row_is_lost_on_a_disk_whose_power_goes(tmp_path: Path, growing: Growing, expected: Any) -> None:
-    """Of a real file system all that is left is what its device holds."""
+    """A loss of power leaves only what the device of a real file system holds."""
     image, left, machine = tmp_path / "image", tmp_path / "left", tmp_path / "machine"
     empty_image(image)
     growing.more()

@@ -1,4 +1,4 @@
-"""What holds events and states is this user's alone, whatever its umask is."""
+"""Only this user can read the files of events and states, whatever the umask is."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def careless() -> Iterator[None]:
 
 
 def modes(folder: Path) -> dict[str, int]:
-    """What is below a folder that others may enter, and how they may use it."""
+    """Return the permissions of other users on all files below a folder that they could reach."""
     found = {}
     for path in folder.iterdir():
         mode = stat.S_IMODE(path.stat().st_mode)

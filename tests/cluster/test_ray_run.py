@@ -1,4 +1,4 @@
-"""On Spark and Ray the rows are those of one process, however the stream is dealt out, and whoever dies."""
+"""A run on Spark and Ray gives the rows of a local run, however the stream is split, and whatever dies."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_rows_are_those_of_all_vectors(case: dict[str, Any]) -> None:
 
 
 def of_vectors(case: dict[str, Any]) -> None:
-    """Check that rows are those of the vectors, in the order in which one process has them."""
+    """Check that the rows are those of the vectors, in the order of a local run."""
     rows = elsinore.run(case["workload"], case["events"], engine="ray").rows()
     assert differences(case["expected"], rows, "exact") == []
     assert f"{len(rows)}:{frozen.digest(rows, 'exact')}" == frozen.frozen()[name(case), "exact", "auto"]
@@ -121,7 +121,7 @@ def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: i
 
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_long_stream_is_cut_in_slices(tmp_path: Path, rides: Path, ordered: bool) -> None:
-    """As Spark reads it where it is in order of time; else Spark brings it in order."""
+    """The slices group Spark's partitions if these are in order of time; otherwise they are cut by time."""
     events = pq.read_table(rides)
     if not ordered:
         events = events.take(np.random.default_rng(1).permutation(len(events)))
@@ -209,7 +209,7 @@ def test_the_optimizer_actor_is_asked_and_not_missed(rides: Path, running: Sessi
 
 
 class Hesitant(OptimizerActor):
-    """It answers, but too late."""
+    """An optimizer that replies too late."""
 
     def decide(self, asked: bytes) -> bytes:
         sleep(2 * PATIENCE)

@@ -1,4 +1,4 @@
-"""Batches whose files Spark cannot read: what is set aside, what is tried again, and when that ends. No Spark here."""
+"""Batches with files that Spark cannot read: what is set aside, what is retried, and how often. Without Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STREAM: Any = SimpleNamespace(frame=SimpleNamespace(sparkSession=None, schema=No
 
 
 class JavaError(Py4JJavaError):  # type: ignore[misc]
-    """What Spark said, without Spark."""
+    """An imitation of Spark's exception."""
 
     def __init__(self, text: str) -> None:
         Exception.__init__(self, text)
@@ -49,7 +49,7 @@ def files(tmp_path: Path, pauses: list[float]) -> Reading:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch) -> dict[str, JavaError]:
-    """By name, files that Spark cannot read by themselves."""
+    """Return a dict of the files that Spark fails to read even alone, with its exceptions, for tests to fill."""
     found: dict[str, JavaError] = {}
 
     def read(_: object, path: Path, __: object) -> None:
@@ -62,7 +62,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> dict[str, JavaError]:
 
 @pytest.fixture
 def batch(tmp_path: Path) -> list[Path]:
-    """The files of Spark's batch 3, all of them whole."""
+    """Create the files of Spark's batch 3, all of them intact, and its log."""
     folder, log = tmp_path / "in", tmp_path / "spark"
     folder.mkdir()
     paths = [folder / f"{number} ü.parquet" for number in range(3)]

@@ -1,4 +1,4 @@
-"""A live stream that drifts goes on with another plan, by itself, and no row tells."""
+"""A live stream that drifts changes its plan by itself, without changing the rows."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ SPLIT = "; ".join(
 )
 FEW = {"A": 5, "B": 40, "C": 3, "X": 5}
 MANY = {"A": 5, "B": 1, "C": 40, "X": 5}
-"""Events in ten seconds. Where there are few of C, to share pays."""
+"""Events per ten seconds, like those in FEW. Sharing pays off where C is rare."""
 
 
 @pytest.fixture(scope="module")
 def events() -> pa.Table:
-    """They come as in FEW, then as in MANY."""
+    """Return events at the rates of FEW, then at those of MANY."""
     random = Random(11)
     seconds = range(0, 400, 10)
     found = [
@@ -64,7 +64,7 @@ WHOLE = "; ".join(
 
 @pytest.fixture(scope="module")
 def bursts() -> pa.Table:
-    """Runs of T are long, then short."""
+    """Return events with long bursts of T, then with short ones."""
     long = [
         (kind, 10 * ten + step)
         for ten in range(20)
@@ -82,7 +82,7 @@ def growing(tmp_path: Path, events: pa.Table) -> Growing:
 
 
 def fed(live: elsinore.LiveStream, growing: Growing, pieces: int) -> None:
-    """Piece by piece, each taken before the next one comes."""
+    """Write pieces one by one, each after the stream has processed the one before."""
     for _ in range(pieces):
         growing.more()
         taken(live, min(growing.put * -(-growing.events.num_rows // PIECES), growing.events.num_rows))
@@ -120,7 +120,7 @@ def test_a_stream_that_drifts_is_planned_anew(tmp_path: Path, growing: Growing, 
 
 
 def taking_turns(events: pa.Table) -> pa.Table:
-    """Two partitions with the same events."""
+    """Return the events in two partitions, the same in each."""
     times = events["time"].to_numpy().repeat(2)
     kinds = [kind for one in events["type"].to_pylist() for kind in (one, one)]
     return pa.table({"type": kinds, "time": times, "k": [0, 1] * len(events)})

@@ -1,4 +1,4 @@
-"""Temporary files of a session: this user's alone, and gone with the session."""
+"""Temporary files of a session are private to its user, and are deleted with the session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every setting is written down, with its default; and what is wrong with one is said."""
+"""Every setting is documented with its default, and a wrong value has a clear message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How files come into live streams, on the real Spark: none is passed over, none is read twice, and none moved away
+"""Live streams read files on the real Spark: none is skipped, none is read twice, and none is set aside
 without need."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def taken(stream: elsinore.LiveStream, events: int) -> None:
 
 
 def put(folder: Path, number: int, when: float | None = None, name: str = "") -> Path:
-    """One event, in a file of a time that is not that of its arrival."""
+    """Write a file with one event; `when` is its modification time, if not now."""
     draft, path = folder / f".{number}", folder / f"{name or f'{number:04}'}.jsonl"
     draft.write_text(json.dumps({"type": "A", "time": number}) + "\n")
     if when is not None:
@@ -97,7 +97,7 @@ def test_a_stream_goes_on_with_the_first_file_that_can_be_read(tmp_path: Path, f
         put(folder, 4)
         taken(stream, 2)
         assert "waits" not in repr(stream)
-    # The line of garbage is dead, as it would be in any other file.
+    # The line of garbage is a dead letter, as in any other file.
     assert (stream.metrics.events, stream.metrics.dead, stream.metrics.set_aside) == (2, 1, 1)
     assert [path.name for path in (tmp_path / "checkpoint" / "set-aside").iterdir()] == ["2-torn.parquet"]
 
@@ -147,7 +147,7 @@ def test_files_that_spark_does_not_name_are_set_aside(tmp_path: Path, folder: Pa
 
 
 class Unlucky:
-    """Spark, when it reads so many times without success."""
+    """A replacement for `Blocks` whose first `times` reads fail in Spark."""
 
     def __init__(self, times: int) -> None:
         self.left = times
@@ -156,7 +156,7 @@ class Unlucky:
     def __call__(self, dealt: Any) -> Any:
         if self.left:
             self.left -= 1
-            # Java has the same exception for what may not be opened as for what is not there.
+            # Java raises the same exception for a file without permission as for a missing one.
             dealt.sparkSession.sparkContext._jvm.java.io.FileInputStream("/proc/self/mem/0000.jsonl")
         return self.real(dealt)
 
@@ -192,7 +192,7 @@ def test_what_does_not_pass_ends_the_stream_and_loses_nothing(
 COMMAND = [sys.executable, "-m", "elsinore", "stream"]
 
 WITHOUT_RIGHTS = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-"""As root may read anything otherwise."""
+"""Command prefix that drops root's right to read any file."""
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
-"""Where a checkpoint is elsewhere, what Spark writes goes there and comes back."""
+"""Spark's log is copied to a remote checkpoint, and back from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph actors die, lose calls or run out of memory, at any call: the rows are the same, or the end says why."""
+"""Graph actors that die, lose calls or run out of memory at any call: the rows are the same, or the error says why."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ METHODS = ("begin", "restore", "inherit", "reached", "take", "save")
 def test_three_failures_of_one_call_are_survived_wherever_it_is_made(
     played: Played, tmp_path: Path, expected: dict[int, Counter[str]], method: str, fate: Fate
 ) -> None:
-    """A stream is begun, loses an actor, is stopped, is begun again; each of these three times a call fails thrice."""
+    """A call fails three times after the start of a stream, after the loss of an actor, and after a restart."""
     played.script = first(method, [fate] * 3)
     stream = Stream(played, tmp_path / "checkpoint", restarts=20)
     stream.until(EVERY + 1)
@@ -142,7 +142,7 @@ def test_a_save_that_no_actor_survives_ends_the_stream(
 
 
 def test_a_batch_whose_commit_failed_with_spark_is_sent_again(played: Played, tmp_path: Path) -> None:
-    """An actor dies in its save, and the events that the next one needs are gone, until Spark is there again."""
+    """An actor dies in its save, and the events that its replacement needs are lost until Spark is back."""
     stream = Stream(played, tmp_path / "checkpoint")
     crew, spark = stream.hired(TERMS), [True]
 
@@ -199,7 +199,7 @@ def test_a_save_that_failed_is_asked_for_again(
 def test_what_is_needed_is_kept_until_two_snapshots_are_whole(
     played: Played, tmp_path: Path, expected: dict[int, Counter[str]]
 ) -> None:
-    """A save is lost, the next one kills its actor, and then one state is damaged, and the stream is stopped."""
+    """A save is lost, the next ones kill their actor, then states are damaged, and the stream restarts."""
     stream = Stream(played, tmp_path / "checkpoint")
     fates = {(6, 1): "lost", (7, 0): "dies", (8, 0): "dies"}
 
@@ -235,14 +235,14 @@ def test_any_one_damaged_state_is_not_missed(
 
 
 class KilledError(BaseException):
-    """Nothing of the driver catches it, as nothing catches its death."""
+    """A stand-in for the driver's death, which no code of the driver catches."""
 
 
 @pytest.mark.parametrize("when", ["before", "behind"])
 def test_the_driver_is_killed_at_every_write_and_delete(
     played: Played, tmp_path: Path, expected: dict[int, Counter[str]], monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """It is begun again, and killed again at another of the writes of its beginning or of its batches."""
+    """After each restart the driver is killed again, at another write of its start or of its batches."""
     left = [0]
 
     def mortal(method: Any) -> Any:
@@ -357,14 +357,14 @@ def test_a_batch_that_was_half_taken_is_not_taken_again_by_the_same_actor(
 def test_queries_change_where_a_batch_was_cut_short(
     played: Played, tmp_path: Path, expected: dict[int, Counter[str]], whole: bool
 ) -> None:
-    """What is known then is found out as after the death of the driver; no failure is counted twice."""
+    """The stream recovers its state as after the driver's death; no failure is counted twice."""
     stream = Stream(played, tmp_path / "checkpoint", restarts=1)
     stream.until(4)
     cut, _ = stream.given()
     if whole:
         stream.era.put_whole(cut)
         for place in stream.crew.places:
-            place.actor.dead = True  # so that none of them can tell that it has taken the batch
+            place.actor.dead = True  # so that no actor can report that it has processed the batch
     stream.crew.withdraw(cut.number)
     recovered: list[Era] = []
 

@@ -1,4 +1,4 @@
-"""The terms of an era: whoever reads them makes the same plans."""
+"""All processes that read the terms of an era make the same plans."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
 
 
 def plans(told: Terms) -> bytes:
-    """What graph actors have to run."""
+    """Return the plans for the graph actors, serialized."""
     return pack([save_plan(one) for one in told.duty().plans])
 
 

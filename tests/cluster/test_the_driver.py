@@ -1,4 +1,4 @@
-"""The process that runs a live stream is killed, and begun again. It has Ray and Spark of its own."""
+"""The driver process of a live stream, with a Ray and a Spark of its own, is killed and restarted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["expected", "growing", "rides"]
 
 @pytest.fixture(autouse=True, scope="module")
 def alone() -> None:
-    """Two Rays at a time are too much for a small machine."""
+    """Close the shared session, because two Rays at a time are too much for a small machine."""
     begun = session.current()
     if begun is not None:
         begun.close()
@@ -33,7 +33,7 @@ def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:
 
 
 def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
-    """So many batches are done, in all eras."""
+    """Wait until more than `batches` batches are done, counted over all eras."""
     driver.until(lambda: len({path.name for path in (tmp_path / "checkpoint").glob("eras/*/done/*")}) > batches)
 
 
@@ -63,7 +63,7 @@ main()
 MOMENTS = {
     "before a batch is taken": "Crew, 'send', 2",
     "before it is known to be whole": "Era, 'put_whole', 2",
-    # That of the beginning of the era is the first one.
+    # The first call is at the beginning of the era.
     "when its rows are written": "Era, 'put_done', 3",
     "when all is done but to tell Spark": "Crew, 'commit', 2",
 }
@@ -104,7 +104,7 @@ def test_without_ray_it_ends(tmp_path: Path, growing: Growing) -> None:
 
 
 STARTING, WORKING = "org.apache.spark", "GraphActor"
-"""What there is while Spark starts, and when it is at work."""
+"""Texts in the command lines of processes that run while Spark starts, and during the work."""
 
 
 @pytest.mark.parametrize("when", [STARTING, WORKING])

@@ -1,4 +1,4 @@
-"""Live streams whose folder has no file yet, and the end of a stream before anything was read. No Ray, no Spark."""
+"""Live streams whose folder has no file yet, and streams that end before reading anything; without Ray and Spark."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 10 seconds SLIDE 10 seconds"
 
 @dataclass
 class Played:
-    """A session without Ray and Spark."""
+    """A fake of the session, without Ray and Spark."""
 
     begins: Event = field(default_factory=Event)
-    """Spark is being begun."""
+    """Set when the start of Spark begins."""
     begun: Event = field(default_factory=Event)
     pool: Any = field(default_factory=lambda: SimpleNamespace(hire=lambda _: None, give_back=lambda *_: None))
 
@@ -48,7 +48,7 @@ class Played:
 
 
 class Source:
-    """A source that has no columns yet, or says what is wrong with them."""
+    """A source that has no columns yet, or raises an error about them."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -127,7 +127,7 @@ def test_what_is_wrong_with_a_file_that_is_there_is_raised_at_once(
     played: Played, source: Source, tmp_path: Path
 ) -> None:
     for _ in range(2):
-        # The checkpoint is free again.
+        # The checkpoint is no longer locked.
         source.wrong = InputError("the stream has no type column 'type'")
         with pytest.raises(InputError, match="no type column"):
             begin(source, tmp_path)

@@ -1,4 +1,4 @@
-"""Graph actors to which calls are lost, or their answers are."""
+"""Graph actors that lose calls or replies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elsinore.actors.shells.graph_actor import GraphActor
 
 
 def unreliable(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Of all calls of an actor one in four is lost, or its answer is, by turns."""
+    """Make every fourth call of an actor fail: by turns the call is lost, or its reply."""
 
     @wraps(method)
     def called(self: Any, *arguments: Any) -> Any:
@@ -39,5 +39,5 @@ class Unreliable(GraphActor):
 
 
 def only_unreliable() -> None:
-    """Whoever hires graph actors in this process gets such; Ray calls it where a process of its begins."""
+    """Replace the graph actors that this process hires; Ray calls this function in each new worker process."""
     elsinore.cluster.run.crew.GraphActor = Unreliable  # type: ignore[attr-defined]

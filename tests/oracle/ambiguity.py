@@ -1,7 +1,7 @@
-"""Whether one sequence of event types can bind a variable that a query names in two ways.
+"""Check whether one sequence of event types can bind a variable that a query names in two ways.
 
-Two runs read the same types side by side; what the events' attributes forbid is left aside, so
-a query that is ambiguous here may still be harmless, but one that is not here never is.
+Two runs read the same types side by side. Predicates on attributes are ignored: so a query that
+is ambiguous here may still be harmless, but one that is not ambiguous here never is.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.oracle.pattern import Rest, Step, endings, steps
 from tests.oracle.query import Pattern, Query, negations
 
 Runs = tuple[Rest, Rest, bool]
-"""What is left of two runs over one sequence, and whether they have bound it in two ways."""
+"""The rests of two runs over one sequence, and whether they have bound it in two ways."""
 
 
 def ambiguous(query: Query) -> bool:
@@ -31,7 +31,7 @@ def ambiguous(query: Query) -> bool:
 
 
 def _two_ways(left: Pattern, right: Pattern, variable: str | None) -> bool:
-    """Whether both match one sequence and bind the variable differently; without a variable, whether they both do."""
+    """Return whether both match one sequence, and, given a variable, bind it differently."""
     waiting: list[Runs] = [((left,), (right,), variable is None)]
     seen: set[Runs] = set()
     while waiting:

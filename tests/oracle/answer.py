@@ -1,4 +1,4 @@
-"""The rows of a workload: partitions, windows, and aggregates over the enumerated trends."""
+"""Computation of a workload's rows: partitions, windows, and aggregates over the enumerated trends."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.oracle.query import Aggregate, One, Query
 
 Row = dict[str, Any]
 Match = list[tuple[str, Event]]
-"""The events bound to the variables that the query aggregates, in one match."""
+"""The events of one match that are bound to variables which the query aggregates."""
 
 
 class TwoBindingsError(AssertionError):
-    """The query should have been refused: one match binds a variable that it names in two ways."""
+    """The failure to refuse an ambiguous query: one match binds a variable that it names in two ways."""
 
 
 def answer(queries: Iterable[Query], events: Iterable[Event]) -> list[Row]:
@@ -53,7 +53,7 @@ def _split(events: Sequence[Event], names: tuple[str, ...]) -> dict[tuple[Any, .
 
 
 def _windows(query: Query, rules: Predicates, events: list[Event]) -> Iterator[tuple[Any, Any, list[Event]]]:
-    """The windows that may hold a trend: bounds, and the group's events inside."""
+    """Yield the windows that may hold a trend: their bounds, and the group's events inside."""
     times = sorted({event["time"] for event in events})
     width, slide = query.within, query.slide
     if slide is None:
@@ -71,7 +71,7 @@ def _windows(query: Query, rules: Predicates, events: list[Event]) -> Iterator[t
 
 
 def end_positions(query: Query) -> set[One]:
-    """The positions at which a trend may end."""
+    """Return the positions at which a trend may end."""
     return {place.at for operand in query.operands for place in places(operand) if endings(place.rest)}
 
 
@@ -85,7 +85,7 @@ def _matches(query: Query, rules: Predicates, events: list[Event]) -> Iterator[M
 
 
 def _joined(operands: list[Trends]) -> dict[Any, set[Any]]:
-    """AND: one trend of each operand, all different, in no order. A lone operand gives its trends."""
+    """Return the matches of AND: one trend of each operand, all different, unordered. One operand gives its trends."""
     if len(operands) == 1:
         return dict(operands[0])
     matches: dict[Any, set[Any]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""Whether the rows of the product are those of the judge."""
+"""Comparison of the product's rows with the judge's."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, Literal
 Numeric = Literal["exact", "approximate"]
 TOLERANCE = Fraction(1, 10**9)
 PLACE = ("query", "window_start", "window_end", "g", "h")
-"""The columns that say which row it is."""
+"""The columns that identify a row."""
 
 
 def differences(
     expected: Iterable[Mapping[str, Any]], actual: Iterable[Mapping[str, Any]], numeric: Numeric
 ) -> list[str]:
-    """One line a difference. Whole numbers are exact unless the run is approximate."""
+    """Return a line for each difference. Integers must be equal unless the run is approximate."""
     wanted, given = list(expected), list(actual)
     lines = []
     for row in wanted:

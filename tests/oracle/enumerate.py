@@ -1,4 +1,4 @@
-"""All trends of a pattern among a few events, one by one, as `language.md` says what a trend is."""
+"""Enumeration of all trends of a pattern among a few events, by the definition in `language.md`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tests.oracle.query import One, Pattern
 ANY, NEXT, CONTIGUOUS = "skip-till-any-match", "skip-till-next-match", "contiguous"
 
 Chain = tuple[int, ...]
-"""A trend: its events, by their number."""
+"""A trend, as the numbers of its events."""
 
 Bound = frozenset[tuple[str, int]]
-"""Which of its events are bound to the variables that somebody asks for."""
+"""The bindings of a trend's events to the variables that are asked for."""
 
 Trends = dict[Chain, set[Bound]]
-"""The trends, each with all ways to bind those variables in it."""
+"""Trends, each with all its bindings of these variables."""
 
 
 @dataclass
 class Scene:
-    """The events of one partition in one window, in the order of their times."""
+    """The events of one partition in one window, in order of time."""
 
     events: Sequence[Event]
     predicates: Predicates
@@ -46,7 +46,7 @@ class Scene:
         return found
 
     def _chains(self, pattern: Pattern, asked: frozenset[str]) -> Iterator[tuple[Chain, Bound]]:
-        """Grow chains from their first events, a chain together with all places that its last event may have."""
+        """Extend chains from their first events, each together with all places that its last event may have."""
         grown: list[tuple[Chain, set[tuple[Place, Bound]]]] = []
         for event, places in _by_event(self._starts(pattern)).items():
             grown.append(((event,), {(place, _bind(frozenset(), asked, place, event)) for place in places}))
@@ -91,7 +91,7 @@ class Scene:
                     yield other, step.place
 
     def _narrowed(self, event: int, adjacent: list[tuple[int, Place]]) -> list[tuple[int, Place]]:
-        """What the other semantics leave of the successors by skip-till-any-match."""
+        """Return the successors by skip-till-any-match that the scene's semantics allows."""
         if self.semantics == NEXT:
             followers = {other for other, _ in adjacent}
             return [pair for pair in adjacent if not followers.intersection(self._between(event, pair[0]))]
@@ -108,7 +108,7 @@ class Scene:
         return [each for each, time in enumerate(self.times) if self.times[event] < time < self.times[other]]
 
     def _silent_in(self, gap: Gap, stretch: list[int]) -> bool:
-        """Whether no negated sub-pattern has a match among the events of a stretch of time."""
+        """Return whether no negated sub-pattern of the gap has a match among the events of a stretch of time."""
         return all(self._no_match(part, stretch) for part in gap)
 
     def _no_match(self, part: Pattern, stretch: list[int]) -> bool:

@@ -1,4 +1,4 @@
-"""Predicates: their text, and what they say about one event or about two adjacent ones. Null is None."""
+"""Predicates: their text, and their value for one event or for two adjacent ones. Null is None."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class Attribute:
-    """`X.a`, or `NEXT(X).a`."""
+    """An attribute `X.a` or `NEXT(X).a`."""
 
     variable: str
     name: str
@@ -31,7 +31,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Binary:
-    """Arithmetic, a comparison, AND, OR."""
+    """Arithmetic, a comparison, AND or OR."""
 
     operator: str
     left: Expression
@@ -81,7 +81,7 @@ Expression = Literal | Attribute | Binary | In | Between | IsNull | Negation
 
 
 def attributes(expression: Expression) -> Iterator[Attribute]:
-    """The attributes an expression reads, from left to right."""
+    """Yield the attributes that an expression reads, from left to right."""
     match expression:
         case Attribute():
             yield expression
@@ -98,17 +98,17 @@ def attributes(expression: Expression) -> Iterator[Attribute]:
 
 
 def conjunct(expression: Expression) -> str:
-    """An expression without the brackets that it needs inside of another one only."""
+    """Return the text of an expression without the brackets that it needs only inside another one."""
     text = str(expression)
     return text[1:-1] if isinstance(expression, Binary) and expression.operator != "OR" else text
 
 
 def decimal(value: Fraction) -> str:
-    """A fraction whose decimals end, as a literal."""
+    """Return a fraction with finitely many decimals as a literal."""
     return str(value.numerator) if value.denominator == 1 else str(float(value))
 
 
-# What they say
+# Evaluation
 
 Event = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ COMPARISON: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def holds(expression: Expression, this: Event, following: Callable[[Attribute], bool], other: Event) -> Any:
-    """The value of an expression whose attributes belong to `this` event, or to the `other`, as `following` says."""
+    """Return the value of an expression; `following` tells which attributes are those of the `other` event."""
 
     def value(part: Expression) -> Any:
         match part:
@@ -157,7 +157,7 @@ def holds(expression: Expression, this: Event, following: Callable[[Attribute], 
 
 
 def binary(symbol: str, left: Any, right: Any) -> Any:
-    """Arithmetic with null is null, a comparison with null is false."""
+    """Apply an operator; arithmetic with null is null, and a comparison with null is false."""
     known = left is not None and right is not None
     if symbol in COMPARISON:
         return known and COMPARISON[symbol](left, right)

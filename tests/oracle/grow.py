@@ -1,4 +1,4 @@
-"""Random patterns: first their shape, then the types of their leaves."""
+"""Generation of random patterns: first their shape, then the types of their leaves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NEGATED = NEEDED.map(Absent)
 
 @st.composite
 def _gaps(draw: st.DrawFn, inner: st.SearchStrategy[Pattern]) -> Pattern:
-    """A negation in a sequence, or a gap that can be crossed in two ways."""
+    """Draw a negation in a sequence, or a gap that can be crossed in two ways."""
     kind = draw(st.integers(0, 5))
     if kind > 1:
         return draw(NEGATED)
@@ -63,7 +63,7 @@ def _seqs(draw: st.DrawFn, inner: st.SearchStrategy[Pattern]) -> Pattern:
 
 
 def shapes(most: int) -> st.SearchStrategy[Pattern]:
-    """Patterns that need an event, of about so many leaves, those of negations not counted."""
+    """Return patterns that need an event, with about `most` leaves, not counting those of negations."""
     grown = st.recursive(
         LEAF,
         lambda inner: st.one_of(_repeats(inner), _seqs(inner), _repeats(inner), _seqs(inner), _ors(inner)),
@@ -78,14 +78,14 @@ SHAPES = shapes(5)
 
 @st.composite
 def patterns(draw: st.DrawFn) -> Pattern:
-    """A pattern that needs an event. Types stand once as long as there are some, or else in several positions."""
+    """Draw a pattern that needs an event. A type occurs again only when all types have occurred."""
     shape = And((draw(OPERANDS), draw(OPERANDS))) if draw(st.integers(0, 7)) == 5 else draw(SHAPES)
     return draw(typed(shape, draw(st.sampled_from(("AB", TYPES, TYPES, TYPES)))))
 
 
 @st.composite
 def typed(draw: st.DrawFn, shape: Pattern, types: str) -> Pattern:
-    """The shape with a type at each leaf, and a variable, or none, where a type stands more than once."""
+    """Draw a type for each leaf of a shape, and often a variable where a type occurs more than once."""
     count = sum(1 for _ in leaves(shape))
     chosen = [*draw(st.permutations(types)), *draw(st.lists(st.sampled_from(types), min_size=count, max_size=count))]
     often = {name for name, times in Counter(chosen[:count]).items() if times > 1}
@@ -107,13 +107,13 @@ def _typed(shape: Pattern, names: Iterator[One]) -> Pattern:
 
 
 def variables(pattern: Pattern) -> list[str]:
-    """Those that a query may name: each stands once."""
+    """Return the variables that a query may name: those that occur once."""
     counted = Counter(leaf.variable for leaf in leaves(pattern))
     return [variable for variable, times in counted.items() if times == 1]
 
 
 def counted_options(pattern: Pattern) -> bool:
-    """Whether a part that may be empty is repeated a number of times."""
+    """Return whether a part that may be empty is repeated with a bound above 1."""
     match pattern:
         case One():
             return False

@@ -1,8 +1,8 @@
-"""Patterns, read event by event.
+"""Matching of patterns event by event.
 
-What is still to be matched is a sequence of patterns, its *rest*. From a rest one may take a
-step: an event at some position, and what then remains (the partial derivatives of a regular
-expression). Negations that a step passes over are left in the gap before the event.
+The *rest* is the sequence of patterns that is still to be matched. A step from a rest takes an
+event at some position, and leaves another rest (the partial derivatives of a regular
+expression). The negations that a step passes over form the gap before the event.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.oracle.query import Absent, And, One, Or, Pattern, Repeat, Seq
 
 Rest = tuple[Pattern, ...]
 Gap = frozenset[Pattern]
-"""The sub-patterns that must have no match in a gap."""
+"""The sub-patterns that must not match in a gap."""
 
 OPEN: Gap = frozenset()
 
@@ -33,14 +33,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Place:
-    """Where an event stands in the pattern, and what may come after it."""
+    """The position of an event in the pattern, and the rest after it."""
 
     at: One
     rest: Rest
 
 
 def places(pattern: Pattern) -> set[Place]:
-    """All places that an event of a trend may have."""
+    """Return all places that an event of a trend may have."""
     found: set[Place] = set()
     waiting = [step.place for step in steps((pattern,))]
     while waiting:
@@ -53,13 +53,13 @@ def places(pattern: Pattern) -> set[Place]:
 
 @cache
 def steps(rest: Rest) -> frozenset[Step]:
-    """All ways to take the next event."""
+    """Return all ways to take the next event."""
     return frozenset(_steps(rest))
 
 
 @cache
 def endings(rest: Rest) -> frozenset[Gap]:
-    """All ways to take no further event, each with the negations that it passes over."""
+    """Return all ways to take no further event, each as the negations that it passes over."""
     return frozenset(_endings(rest))
 
 
@@ -75,7 +75,7 @@ def _steps(rest: Rest) -> Iterator[Step]:
 
 
 def _within(pattern: Pattern) -> Iterator[Step]:
-    """The steps whose event lies inside this pattern."""
+    """Yield the steps whose event lies inside this pattern."""
     match pattern:
         case One():
             yield Step(OPEN, pattern, ())
@@ -93,7 +93,7 @@ def _within(pattern: Pattern) -> Iterator[Step]:
 
 
 def _repeated(part: Pattern, least: int, most: int | None) -> Iterator[Step]:
-    """An event of some iteration, those before it being empty."""
+    """Yield the steps to an event of some iteration, all iterations before it being empty."""
     for before in range(max(least, 1) if most is None else most):
         fewest, limit = max(least - before - 1, 0), None if most is None else most - before - 1
         further = () if limit == 0 else (Repeat(part, fewest, limit),)
@@ -112,7 +112,7 @@ def _endings(rest: Rest) -> Iterator[Gap]:
 
 
 def _empty(pattern: Pattern) -> Iterator[Gap]:
-    """The ways to match this pattern by no event."""
+    """Yield the ways to match this pattern without an event."""
     match pattern:
         case One():
             pass
@@ -124,7 +124,7 @@ def _empty(pattern: Pattern) -> Iterator[Gap]:
             for part in parts:
                 yield from _empty(part)
         case Repeat(part, least, _):
-            # Further empty iterations could only add negations to a gap, never spare one.
+            # Further empty iterations could only add negations to a gap, never remove one.
             yield from _empty(part) if least else [OPEN]
         case And():
             raise AssertionError("AND stands on top of a pattern")

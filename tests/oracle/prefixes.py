@@ -1,4 +1,4 @@
-"""Random workloads whose queries begin alike, and aggregate whatever they like of what they have in common."""
+"""Generation of random workloads whose queries share prefixes, and aggregate any variables of these."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ FUNCTIONS = ("COUNT", "SUM", "SUM", "AVG", "MIN", "MAX")
 WIDTHS = tuple(map(Fraction, ("40", "20", "20", "12")))
 
 Tested = tuple[str, str, int]
-"""Attribute, operator and value: a predicate on an event, whatever its variable is called."""
+"""Attribute, operator and value of a predicate on an event, without its variable."""
 TESTED: st.SearchStrategy[Tested] = st.tuples(st.sampled_from("vw"), st.sampled_from((">", "<=")), st.integers(1, 6))
 
 
 @st.composite
 def workloads(draw: st.DrawFn) -> tuple[Query, ...]:
-    """Two queries to six; rarely in windows of their own."""
+    """Draw two to six queries, which rarely have different windows."""
     beginnings = draw(st.lists(st.sampled_from(BEGINNINGS), min_size=1, max_size=2))
     pool = draw(st.lists(TESTED, min_size=1, max_size=2))
     groups = draw(st.sampled_from(((), ("g",))))

@@ -1,4 +1,4 @@
-"""A query as the judge sees it, and the text that a user would write for it."""
+"""Queries of the judge, and their text in the language."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.oracle.expressions import Expression, conjunct, decimal
 
 @dataclass(frozen=True)
 class One:
-    """An event of a type. A variable that is the type itself is left unwritten."""
+    """An event of a type. The text omits a variable that equals the type."""
 
     type: str
     variable: str
@@ -53,7 +53,7 @@ class Or:
 
 @dataclass(frozen=True)
 class And:
-    """Stands on top only."""
+    """A conjunction, which occurs only at the top of a pattern."""
 
     parts: tuple[Pattern, ...]
 
@@ -73,7 +73,7 @@ Pattern = One | Repeat | Seq | Or | And | Absent
 
 
 def leaves(pattern: Pattern) -> Iterator[One]:
-    """The event types of a pattern as they are read, negated ones too."""
+    """Yield the leaves of a pattern from left to right, including negated ones."""
     match pattern:
         case One():
             yield pattern
@@ -85,7 +85,7 @@ def leaves(pattern: Pattern) -> Iterator[One]:
 
 
 def negations(pattern: Pattern) -> Iterator[Pattern]:
-    """The sub-patterns under NOT."""
+    """Yield the sub-patterns under NOT."""
     match pattern:
         case Absent(part):
             yield part
@@ -103,7 +103,7 @@ def negations(pattern: Pattern) -> Iterator[Pattern]:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """`COUNT(*)` has no variable, `COUNT(X)` no attribute."""
+    """An aggregate; `COUNT(*)` has no variable, and `COUNT(X)` no attribute."""
 
     function: str
     variable: str | None = None
@@ -125,7 +125,7 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Query:
-    """Windows in seconds; without `slide` the window moves with every event."""
+    """A query, with windows in seconds; without `slide` the window moves with every event."""
 
     name: str
     aggregates: tuple[Aggregate, ...]

@@ -1,4 +1,4 @@
-"""Reads the query texts of the vectors, and no more of the language than they use."""
+"""A parser for the query texts of the vectors, limited to the part of the language that they use."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _side(text: str) -> Expression:
 
 
 class _Tokens:
-    """A pattern's tokens, taken from the front."""
+    """The tokens of a pattern, consumed from the front."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.left = tokens

@@ -1,4 +1,4 @@
-"""Random workloads of sequences whose windows move with every event: with prefixes and sub-patterns in common."""
+"""Generation of random workloads of sequences with common sub-patterns, whose windows move with every event."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTHS = tuple(map(Fraction, ("4", "8", "12", "20", "30")))
 
 @st.composite
 def sequences(draw: st.DrawFn, base: list[str]) -> list[str]:
-    """Two types in a row, as others have them, once or several times; and sometimes one before, between or behind."""
+    """Draw one or several pairs of types that other queries also have, sometimes with one type before a pair."""
     pairs = st.sampled_from([base[:2], base[1:3], base[2:]])
     parts = draw(st.lists(pairs, min_size=1, max_size=3))
     place = draw(st.integers(0, 2 * len(parts)))
@@ -63,7 +63,7 @@ def workloads(draw: st.DrawFn, base: list[str]) -> tuple[Query, ...]:
 
 @st.composite
 def streams(draw: st.DrawFn, base: list[str], most: int) -> list[dict[str, Any]]:
-    """Types mostly in turns, some events at equal times."""
+    """Draw a stream with types mostly in turn, and some events at equal times."""
     event: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
         {
             "step": st.sampled_from((1, 1, 1, 0, 2, 3)),
@@ -91,5 +91,5 @@ def cases(draw: st.DrawFn, most: int) -> tuple[tuple[Query, ...], list[dict[str,
 
 
 def sliding(queries: tuple[Query, ...]) -> tuple[Query, ...]:
-    """The same with windows of panes."""
+    """Return the same queries with windows that slide by half their length."""
     return tuple(replace(query, slide=query.within / 2) for query in queries)

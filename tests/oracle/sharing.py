@@ -1,4 +1,4 @@
-"""Random workloads whose queries share, and streams in bursts, which are what is shared."""
+"""Generation of random workloads whose queries can share bursts, and of bursty streams."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tests.oracle.query import Absent, Aggregate, And, One, Or, Pattern, Query, 
 from tests.oracle.strategies import PARTS, edged, single_predicates
 
 KLEENE = ("A", "a", "x", "y")
-"""Variables of the type that queries share."""
+"""Variables of the type whose bursts queries share."""
 WIDTHS = tuple(map(Fraction, ("40", "20", "20", "12", "10", "5")))
 
 Threshold = Callable[[str], Expression]
-"""A predicate on an event, whatever its variable is called."""
+"""Returns a predicate on an event for the name of its variable."""
 Extremes = tuple[tuple[str, str], ...]
-"""Functions and attributes; queries share where they have the same."""
+"""Functions and attributes; queries with the same ones can share."""
 
 A, B, C, D, E = (One(name, name) for name in "ABCDE")
 X, Y = One("A", "x"), One("A", "y")
@@ -75,7 +75,7 @@ SEVERAL: tuple[Pattern, ...] = (
     And((plus(A), plus(B))),
 )
 ELSEWHERE: tuple[Pattern, ...] = (Seq((C, Absent(plus(A)), plus(B))), Seq((C, A, D)), Seq((C, Repeat(A, 2, None))))
-"""A is there, but not as a Kleene sub-pattern that could be shared."""
+"""Patterns in which A occurs, but not in a sharable Kleene sub-pattern."""
 
 PATTERNS = (*PLAIN, *PLAIN, *NEGATIONS, *OPTIONS, *NESTED, *SEVERAL, *ELSEWHERE)
 
@@ -87,7 +87,7 @@ def _patterns(draw: st.DrawFn) -> Pattern:
 
 
 def called(pattern: Pattern, variable: str) -> Pattern:
-    """The pattern with another variable for A."""
+    """Return the pattern with another variable for A."""
     match pattern:
         case One():
             return replace(pattern, variable=variable) if pattern == A else pattern
@@ -107,7 +107,7 @@ THRESHOLDS: st.SearchStrategy[Threshold] = st.builds(
 
 @st.composite
 def _predicates(draw: st.DrawFn, pattern: Pattern, pool: list[Threshold]) -> tuple[Expression, ...]:
-    """Mostly on the type that queries share, and mostly those that other queries have too."""
+    """Draw predicates, mostly on the shared type, and mostly such as other queries have too."""
     chosen = []
     for variable in variables(pattern):
         if draw(st.integers(0, 9)) in ((1, 2, 3, 4, 5, 6, 7) if variable in KLEENE else (7,)):
@@ -137,7 +137,7 @@ def _aggregates(draw: st.DrawFn, pattern: Pattern, extremes: Extremes) -> tuple[
 
 @st.composite
 def workloads(draw: st.DrawFn, semantics: str = ANY) -> tuple[Query, ...]:
-    """Two queries to eight, most of which share Kleene over A, and some over B."""
+    """Draw two to eight queries, most of which can share Kleene over A, and some over B."""
     pool = draw(st.lists(THRESHOLDS, min_size=2, max_size=5, unique_by=lambda threshold: str(threshold("A"))))
     extremes: Extremes = draw(st.sampled_from(((), (), (), (("MIN", "v"),), (("MAX", "v"), ("MIN", "w")))))
     groups = draw(st.sampled_from(((), ("g",), ("g",), ("g", "h"))))
@@ -170,7 +170,7 @@ PAUSES = st.sampled_from((1, 1, 1, 0, 0, 1, 2))
 
 @st.composite
 def streams(draw: st.DrawFn, most: int, whole: bool = False) -> list[dict[str, Any]]:
-    """Bursts, mostly of A: of one type and partition, or nearly so, some events at equal times."""
+    """Draw bursts, mostly of A, each of one type and partition with few exceptions; some events have equal times."""
     quarters = not whole and draw(st.integers(0, 3)) == 0
     broken = not whole and draw(st.integers(0, 3)) == 0
     nulls = draw(st.integers(0, 2)) == 0
@@ -190,14 +190,14 @@ def streams(draw: st.DrawFn, most: int, whole: bool = False) -> list[dict[str, A
     found: list[dict[str, Any]] = []
     length = draw(st.sampled_from((most, most, most, most // 2)))
     while len(found) < length:
-        # Every other burst is what queries share.
+        # Every other burst is of the shared type.
         kind = "A" if found and found[-1]["type"] != "A" else draw(st.sampled_from("CCCBBDDEA"))
         group, size = draw(st.sampled_from("pppppqr")), draw(SIZES if kind in "AB" else st.sampled_from((1, 1, 2)))
         time += draw(st.sampled_from((1, 1, 1, 0, 3, 17)))
         for one in draw(st.lists(event, min_size=size, max_size=size)):
             pause = one.pop("pause")
             time += pause / 4 if broken else pause
-            # What is drawn is often the same again and again; that thresholds tell events apart is the point.
+            # Hypothesis often draws equal values; vary them, so that thresholds distinguish events.
             one["w"] = (one["w"] + 3 * len(found)) % 8
             own = {"type": one["type"] or kind, "g": group if one["g"] == "own" else one["g"]}
             found.append({**one, **own, "time": time})

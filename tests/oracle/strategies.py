@@ -1,4 +1,4 @@
-"""Random workloads and streams, made of small numbers so that ties, repeats and nulls are common."""
+"""Generation of random workloads and streams, with small numbers so that ties, repeats and nulls are frequent."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LITERALS = st.integers(0, 7).map(Literal)
 
 
 def _numbers(variable: str) -> st.SearchStrategy[Expression]:
-    """An attribute, bare or with some arithmetic. Divisors are powers of two, so that floats are exact."""
+    """Return attributes, bare or in arithmetic. Divisors are powers of two, so that floats are exact."""
     attribute: st.SearchStrategy[Expression] = st.sampled_from(NUMBERS).map(lambda name: Attribute(variable, name))
     small = st.integers(0, 3).map(Literal)
     sums = st.builds(Binary, st.sampled_from("+-*"), attribute, small | attribute)
@@ -40,7 +40,7 @@ def _comparisons(variable: str) -> st.SearchStrategy[Expression]:
 
 
 def single_predicates(variable: str) -> st.SearchStrategy[Expression]:
-    """On one variable."""
+    """Return predicates on one variable."""
     comparison, number = _comparisons(variable), _numbers(variable)
     text = st.builds(
         lambda symbol, value: Binary(symbol, Attribute(variable, "g"), Literal(value)),
@@ -59,7 +59,7 @@ def single_predicates(variable: str) -> st.SearchStrategy[Expression]:
 
 
 def pair_predicates(first: str, second: str) -> st.SearchStrategy[Expression]:
-    """On two adjacent events."""
+    """Return predicates on two adjacent events."""
     numbers = st.sampled_from(NUMBERS)
     left = numbers.map(lambda name: Attribute(first, name))
     right = numbers.map(lambda name: Attribute(second, name, next=first == second))
@@ -68,7 +68,7 @@ def pair_predicates(first: str, second: str) -> st.SearchStrategy[Expression]:
 
 
 def neighbours(pattern: Pattern) -> list[tuple[str, str]]:
-    """Variables of which the second may directly follow the first, inside of negations too."""
+    """Return the pairs of variables of which the second may directly follow the first, even in negations."""
     named = variables(pattern)
     operands = pattern.parts if isinstance(pattern, And) else (pattern,)
     found = {
@@ -111,7 +111,7 @@ def _aggregates(named: list[str]) -> st.SearchStrategy[tuple[Aggregate, ...]]:
 
 
 def edged(query: Query) -> bool:
-    """Whether a negation may stand at the start or the end of the pattern."""
+    """Return whether a negation may be at the start or the end of a match."""
     starts = (step.gap for operand in query.operands for step in steps((operand,)))
     ends = (gap for operand in query.operands for place in places(operand) for gap in endings(place.rest))
     return any(gap != OPEN for gap in (*starts, *ends))
@@ -123,7 +123,7 @@ def queries(draw: st.DrawFn, name: str) -> Query:
     hidden = {leaf for part in negations(pattern) for leaf in variables(part)}
     positive = [variable for variable in variables(pattern) if variable not in hidden]
     within = draw(st.sampled_from(WIDTHS))
-    # In p?{0,2} a lone event may be the first p or the second, and only skip-till-next-match can tell them apart.
+    # In p?{0,2} a single event may be the first p or the second, and only skip-till-next-match distinguishes the two.
     semantics = draw(st.sampled_from(SEMANTICS[:1] if counted_options(pattern) else SEMANTICS))
     query = Query(
         name,
@@ -138,7 +138,7 @@ def queries(draw: st.DrawFn, name: str) -> Query:
     )
     slides = draw(st.integers(0, 3)) > 0 or edged(query)
     query = replace(query, slide=within * draw(st.sampled_from(PARTS))) if slides else query
-    # An ambiguous query that names variables is refused; a few are kept to see that.
+    # An ambiguous query that names variables must be refused; keep a few to test that.
     return _nameless(query) if ambiguous(query) and draw(st.integers(0, 3)) else query
 
 
@@ -158,7 +158,7 @@ def workloads(draw: st.DrawFn) -> tuple[Query, ...]:
 
 @st.composite
 def streams(draw: st.DrawFn, types: str, most: int, whole: bool = False) -> list[dict[str, Any]]:
-    """Events in the order of their times; every event has all attributes, some of them null."""
+    """Draw events in order of time; every event has all attributes, some of them null."""
     quarters = not whole and draw(st.integers(0, 3)) == 0
     broken = not whole and draw(st.integers(0, 3)) == 0
     nulls = draw(st.integers(0, 2)) == 0
@@ -181,7 +181,7 @@ def streams(draw: st.DrawFn, types: str, most: int, whole: bool = False) -> list
 
 @st.composite
 def cases(draw: st.DrawFn, most: int, whole: bool = False) -> tuple[tuple[Query, ...], list[dict[str, Any]]]:
-    """A workload, and a stream that mostly has its types; `whole` keeps to integers."""
+    """Draw a workload, and a stream mostly of its types; with `whole`, all numbers are integers."""
     workload = draw(workloads())
     pairs = any(isinstance(query.pattern, And) for query in workload)
     asked = sorted({leaf.type for query in workload for leaf in leaves(query.pattern)})

@@ -1,4 +1,4 @@
-"""The application itself, asked in this process, with a control that notes what it is told to do."""
+"""Requests to the application in this process, with a control that records its calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Control:
 
 
 class Asking:
-    """An application with one job."""
+    """An application with one job, and a recording control."""
 
     def __init__(self, folder: Path, **more: Any) -> None:
         self.settings: ServiceSettings = service_settings(data=folder, **more)
@@ -39,7 +39,7 @@ class Asking:
         self.app = build(self.settings, self.control)  # type: ignore[arg-type]
 
     def ask(self, method: str, path: str, headers: list[tuple[str, str]], content: bytes = b"") -> httpx2.Response:
-        """What is answered to a request with exactly these headers."""
+        """Send a request with exactly these headers, and return the response."""
         return asyncio.run(self._ask(method, path, headers, content))
 
     async def _ask(self, method: str, path: str, headers: list[tuple[str, str]], content: bytes) -> httpx2.Response:
@@ -51,5 +51,5 @@ class Asking:
 
     @property
     def done(self) -> bool:
-        """Whether anything has been done."""
+        """Return whether any request had an effect."""
         return self.control.asked != [] or [job.name for job in self.jobs.all()] != [JOB]

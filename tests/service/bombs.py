@@ -1,6 +1,6 @@
-"""Small bodies that stand for much: how much memory an append of each takes, at the service's own limits.
+"""Decompression bombs: small bodies that expand to large data, to measure the memory of an append at default limits.
 
-`python -m tests.service.bombs FOLDER NAME...` appends them to jobs of 512 columns, and prints what came of each.
+`python -m tests.service.bombs FOLDER NAME...` appends each to a job with 512 columns, and prints the outcome.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def runs(value: pa.Array, rows: int = ROWS) -> pa.Array:
 
 
 def views(kind: pa.DataType, rows: int = ROWS) -> pa.Array:
-    """Many texts that are one in memory: a view is a length, a beginning, a buffer and a place there."""
+    """Return many views of one text; a view holds a length, a prefix, the number of a buffer and an offset in it."""
     view = struct.pack("<i4sii", 1000, b"xxxx", 0, 0)
     return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(view * rows), pa.py_buffer(b"x" * 1000)])
 
@@ -165,7 +165,7 @@ def run(name: str, folder: Path) -> None:
     submit(here.jobs, Submission(workload=WORKLOAD, columns=COLUMNS, name="bomb"), None, b"", here.settings)
     body = gzip.compress(make(), 1)
     headers = [("Host", "127.0.0.1"), ("Content-Type", kind), ("Content-Encoding", "gzip")]
-    Path("/proc/self/clear_refs").write_text("5")  # what it took to make the body does not count
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak: making the body does not count
     before, begun = peak(), perf_counter()
     answer = here.ask("POST", "/v1/workloads/bomb/events", headers, body)
     told = {"name": name, "status": answer.status_code, "said": answer.text[:300], "bytes": len(body)}
@@ -175,7 +175,7 @@ def run(name: str, folder: Path) -> None:
 
 
 def main(folder: Path, names: Sequence[str]) -> None:
-    """Each in a process of its own, whose imports are done already."""
+    """Try each bomb in a forked process, which has all modules imported already."""
     for name in names or BOMBS:
         place = folder / digest(name.encode())
         place.mkdir(parents=True)
@@ -193,7 +193,7 @@ def main(folder: Path, names: Sequence[str]) -> None:
 
 
 def peak() -> int:
-    """Bytes that this process has had in memory, at most."""
+    """Return the peak of this process's resident memory in bytes."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM")]
     return int(line.split()[1]) << 10
 

@@ -1,4 +1,4 @@
-"""The real service, started once for all tests here."""
+"""The real service, started once for all tests of this folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.service.serving import Served, served
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     begun = session.current()
-    if begun is not None:  # two Rays at a time are too much for a small machine
+    if begun is not None:  # two Ray instances at a time are too much for a small machine
         begun.close()
     with served(tmp_path_factory.mktemp("service"), planning="5") as found:
         yield found
@@ -28,7 +28,7 @@ def client(service: Served) -> Iterator[httpx2.Client]:
 
 @pytest.fixture
 def stopped(service: Served) -> Iterator[Served]:
-    """For who starts it in another way."""
+    """Stop the service for a test that starts it in another way."""
     service.stop()
     yield service
     service.stop()

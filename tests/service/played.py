@@ -1,4 +1,4 @@
-"""A service without Ray and Spark: the real routes, manager and jobs over streams that are played."""
+"""A service without Ray and Spark: the real routes, manager and jobs over fake streams."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SETTINGS = Settings(engine="ray")
 
 
 class PlayedLive:
-    """Holds the checkpoint of its job until it is stopped, as a live stream does."""
+    """A fake of a live stream, which holds the checkpoint of its job until it is stopped."""
 
     def __init__(self, job: Job, clock: Clock | None = None, done: Done | None = None) -> None:
         self.checkpoint = Checkpoint(str(job.checkpoint))
@@ -51,7 +51,7 @@ class PlayedLive:
         return not self.going
 
     def change(self, workload: str) -> None:
-        """Between two batches."""
+        """Ignore the change, which a live stream applies between two batches."""
 
     def stop(self) -> None:
         self.going = False
@@ -63,7 +63,7 @@ class PlayedLive:
 
 
 class PlayedManager(Manager):
-    """It looks when it is told to."""
+    """A manager that polls its jobs only on request."""
 
     def __init__(self, service: ServiceSettings) -> None:
         self.service, self.settings = service, SETTINGS
@@ -76,7 +76,7 @@ class PlayedManager(Manager):
 
 
 class PlayedControl:
-    """Asks a manager of this process, and says what the real one would say over what it raises."""
+    """A control that calls a manager in this process, and turns its exceptions into refusals like the real one."""
 
     def __init__(self, manager: PlayedManager) -> None:
         self.manager = manager
@@ -96,7 +96,7 @@ class Played:
         self.jobs = self.manager.jobs
 
     def look(self) -> None:
-        """What the manager does twice a second."""
+        """Poll all jobs, as the real manager does twice a second."""
         self.manager._look()
         self.manager._tell()
 
@@ -125,7 +125,7 @@ def played(service: ServiceSettings) -> Iterator[Played]:
 
 
 def until(what: Any, seconds: float = 30.0) -> Any:
-    """Wait until something is true, and return it."""
+    """Poll a function until its result is true, and return the result."""
     end = monotonic() + seconds
     while not (found := what()):
         assert monotonic() < end, "it did not come true"
@@ -134,7 +134,7 @@ def until(what: Any, seconds: float = 30.0) -> Any:
 
 
 def replaced(path: Path, harm: str) -> None:
-    """Harm a file."""
+    """Replace a file by a damaged one, by a folder, or by nothing."""
     content = path.read_bytes() if path.is_file() else b""
     path.unlink(missing_ok=True)
     if harm == "a folder":

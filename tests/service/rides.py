@@ -1,4 +1,4 @@
-"""Rides in pieces, what comes of them, and how they are sent."""
+"""Rides for the service: streams in pieces, their senders, and the expected rows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rides(folder: Path, count: int, seed: int = 7) -> pa.Table:
 
 
 def ended(events: pa.Table) -> pa.Table:
-    """With an event so late that all windows are over."""
+    """Append an event at a time so late that all windows close."""
     last = pa.table({"type": ["End"], "time": [10**9]})
     whole = pa.concat_tables([events.slice(0, 0), last], promote_options="permissive")
     return pa.concat_tables([events, whole.cast(events.schema)])
@@ -54,7 +54,7 @@ def arrow(events: pa.Table) -> bytes:
 
 @dataclass
 class Sender:
-    """Sends a stream piece by piece; every piece is acknowledged, or sent again with its key."""
+    """A client that sends a stream piece by piece, retrying each with its key until it is acknowledged."""
 
     client: httpx2.Client
     job: str
@@ -89,7 +89,7 @@ EVENTS, PIECES = 6_000, 24
 
 @contextmanager
 def sending(service: Served, folder: Path, pieces: int = PIECES, pause: float = 0.0, **more: Any) -> Iterator[Sender]:
-    """Somebody sends events to a job all the while, and then the rest: none is lost, and none counts twice."""
+    """Send events to a job while the block runs, then the rest; check that none is lost, and none counts twice."""
     events = ended(rides(folder, EVENTS))
     with service.client() as client, service.client() as other, submitted(client, WORKLOAD, **more) as job:
         sender = Sender(other, job, events, pieces, pause)
@@ -106,7 +106,7 @@ def sending(service: Served, folder: Path, pieces: int = PIECES, pause: float = 
 
 
 def until_right(client: httpx2.Client, sender: Sender) -> None:
-    """All events that were sent are taken, once; and the rows are those of a run alone."""
+    """Wait until all events are processed; check that each counted once, and that the rows are those of a local run."""
     until_taken(client, sender.job, sender.events.num_rows)
     counted = insist(client, "GET", f"/v1/workloads/{sender.job}/statistics").json()
     assert counted["counters"]["events"] == sender.events.num_rows
@@ -117,7 +117,7 @@ def until_right(client: httpx2.Client, sender: Sender) -> None:
 
 @contextmanager
 def submitted(client: httpx2.Client, workload: str, **more: Any) -> Iterator[str]:
-    """A job, until the end of the block."""
+    """Submit a job, and remove it at the end of the block."""
     answer = insist(client, "POST", "/v1/workloads", json={"workload": workload, **more})
     assert answer.status_code == 201, answer.text
     job = str(answer.json()["id"])
@@ -143,7 +143,7 @@ def until_taken(client: httpx2.Client, job: str, events: int, seconds: float = P
 
 
 def rows_of(client: httpx2.Client, job: str) -> Counter[Row]:
-    """All rows, page by page."""
+    """Return all rows of a job, read page by page."""
     found: Counter[Row] = Counter()
     after: dict[str, str] = {}
     while True:

@@ -1,4 +1,4 @@
-"""For schemathesis: a job that there is, bodies of the service's media types, and no long waits."""
+"""Hooks for schemathesis: the name of an existing job, bodies of the service's media types, and short waits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ for media_type in ("application/vnd.apache.arrow.stream", "application/x-ndjson"
 
 @schemathesis.hook
 def map_path_parameters(context: Any, parameters: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The job itself stays, so that there is one to ask about."""
+    """Use the existing job in all requests but DELETE, so that it is never removed."""
     if parameters and context.operation.method.lower() != "delete":
         return {**parameters, "name": JOB} | ({"query": QUERY} if "query" in parameters else {})
     return parameters

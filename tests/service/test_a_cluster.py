@@ -1,4 +1,4 @@
-"""The service on a Ray cluster, whose nodes are lost while somebody sends."""
+"""The service on a Ray cluster that loses nodes while a client sends."""
 
 from __future__ import annotations
 

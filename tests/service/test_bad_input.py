@@ -1,4 +1,4 @@
-"""Thirty kinds of what nobody should send, and more: a clear answer each, and nobody else notices."""
+"""Each of more than thirty kinds of bad requests gets a clear response, and no other client is affected."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ BAD = {
 
 @pytest.fixture(scope="module")
 def jobs(service: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """A job that is maltreated, and another one, with events before and after all this, whose rows are looked at."""
+    """Submit a job for bad requests, and another one with events before and after them; check the rows of that one."""
     there = ended(rides(tmp_path_factory.mktemp("rides"), 2_000))
     with service.client() as client, submitted(client, SIMPLE) as job, submitted(client, OTHER) as other:
         client.post(f"/v1/workloads/{job}/events", content=LINE, headers={"Content-Type": LINES})
@@ -175,7 +175,7 @@ def jobs(service: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 
 def memory(service: Served) -> int:
-    """Bytes that the largest process of Serve's has; bombs would be seen here."""
+    """Return the resident bytes of the largest process of Serve, which a bomb would increase."""
     found = []
     for pid in descendants(service.process.pid):
         folder = Path("/proc") / str(pid)
@@ -213,7 +213,7 @@ def test_the_texts_are_those_of_the_command_line(client: httpx2.Client) -> None:
 
 
 def test_a_body_without_an_end(service: Served, jobs: tuple[str, str]) -> None:
-    """As much of it is read as it takes to see that it is too much."""
+    """The service stops reading when the body exceeds the limit."""
     path = f"/v1/workloads/{jobs[0]}/events"
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {LINES}\r\n"
     for length in ("Content-Length: 1073741824", "Transfer-Encoding: chunked"):
@@ -237,7 +237,7 @@ def test_headers_without_an_end(service: Served) -> None:
 
 
 def test_trailers_without_an_end(service: Served) -> None:
-    """Before anybody has asked for a token; the proxy keeps none of them."""
+    """They come before the check of the token, and the proxy keeps none of them."""
     head = b"POST /v1/workloads HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
     sent, most = 0, 64 << 20
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
@@ -249,7 +249,7 @@ def test_trailers_without_an_end(service: Served) -> None:
 
 
 def test_a_small_body_for_many_values(service: Served, client: httpx2.Client) -> None:
-    """At the limits that a service has by itself; `test_bombs` has more of them."""
+    """This is at the default limits; `test_bombs` has more such bodies."""
     columns = {"type": "string", "time": "int64", **{f"c{number}": "int64" for number in range(510)}}
     with submitted(client, SIMPLE, columns=columns) as job:
         before = memory(service)
@@ -262,7 +262,7 @@ def test_a_small_body_for_many_values(service: Served, client: httpx2.Client) ->
 
 
 def flooded(service: Served, head: bytes, piece: bytes) -> bytes:
-    """What is answered while pieces come on and on."""
+    """Send pieces until the service replies or closes the connection, and return its reply."""
     sent = 0
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
         connection.sendall(head)

@@ -1,4 +1,4 @@
-"""Small bodies that stand for much: at the service's own limits none of them takes much memory."""
+"""Decompression bombs: at the service's default limits none of them takes much memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from tests.service.bombs import BOMBS
 
 MOST = 448 << 20
-"""Bytes that an append may take beside what the process has; a replica works on four at a time."""
+"""The most additional bytes that an append may take; a replica processes four at a time."""
 
 QUICK = (
     *("empty objects", "empty objects behind a full one", "and in front of what Arrow does not read", "short lines"),
@@ -23,7 +23,7 @@ QUICK = (
 
 
 def appended(folder: Path, *names: str) -> list[dict[str, Any]]:
-    """What became of these bodies, in a process of their own."""
+    """Append these bodies in a process of their own, and return the outcomes."""
     command = [sys.executable, "-m", "tests.service.bombs", str(folder), *names]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,4 +1,4 @@
-"""Queries are added and removed while somebody sends: the others answer as if nothing had happened."""
+"""Adding and removing queries while a client sends does not affect the other queries."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_rows_of_the_others_are_those_of_a_run_without_the_change(
 
 
 def keep_sending(sender: Sender, changed: Event) -> None:
-    """The last events come when the queries are changed, so that the changes can be seen in the rows."""
+    """Send the last events after the change of queries, so that the rows show it."""
     sender.more(20)
     changed.wait()
     sender.rest()

@@ -1,4 +1,4 @@
-"""The client against the real service: what is sent comes out as a run alone would answer it, digit by digit."""
+"""The client and the real service together return the rows of a local run, with all digits."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def all_rows(job: elsinore.Job, count: int = len(HERE)) -> elsinore.Result:
 
 
 def replicas(service: Served) -> list[int]:
-    """The processes that take events, by the names that Ray gives its workers."""
+    """Return the process ids of the replicas that accept events, by the names that Ray gives its workers."""
     named = {pid: (Path("/proc") / str(pid) / "cmdline").read_bytes() for pid in descendants(service.process.pid)}
     return [pid for pid, name in named.items() if name.startswith(b"ray::ServeReplica")]
 
@@ -112,7 +112,7 @@ def test_rows_are_followed_while_events_are_sent(client: elsinore.Client) -> Non
         rows: list[dict[str, Any]] = []
         cursor = None
         while len(rows) < len(HERE):
-            # A reader that begins anew after each page, with the cursor of the one before.
+            # A new reader for each page resumes at the cursor of the page before.
             page = next(job.pages(follow=True, after=cursor))
             rows, cursor = rows + page.rows(), page.cursor
         sender.join()
@@ -204,7 +204,7 @@ def test_a_wrong_token(service: Served) -> None:
 def test_a_service_that_was_given_no_token_makes_one(
     stopped: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is shown to its own user alone; that it has died changes nothing; and clients show it without being told."""
+    """Only its own user can read the token; it survives the service's death; and clients find it by themselves."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""A file of a job that cannot be read: that job has failed, alone, and says which file it is."""
+"""A job with an unreadable file fails, alone, and its error names the file."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]
 
 
 def begun(service: Played, name: str) -> Job:
-    """A job that has taken events, and has a row."""
+    """Submit a job, send it events, and write a row for it."""
     job = submit(service.jobs, Submission(workload=WORKLOAD, name=name), None, b"", service.manager.service)
     sent = service.ask(
         "POST", f"/v1/workloads/{name}/events", content=EVENTS, headers={**LINES, "Idempotency-Key": "one"}
@@ -175,7 +175,7 @@ def test_a_field_that_cannot_be_is_damage(service: Played) -> None:
 
 
 def test_what_a_key_stood_for_is_not_guessed(service: Played) -> None:
-    """Where the marker is damaged, the events that wait say it; without them nothing is taken twice."""
+    """A damaged marker is restored from the events that wait; without them, a retry is refused."""
     job = begun(service, "a-job")
     [marker] = job.keys.glob("*/*")
     headers = {**LINES, "Idempotency-Key": "one"}

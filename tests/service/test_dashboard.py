@@ -1,4 +1,4 @@
-"""The dashboard asks Prometheus for nothing that the service does not tell, and for all of that."""
+"""The dashboard queries exactly the metrics that the service exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of `deploy/`, as far as they can be looked at without a cluster."""
+"""The files of `deploy/`, as far as they can be checked without a cluster."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
 
 
 TOOLS = {"pytest", "locust", "flask", "schemathesis", "hypothesis", "mypy", "ruff", "hatchling", "matplotlib"}
-"""What tests and builds need, and a service does not."""
+"""Packages that tests and builds need, and a service does not."""
 
 
 @cache
 def manifests() -> dict[str, Any]:
-    """The documents of the file for KubeRay, by their kind."""
+    """Return the documents of the file for KubeRay, by kind."""
     return {one["kind"]: one for one in yaml.safe_load_all((DEPLOY / "rayservice.yaml").read_text())}
 
 
@@ -161,7 +161,7 @@ def test_images_have_a_version() -> None:
 
 @cache
 def locked(name: str) -> dict[str, list[tuple[Requirement, list[str]]]]:
-    """What a lock pins: each package's versions, with their hashes."""
+    """Return the pinned versions of each package in a lock file, with their hashes."""
     found: dict[str, list[tuple[Requirement, list[str]]]] = {}
     text = re.sub(r"^#.*\n", "", (ROOT / name).read_text(), flags=re.MULTILINE).replace("\\\n", "")
     for line in text.splitlines():

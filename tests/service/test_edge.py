@@ -1,4 +1,4 @@
-"""Where the network begins: what a proxy says before the service is there, and what it takes before any token."""
+"""The network edge: the proxy's replies before the service is ready, and its limits before the check of a token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from elsinore.cluster.service.web.guard import HEADERS, Guard
 PROBLEM, PLAIN = (b"content-type", b"application/problem+json"), (b"content-type", b"text/plain")
 
 SPEED = 60
-"""Seconds of a loop in one second, so that timeouts are tested as they are."""
+"""Seconds of the loop's clock per real second, so that tests can use the real timeouts."""
 
 TOKEN = "secret"
 GET = b"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -43,7 +43,7 @@ POST = b"POST /v1/workloads HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 SIGNED = POST + b"Authorization: Bearer " + TOKEN.encode() + b"\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n\r\n"
 NO_TIMEOUT = 300
-"""Seconds of a loop, longer than any timeout."""
+"""Seconds of the loop's clock, longer than any timeout."""
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ class FastSelector(selectors.DefaultSelector):
 
 
 class FastLoop(asyncio.SelectorEventLoop):
-    """A loop whose time passes quickly."""
+    """An event loop whose clock runs fast."""
 
     def __init__(self) -> None:
         super().__init__(FastSelector())
@@ -82,7 +82,7 @@ class FastLoop(asyncio.SelectorEventLoop):
 
 
 class Served:
-    """A server with the protocol and the guard of the real one, and an application that reads all bodies."""
+    """A server with the real protocol and guard, and an application that reads all bodies."""
 
     def __init__(self) -> None:
         self.seen: list[Any] = []
@@ -111,7 +111,7 @@ class Served:
         return await asyncio.open_connection("127.0.0.1", self.port)
 
     async def ask(self, *sent: bytes) -> bytes:
-        """Everything that is answered to these bytes, until the connection is closed."""
+        """Send bytes, and return everything that the server sends until it closes the connection."""
         reader, writer = await self.connect()
         for piece in sent:
             writer.write(piece)
@@ -177,7 +177,7 @@ def test_a_head_that_does_not_end_is_given_up(sent: bytes) -> None:
 
 @pytest.mark.parametrize("piece", [b"\r\n", b"X"])
 def test_a_head_that_drips_is_given_up(piece: bytes) -> None:
-    """On a connection that has asked before, too."""
+    """This holds on a new connection, and after a request on the same one."""
 
     async def test(here: Served) -> None:
         for before in (b"", GET + b"\r\n"):
@@ -230,7 +230,7 @@ def test_a_slow_body_goes_on() -> None:
 
 @pytest.mark.parametrize("rest", [b"x", b"e" * 64, b""], ids=["content", "an extension", "nothing"])
 def test_what_is_answered_already_is_not_read_for_long(rest: bytes) -> None:
-    """A request without a token, whose body goes on; and the connection behind it is not kept for ever either."""
+    """After a refusal the server reads the request's body only for a limited time, then closes the connection."""
 
     async def test(here: Served) -> None:
         reader, writer = await here.connect()
@@ -261,7 +261,7 @@ def test_what_is_answered_already_is_not_read_for_long(rest: bytes) -> None:
 )
 @pytest.mark.parametrize("head", [POST, SIGNED], ids=["no token", "token"])
 def test_nothing_but_content_comes_without_an_end(head: bytes, begin: bytes, piece: bytes) -> None:
-    """A few hundred kilobytes of anything else end the connection, and take no memory."""
+    """After a few hundred kilobytes of anything else the server closes the connection, and uses no memory for them."""
 
     async def test(here: Served) -> None:
         reader, writer = await here.connect()
@@ -287,7 +287,7 @@ def test_nothing_but_content_comes_without_an_end(head: bytes, begin: bytes, pie
 
 
 def test_a_trailer_is_no_header() -> None:
-    """Not even where it comes with the head, at once."""
+    """This holds even if the trailer arrives together with the head."""
 
     async def test(here: Served) -> None:
         told = await here.ask(POST + CHUNKED + b"0\r\nAuthorization: Bearer " + TOKEN.encode() + b"\r\n\r\n")
@@ -297,7 +297,7 @@ def test_a_trailer_is_no_header() -> None:
 
 
 def test_bodies_in_chunks_are_read_as_they_are() -> None:
-    """Small chunks, large ones, with a few extensions and trailers."""
+    """The body has small and large chunks, with extensions and trailers."""
 
     async def test(here: Served) -> None:
         reader, writer = await here.connect()
@@ -316,7 +316,7 @@ def test_bodies_in_chunks_are_read_as_they_are() -> None:
 
 @pytest.mark.parametrize("size", [100, 100_000, 200_000, 1_000_000])
 def test_requests_behind_each_other_on_one_connection(size: int) -> None:
-    """However many of their bytes come at once: what is behind the end of a head is no part of it."""
+    """Bytes after the end of a head do not count as part of it, however many arrive at once."""
 
     async def test(here: Served) -> None:
         reader, writer = await here.connect()
@@ -330,7 +330,7 @@ def test_requests_behind_each_other_on_one_connection(size: int) -> None:
 
 
 def test_what_is_behind_a_head_is_no_part_of_it() -> None:
-    """Where a request comes as a whole, as large as the largest piece that a loop reads at a time."""
+    """This holds for a request that arrives in one piece as large as the largest read of a loop."""
 
     async def test(here: Served) -> None:
         reader, writer = await here.connect()
@@ -347,7 +347,7 @@ def test_what_is_behind_a_head_is_no_part_of_it() -> None:
 
 
 def test_connections_are_bounded_and_new_ones_find_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that wait for nothing make room; those that are answered stay."""
+    """The server closes idle connections for new ones, and keeps those with a response under way."""
 
     async def test(here: Served) -> None:
         endless, writer = await here.connect()
@@ -364,7 +364,7 @@ def test_connections_are_bounded_and_new_ones_find_room(monkeypatch: pytest.Monk
         for _, writer in idle:
             writer.close()
 
-    # Server and clients are in this process: each connection is two files.
+    # Server and clients are in this process, so each connection takes two file descriptors.
     monkeypatch.setattr(edge, "CONNECTIONS", min(edge.CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4))
     run(test, asyncio.SelectorEventLoop)
 
@@ -405,7 +405,7 @@ def test_what_is_no_http_gets_a_problem_document() -> None:
 
 @pytest.mark.parametrize("path", ["/-/healthz", "/-/routes", "/v1/health", "/anything"])
 def test_a_proxy_answers_no_other_site_itself(path: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """With the middlewares in the order in which Serve puts them around its own answers."""
+    """The middlewares wrap Serve's own replies in the order that Serve uses."""
     monkeypatch.setenv("ELSINORE_SERVICE_HOST", "127.0.0.1")
     monkeypatch.delenv("ELSINORE_SERVICE_HOSTS", raising=False)
 

@@ -1,4 +1,4 @@
-"""Whoever dies while somebody sends, and whatever disks do: no acknowledged event is lost, and none counts twice."""
+"""Whatever process dies and however disks fail: no acknowledged event is lost, and none counts twice."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ VICTIMS = QUICK | SLOW
 
 
 def kill(service: Served, name: str) -> None:
-    """Who died a moment ago may not be back yet."""
+    """Kill an actor, after waiting for its restart if it died a moment ago."""
     end = monotonic() + PATIENCE
     while True:
         for pid in (pid for known, pid in service.actors().items() if known.startswith(name)):
@@ -225,14 +225,14 @@ def test_rows_that_cannot_be_written_twice_are_written_then(
         rows.rename(rows.with_name("elsewhere"))
         sender.more(4)
         until_state(client, sender.job, "recovering")
-        sleep(3)  # it has been tried again
+        sleep(3)  # long enough for a retry
         rows.with_name("elsewhere").rename(rows)
         sender.rest()
         until_right(client, sender)
 
 
 def until_failed(client: httpx2.Client, job: str) -> Any:
-    """It is tried again some times before."""
+    """Wait until a job has failed, which takes several retries."""
     return until_state(client, job, "failed")
 
 
@@ -245,7 +245,7 @@ def until_state(client: httpx2.Client, job: str, state: str) -> Any:
 
 
 class Unreliable(httpx2.BaseTransport):
-    """Of requests some are lost, the answers to some, and some come twice, by turns."""
+    """A transport that by turns loses a request, delivers it, sends it twice, and loses the reply."""
 
     def __init__(self) -> None:
         self.real = httpx2.HTTPTransport()

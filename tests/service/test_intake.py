@@ -1,4 +1,4 @@
-"""Events on disk, each append once, wherever the process that writes them dies."""
+"""Each append is on disk exactly once, wherever the process that writes it dies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIMPLE = "QUERY pairs RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 10 seconds"
 
 
 class DeadError(Exception):
-    """Stands for the death of the process."""
+    """A stand-in for the death of the process."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Jobs over HTTP: what goes in comes out, whoever asks in whatever form."""
+"""Jobs over HTTP: events and rows in all media types."""
 
 from __future__ import annotations
 
@@ -96,14 +96,14 @@ def pages_as_arrow(client: httpx2.Client, job: str) -> pa.Table:
 
 
 def told(table: pa.Table) -> list[dict[str, Any]]:
-    """Rows with the columns of their queries alone, as the table's metadata tells them."""
+    """Return rows with only the columns of their queries, which the table's metadata names."""
     columns = json.loads(table.schema.metadata[b"columns"])
     fixed = ("query", "window_start", "window_end")
     return [{name: row[name] for name in (*fixed, *columns[row["query"]])} for row in table.to_pylist()]
 
 
 def followed(client: httpx2.Client, job: str, rows: int) -> None:
-    """The stream of rows has them all; from any cursor on it has the rest."""
+    """Check that the stream of rows has all of them, and that a cursor of it leads to the rest."""
     with client.stream("GET", f"/v1/workloads/{job}/results/stream") as answer:
         found = []
         for line in answer.iter_lines():

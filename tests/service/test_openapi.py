@@ -1,4 +1,4 @@
-"""Whatever is asked by somebody who has only read the OpenAPI document: no 5xx, and no answer that is not in it."""
+"""Any request by the OpenAPI document gets a response that the document describes, and no 5xx."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CHECKS = (
 def asked(service: Served, folder: Path, *more: str) -> None:
     command = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()", "run"]
     command += [f"{service.url}/openapi.json", "--header", f"Authorization: Bearer {TOKEN}", "--checks", CHECKS]
-    # A stream of rows has no end. What schemathesis remembers stays in a folder of the test's.
+    # A stream of rows has no end. Run in a folder of the test, where schemathesis stores its examples.
     command += ["--exclude-path-regex", "results/stream", "--seed", "7", "--no-color", *more]
     with service.client() as client, submitted(client, SIMPLE, name="asked"):
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Whatever fails, a job has one stream at a time, and its checkpoint one owner."""
+"""Whatever fails, a job has at most one stream at a time, and its checkpoint one owner."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MORE = f"{WORKLOAD};\n\nQUERY r RETURN COUNT(*) PATTERN B+ WITHIN 1 minute SLIDE
 
 
 class Streams:
-    """All streams that were begun."""
+    """All streams that were started, which fails if two run at a time."""
 
     def __init__(self) -> None:
         self.all: list[PlayedLive] = []
@@ -114,7 +114,7 @@ def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played,
 
 
 def test_a_batch_without_an_end_does_not_keep_anybody_waiting(service: Played, job: Job, streams: Streams) -> None:
-    """A stop that does not return: pause says so, and the job is paused when it does."""
+    """Pause and remove report a stop that does not return, and a later removal succeeds."""
     work = working(service)
     [first] = streams.all
     stop, over = first.stop, Event()
@@ -168,7 +168,7 @@ FAR = [253_402_300_800 * 10**6, 569_000_000_000 * 10**6, 2**63 - 1, -(2**63), -6
 def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_removed(
     service: Played, job: Job, streams: Streams, time: int, form: pa.DataType
 ) -> None:
-    """As one is that took the event before such events were dead letters."""
+    """Such a job took the event before such events became dead letters."""
     clock = Clock.of(form, "s", [Fraction(60)])
     assert clock.show(np.array([time])).type == form
     streams.kind = lambda job: PlayedLive(job, clock, Done(1, 0, True, time, time))

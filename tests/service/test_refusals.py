@@ -1,4 +1,4 @@
-"""What a failure of the machine tells those who ask: a short cause, and nothing of the machine."""
+"""The response after a failure of the machine names a short cause, and no internals of the machine."""
 
 from __future__ import annotations
 

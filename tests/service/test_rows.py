@@ -1,4 +1,4 @@
-"""Rows on disk, read page by page: in order, all of them, with all their digits."""
+"""Reading rows from disk page by page gives all of them, in order, with all their digits."""
 
 from __future__ import annotations
 

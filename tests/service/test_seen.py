@@ -1,4 +1,4 @@
-"""What others see of jobs: lines of JSON, and numbers that never go back but to begin again."""
+"""Observability of jobs: log lines in JSON, and counters that never decrease except for a reset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the service: what is wrong is said before anything is started."""
+"""Settings of the service: wrong ones are reported before anything starts."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_a_token_out_of_a_file_has_no_line_end(token: str) -> None:
 
 @pytest.mark.parametrize("token", ["one\ntwo", "a\x00b", "schlüssel", "a\tb", "\ufeffsecret"])
 def test_a_token_that_no_header_carries_is_refused(token: str) -> None:
-    """At the start, and without showing it."""
+    """The refusal comes at the start, and does not show the token."""
     with pytest.raises(InputError, match="printable ASCII") as raised:
         check_listening(service_settings(token=token))
     assert token not in str(raised.value)
 
 
 def test_a_service_of_this_machine_has_a_token_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Made when it begins for the first time, and shown on a terminal then; a token that is set goes before it."""
+    """The first start creates the token and shows it on a terminal; a token in the settings takes precedence."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("ELSINORE_SERVICE_TOKEN", raising=False)
     said: list[str] = []

@@ -1,4 +1,4 @@
-"""Web pages and other names: a service obeys its own user, whatever a browser is made to send it."""
+"""Cross-site requests and rebound host names: a service serves only its user, whatever a browser sends."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ KINDS = (
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_body_is_taken_that_a_form_can_send(here: Asking, kind: str | None) -> None:
-    """A browser too old to say whose page asks still says what kind of body it is."""
+    """A browser too old to send the origin of a page still sends the content type of its body."""
     said = [] if kind is None else [("Content-Type", kind)]
     for call in ("submit", "add", "send"):
         method, path, _, body = CALLS[call]

@@ -1,1 +1,1 @@
-"""What tests of several rooms have in common."""
+"""Helpers for the tests of several rooms."""

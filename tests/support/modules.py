@@ -18,7 +18,7 @@ INSIDE = "elsinore." if (ROOT / "elsinore" / "planner").exists() else ""
 
 
 def files_of(folder: Path) -> list[Path]:
-    """Return the modules in a folder; what is only linked into it lies elsewhere."""
+    """Return the modules in a folder, without those that are only linked into it."""
     return [
         path
         for path in sorted(folder.rglob("*.py"))
@@ -32,13 +32,13 @@ def plain_name(path: Path) -> str:
 
 
 def plain(name: str) -> str:
-    """Return the plain form of the name that a module is imported by."""
+    """Return the plain form of the name by which a module is imported."""
     first, _, others = name.partition(".")
     return others if first == "elsinore" and others.partition(".")[0] in FOUR else name
 
 
 def imported_as(name: str) -> str:
-    """Return the name that a module is imported by."""
+    """Return the name by which a module is imported."""
     return name if room_of(name) == "elsinore" else f"{INSIDE}{name}"
 
 
@@ -50,16 +50,16 @@ FILES = {plain_name(path): path for room in ROOMS for path in files_of(ROOT / ro
 """All modules of the five rooms, by plain name."""
 
 MODULES = {imported_as(name): path for name, path in FILES.items()}
-"""The same by the names that they are imported by."""
+"""The same modules, by the names under which they are imported."""
 
 KERNELS = [name for name in MODULES if name.endswith("_numba_fns")]
 
 
 @cache
 def imports(path: Path, *, later: bool = True) -> frozenset[str]:
-    """Return the modules that a file imports, by plain name; its own project's, and others' as they are written.
+    """Return the modules that a file imports: the project's by plain name, others as they are written.
 
-    Without `later`, only those that are imported with it: not inside of functions, nor for a type checker.
+    Without `later`, return only those that are imported along with it, not in functions nor for a type checker.
     """
     nodes = _statements(ast.parse(path.read_bytes()), later)
     return frozenset(plain(name) for node in nodes for name in _named(node, path) if not _is_value(name))
@@ -98,7 +98,7 @@ def _is_value(name: str) -> bool:
 
 
 def reached(names: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str]:
-    """Return all modules that are imported along with these."""
+    """Return these modules and all that they import, directly or indirectly."""
     found = set[str]()
     waiting = list(names)
     while waiting:
@@ -110,7 +110,7 @@ def reached(names: Iterable[str], edges: Mapping[str, Iterable[str]]) -> set[str
 
 
 def cycles(edges: Mapping[str, Iterable[str]]) -> list[set[str]]:
-    """Return the sets of modules that all import each other, at any distance."""
+    """Return the sets of modules that all import each other, directly or indirectly."""
     from_each = {name: reached(edges[name], edges) for name in edges}
     found: list[set[str]] = []
     for name in edges:
