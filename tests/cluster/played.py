@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from math import inf
+from threading import Event
 from typing import Any, Literal, get_args
 
 import pytest
@@ -22,7 +24,7 @@ class Reply:
     error: Exception | None = None
 
 
-def heard(reply: Reply) -> Any:
+def heard(reply: Reply, _cut: Event | None = None, _seconds: float = inf) -> Any:
     if reply.error is not None:
         raise reply.error
     return reply.value

@@ -414,7 +414,7 @@ def test_spark_may_be_lost_now_and_then() -> None:
     live: Any = SimpleNamespace(
         query=SimpleNamespace(awaitTermination=lambda: None),
         _stopping=SimpleNamespace(is_set=lambda: False),
-        _lost=True, _wanted=None, error=None, losses=Budget(1, clock), done=Done(0),
+        _lost=True, _wanted=None, _anew=False, error=None, losses=Budget(1, clock), done=Done(0),
     )  # fmt: skip
     for batch in range(1, 10):
         live.done = Done(batch)
