@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
+import elsinore
 import elsinore.actors.gloria.graph
 from elsinore.cluster.run.local import LocalRun
 from elsinore.connectors.rows.tables import answers, columns_of, form_of
@@ -104,6 +105,25 @@ def test_rows_are_those_of_the_enumeration() -> None:
         assert tally.share(f"drawn: {kind}") > 0.1, tally.found
     assert tally.share("drawn: snapshots") > 0.5
     assert tally.share("gloria: snapshots") > 0.3
+
+
+OPTIONAL = (
+    "SEQ(A?, B, C, {})", "SEQ(A?, (B, C)+, {})", "SEQ(A*, (B, C)+, {})", "SEQ(A?, (B, C+)+, {}*)", "SEQ(A?, B+, {})",
+    "SEQ(A?, B?, C, {})", "SEQ(A?, B*, (C, H)+, {})", "SEQ(A?, NOT I, B, C, {})",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("pattern", OPTIONAL)
+def test_trends_may_begin_behind_what_may_be_left_out(pattern: str) -> None:
+    text = ";".join(
+        f"RETURN COUNT(*) PATTERN {pattern.format(end)} WITHIN 10 seconds SLIDE 5 seconds" for end in "DEFG"
+    )
+    random = Random(5)
+    events = [{"type": random.choice("AABBCCDEFGHI"), "time": number // 2} for number in range(40)]
+    expected = elsinore.run(text, events, engine="local", strategy="cogra").rows()
+    assert len(expected) > 2
+    for strategy in ("auto", *PLANNED):
+        assert elsinore.run(text, events, engine="local", strategy=strategy).rows() == expected, strategy
 
 
 @pytest.mark.long

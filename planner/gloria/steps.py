@@ -176,17 +176,34 @@ class _Builder:
         one = self._q_set(stage, q_set)
         if begins:
             return Arrival(number, (), (self._inlet(stage, q_set, {query: [] for query in one.members}),), False)
+        starts = self._starts(stage, q_set, node)
         if not self.template.stages[stage].kleene:
-            return Arrival(number, *self._along(stage, q_set, node), False)
+            along, inlets = self._along(stage, q_set, node)
+            return Arrival(number, along, (*inlets, *starts), False)
         inside = self._transitions(stage, node)
         self.steps.states[number].read |= node in inside
         sources = [self._read(source, key) for source in inside if source != node]
         if one.previous is not None:
             before, inlets = self._along(self._before(stage, one), one.previous, node)
-            return Arrival(number, (*sources, *before), inlets, node in inside)
+            return Arrival(number, (*sources, *before), (*inlets, *starts), node in inside)
         outside = {query: self._outside(query, stage, node) for query in one.members}
         inlets = (self._inlet(stage, q_set, outside),) if any(found is not None for found in outside.values()) else ()
-        return Arrival(number, tuple(sources), inlets, node in inside)
+        return Arrival(number, tuple(sources), (*inlets, *starts), node in inside)
+
+    def _starts(self, stage: int, number: int, node: int) -> tuple[int, ...]:
+        """Return the inlet of the empty trend for queries whose trends also start at a node that a stage leads to.
+
+        So it is where the elements before it may be left out. Queries that enter Kleene with their first stage have
+        the empty trend there already.
+        """
+        routes = {query: self.template.routes[query] for query in self._q_set(stage, number).members}
+        kleene = self.template.stages[stage].kleene
+        found = [
+            query
+            for query, route in routes.items()
+            if node in route.starts and not (kleene and route.stages.index(stage) == 0)
+        ]
+        return (self._inlet(stage, number, {query: [] for query in found}),) if found else ()
 
     def _transitions(self, stage: int, node: int) -> list[int]:
         return [one.source for one in self.template.stages[stage].transitions if one.target == node]

@@ -62,7 +62,7 @@ def _bases(draw: st.DrawFn) -> list[Pattern]:
 
 @st.composite
 def _patterns(draw: st.DrawFn, base: list[Pattern]) -> Pattern:
-    """A piece of the base; sometimes with a part in another form, or without it."""
+    """Draw a piece of the base; sometimes with a part in another form, without it, or with parts that may be absent."""
     start = draw(st.sampled_from((0, 0, 1))) % len(base)
     parts = base[start : start + draw(st.integers(min(2, len(base)), len(base)))]
     odd = draw(st.integers(0, 15))
@@ -74,6 +74,9 @@ def _patterns(draw: st.DrawFn, base: list[Pattern]) -> Pattern:
         parts = [*parts[:place], draw(_single(names[0])), *parts[place + 1 :]]
     elif odd == 3 and len(parts) > 1:
         parts = [*parts[:1], Absent(One("X", "X")), *parts[1:]]
+    elif odd in (4, 5, 6) and len(parts) > 1:
+        left_out = {4: parts[:1], 5: parts[:-1], 6: parts[-1:]}[odd]
+        parts = [maybe(part) if part in left_out else part for part in parts]
     return Seq(tuple(parts)) if len(parts) > 1 else parts[0]
 
 
