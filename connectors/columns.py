@@ -136,8 +136,8 @@ def _castable(values: pa.Array, kind: pa.DataType) -> Iterator[pa.Array]:
     try:
         yield values.cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        if len(values) == 1:
-            yield pa.nulls(1, kind)
+        if len(values) <= 1:
+            yield pa.nulls(len(values), kind)
         else:
             yield from _castable(values[: len(values) // 2], kind)
             yield from _castable(values[len(values) // 2 :], kind)

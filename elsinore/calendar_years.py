@@ -19,7 +19,7 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 CYCLE_YEARS, CYCLE_DAYS, DAY_SECONDS = 400, 146_097, 86_400
 
-PLAIN_YEARS = 32_000
+PLAIN_YEARS = 30_000
 """Years from 1970, to either side, within which Arrow's text of a time is used; Arrow keeps years in 16 bits."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Event, RLock, Thread
 from time import time
@@ -22,7 +22,7 @@ from elsinore.cluster.service.intake import forget_keys, is_last, sweep
 from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, paused
 from elsinore.cluster.service.rows import RowsSink, forget_rows
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import refusal
+from elsinore.cluster.service.web.refusals import STALE, RefusedError, refusal
 from elsinore.cluster.stream.checkpoint import latest_of, mend
 from elsinore.cluster.stream.live import Asked, Live, Write
 from elsinore.cluster.stream.terms import Terms
@@ -187,9 +187,16 @@ class AtWork:
             f"the stream of {self.job.name} is still at work on a batch; {what}. DELETE the job to end it at once"
         )
 
-    def change(self, spec: Spec) -> None:
-        """Change the queries. They are on disk first, so a stream that fails during the change restarts with them."""
+    def change(self, spec: Spec, before: str) -> None:
+        """Change the queries. They are on disk first, so a stream that fails during the change restarts with them.
+
+        Raise RefusedError of the kind `stale` if the workload is not the one `before`, from which `spec` was made.
+        """
         with self._locked():
+            known = self._known()
+            if known.workload != before:
+                raise RefusedError(409, f"the queries of {self.job.name} were changed meanwhile", kind=STALE)
+            spec = replace(spec, paused=known.paused)
             terms = self._terms()
             if terms is not None:
                 terms.changed(spec.workload, spec.strategy, terms.ranges.places)

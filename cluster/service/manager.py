@@ -59,8 +59,8 @@ class Manager:
     def resume(self, name: str) -> None:
         self._of(name).resume()
 
-    def change(self, name: str, spec: Spec) -> None:
-        self._of(name).change(spec)
+    def change(self, name: str, spec: Spec, before: str) -> None:
+        self._of(name).change(spec, before)
 
     def remove(self, name: str) -> None:
         """Remove a job without waiting for its current batch, of which nothing is needed."""

@@ -29,8 +29,10 @@ class Spread:
 
 def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
     """Return the spread of each row group; None if one has no statistics, or its bounds cannot be converted."""
-    at = file.schema_arrow.names.index(column)
     footer = file.metadata
+    at = _place_of(column, footer)
+    if at is None:
+        return None
     found = []
     for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
         chunks = [group.column(number) for number in range(group.num_columns)]
@@ -48,12 +50,20 @@ def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
     return found
 
 
+def _place_of(column: str, footer: pq.FileMetaData) -> int | None:
+    """Return the place of a column in a row group, which counts the parts of nested columns; None if it is nested."""
+    if not footer.num_row_groups:
+        return 0 if column in footer.schema.names else None
+    group = footer.row_group(0)
+    return next((at for at in range(group.num_columns) if group.column(at).path_in_schema == column), None)
+
+
 def has_all(file: pq.ParquetFile, column: str) -> bool:
     """Return whether the statistics show that every event has a value, and that none is an empty text or NaN."""
-    names = file.schema_arrow.names
-    if column not in names or pa.types.is_floating(file.schema_arrow.field(column).type):
+    footer = file.metadata
+    at = _place_of(column, footer)
+    if at is None or pa.types.is_floating(file.schema_arrow.field(column).type):
         return False
-    footer, at = file.metadata, names.index(column)
     told = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
     try:
         return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)

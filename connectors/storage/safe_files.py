@@ -45,7 +45,7 @@ def put_new(path: Path, content: bytes) -> bool:
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
-            with path.open("xb") as file:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -66,8 +66,8 @@ def make_folder(folder: Path, mode: int = 0o700) -> None:
     if folder.is_dir():
         return
     new = [one for one in (folder, *folder.parents) if not one.exists()]
-    folder.mkdir(mode, parents=True, exist_ok=True)
-    for one in new:
+    for one in reversed(new):
+        one.mkdir(mode, exist_ok=True)
         sync(one.parent)
 
 

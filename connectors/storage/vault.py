@@ -41,7 +41,8 @@ class Vault:
 
     @property
     def local(self) -> bool:
-        return "file" in self._place[0].protocol
+        protocol = self._place[0].protocol
+        return "file" in ((protocol,) if isinstance(protocol, str) else protocol)
 
     @property
     def root(self) -> str:

@@ -66,7 +66,7 @@ def stands(response: Response) -> bool:
 def _asked_for(answer: Response | Silence) -> float:
     """Return the seconds of the header Retry-After, 0 without one."""
     after = answer.headers.get("retry-after", "") if isinstance(answer, Response) else ""
-    return float(after) if after.isdigit() else 0.0
+    return float(after) if after.isascii() and after.isdigit() else 0.0
 
 
 def _given_up(request: Request, answer: Response | Silence, spent: float) -> Exception:

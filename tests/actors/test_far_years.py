@@ -138,3 +138,12 @@ def test_of_the_times_of_a_clock_those_are_too_far_that_no_calendar_holds() -> N
     assert found is not None
     assert found.tolist() == [False, False, False, True]
     assert too_far(times[:3], clock) is None
+
+
+@pytest.mark.parametrize("year", [32_000, 32_767, 32_768, 33_000, 33_969])
+def test_years_that_arrow_counts_in_sixteen_bits_are_written_rightly(year: int) -> None:
+    days = (year - 2000) // 400 * 146_097
+    near = 2000 + (year - 2000) % 400
+    seconds = int((np.datetime64(f"{near:04}-03-01") - np.datetime64("1970-01-01")).astype(int) + days) * 86_400
+    [text] = as_texts(pa.array([seconds], pa.timestamp("s"))).to_pylist()
+    assert text.startswith(f"{year}-03-01")

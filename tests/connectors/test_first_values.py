@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from elsinore.connectors import blocks
+from elsinore.connectors.columns import cast_or_null
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.sources import open_events
 from tests.connectors.reading import letters, read
@@ -132,3 +133,7 @@ def test_files_whose_times_differ_in_having_a_zone_are_refused(tmp_path: Path) -
         pq.write_table(pa.table({"type": ["A"], "time": [time]}), tmp_path / f"{name}.parquet")
     with pytest.raises(InputError, match="in one file and timestamp"):
         open_events([tmp_path / "a.parquet", tmp_path / "b.parquet"])
+
+
+def test_no_value_at_all_can_be_cast_to_anything() -> None:
+    assert cast_or_null(pa.array([None], pa.bool_()), pa.timestamp("us")).to_pylist() == [None]

@@ -86,3 +86,15 @@ def test_what_row_groups_tell(tmp_path: Path) -> None:
     assert found is not None
     assert [(one.events, one.bounds.to_pylist()) for one in found] == [(40, [0, 39]), (40, [40, 79]), (20, [80, 99])]
     assert 0 < found[0].start < found[0].end <= found[1].start < found[2].end < path.stat().st_size
+
+
+def test_statistics_are_those_of_the_column_however_others_are_nested(tmp_path: Path) -> None:
+    """A row group counts the parts of a nested column one by one."""
+    columns = {"s": [{"a": 1, "b": 2}] * 2, "n": [7, 9], "time": [100, 200], "type": ["A", "B"]}
+    pq.write_table(pa.table(columns), tmp_path / "nested.parquet")
+    with pq.ParquetFile(tmp_path / "nested.parquet") as file:
+        [found] = spread_of(file, "time") or []
+        assert found.bounds.to_pylist() == [100, 200]
+        assert has_all(file, "type")
+        assert spread_of(file, "s") is None
+        assert not has_all(file, "s")

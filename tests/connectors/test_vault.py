@@ -48,3 +48,14 @@ def test_one_bit_is_enough(tmp_path: Path, place: int) -> None:
     (tmp_path / "a").write_bytes(bytes(3))
     with pytest.raises(DamagedError, match="a is damaged"):
         vault.get("a")
+
+
+def test_a_cache_of_files_is_no_folder_of_this_machine() -> None:
+    class Cached:
+        protocol = "filecache"
+
+    vault = Vault("memory://x")
+    vault.__dict__["_place"] = Cached(), "x"
+    assert not vault.local
+    Cached.protocol = "file"
+    assert vault.local

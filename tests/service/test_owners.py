@@ -18,10 +18,11 @@ from elsinore.cluster.machines.holding import HeldError
 from elsinore.cluster.service import at_work
 from elsinore.cluster.service.at_work import AtWork
 from elsinore.cluster.service.intake import NDJSON, Append, take
-from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.jobs import Job, Spec
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
+from elsinore.cluster.service.web.refusals import STALE, RefusedError
 from elsinore.cluster.stream.checkpoint import Checkpoint, Done
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.planner.time.clock import Clock
@@ -82,7 +83,7 @@ def broken_change(workload: str) -> None:
 def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(service: Played, job: Job, streams: Streams) -> None:
     work = working(service)
     streams.all[0].change = broken_change  # type: ignore[method-assign]
-    work.change(replace(job.spec(), workload=MORE))
+    work.change(replace(job.spec(), workload=MORE), job.spec().workload)
     until(lambda: work.state == "running")
     assert [one.going for one in streams.all] == [False, True]
     assert (job.spec().workload, work.error) == (MORE, None)
@@ -101,7 +102,7 @@ def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played,
         stop()
 
     first.stop = stubborn  # type: ignore[method-assign]
-    work.change(replace(job.spec(), workload=MORE))
+    work.change(replace(job.spec(), workload=MORE), job.spec().workload)
     until(lambda: len(tried) > 2)
     live: Any = work.live
     assert (work.state, live is first, len(streams.all)) == ("recovering", True, 1)
@@ -199,3 +200,31 @@ def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
         assert service.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
     assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
     assert not job.folder.exists()
+
+
+def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: Job) -> None:
+    work, before = working(service), job.spec()
+    work.change(replace(before, workload=MORE), before.workload)
+    with pytest.raises(RefusedError, match="were changed meanwhile") as refused:
+        work.change(before, before.workload)
+    assert refused.value.kind == STALE
+    work.pause()
+    work.change(before, MORE)
+    assert (job.spec().workload, job.spec().paused) == (before.workload, True)
+
+
+def test_a_change_is_computed_anew_when_another_comes_between(service: Played, job: Job) -> None:
+    work, others = working(service), [MORE]
+    change = work.change
+
+    def late(spec: Spec, before: str) -> None:
+        """Another replica was first."""
+        if others:
+            change(replace(spec, workload=others.pop()), before)
+        change(spec, before)
+
+    work.change = late  # type: ignore[method-assign]
+    query = "QUERY s RETURN COUNT(*) PATTERN C+ WITHIN 1 minute SLIDE 1 minute"
+    answer = service.ask("POST", "/v1/workloads/job/queries", json={"workload": query})
+    assert answer.status_code < 300, answer.text
+    assert service.document("job")["queries"][-2:] == ["r", "s"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -28,11 +29,14 @@ from elsinore.cluster.service.web.documents import (
     failed_document,
     job_document,
 )
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import STALE, RefusedError
 from elsinore.planner.explain.text import explain
 from elsinore.planner.plans.planning import plan
 
 router = APIRouter(prefix="/v1/workloads", tags=["jobs"])
+
+CHANGE_TRIES = 5
+"""Times that a change of queries is computed while others change them, too."""
 
 DOCUMENT_BYTES = 1 << 16
 """The most bytes of a submission besides the workload."""
@@ -119,9 +123,7 @@ async def add_queries(request: Request, name: str) -> Response:
     key, body = key_of(request), await _document(request, here)
     asked = read_document(body, Queries)
     async with here.planning:
-        spec = await beside(_with, job, asked, key is not None, here)
-        if spec is not None:
-            await here.control.ask("change", job.name, spec)
+        await _changed(here, job, lambda: _with(job, asked, key is not None, here))
     return await _shown(request, name)
 
 
@@ -132,8 +134,7 @@ async def remove_query(request: Request, name: str, query: str) -> Response:
     check_no_form(request)
     job = here.jobs.get(name)
     async with here.planning:
-        spec = await beside(without_query, job, query, here.settings)
-        await here.control.ask("change", job.name, spec)
+        await _changed(here, job, lambda: without_query(job, query, here.settings))
     return await _shown(request, name)
 
 
@@ -144,6 +145,22 @@ async def explain_workload(request: Request, name: str) -> Response:
     job = here.jobs.get(name)
     async with here.planning:
         return PlainTextResponse(await beside(_explained, job))
+
+
+async def _changed(here: Context, job: Job, wanted: Callable[[], Spec | None]) -> None:
+    """Have the manager change the queries of a job; compute them anew if another replica changed them meanwhile."""
+    for left in reversed(range(CHANGE_TRIES)):
+        before = job.spec().workload
+        spec = await beside(wanted)
+        if spec is None:
+            return
+        try:
+            await here.control.ask("change", job.name, spec, before)
+        except RefusedError as error:
+            if error.kind != STALE or not left:
+                raise
+        else:
+            return
 
 
 def _with(job: Job, asked: Queries, repeatable: bool, here: Context) -> Spec | None:

@@ -52,6 +52,10 @@ RETRY = 2
 """Seconds after which a client may retry (Retry-After)."""
 
 
+STALE = "stale"
+"""Kind of a refusal: what a change was made from is not what the job is by now."""
+
+
 class RefusedError(Exception):
     """The refusal of a request, with its reason."""
 
