@@ -50,7 +50,9 @@ def another(cluster: Cluster) -> Any:
 ON_NODES = """
 import sys
 from pathlib import Path
+from time import sleep
 
+import psutil
 import ray
 from ray.cluster_utils import Cluster
 
@@ -72,8 +74,12 @@ def lost(era, done):
     "Between the two records of a batch both actors are lost, with their node."
     put_whole(era, done)
     if done.number == EVERY + 1:
+        actors = stream.crew.ask("pid")
         nodes.add_node(num_cpus=2, **size)
         nodes.remove_node(first, allow_graceful=False)
+        # They may live a moment longer than their node.
+        while any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in actors):
+            sleep(0.05)
 
 elsinore.cluster.stream.checkpoint.Era.put_whole = lost
 stream.until(BATCHES)

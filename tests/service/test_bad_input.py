@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import httpx2
@@ -64,7 +65,17 @@ def endless_texts() -> bytes:
 LINE = b'{"type": "A", "time": 1, "x": 1}\n'
 MANY = "\n".join(f"QUERY q{number} RETURN COUNT(*) PATTERN A+ WITHIN 1 minute" for number in range(10_000))
 DEEP = "RETURN COUNT(*) PATTERN " + "(" * 5_000 + "A" + ")+" * 5_000 + " WITHIN 1 minute"
-CROWD = "RETURN COUNT(*) PATTERN AND(" + ", ".join(f"A{n}+" for n in range(40)) + ") WITHIN 1 minute"
+
+
+def crowd(random: Random) -> str:
+    """Return many queries that overlap in every way: it takes ten seconds or more to find what they share."""
+    types = [f"A{number}" for number in range(80)]
+    taken = [random.sample(types, 50) for _ in range(500)]
+    patterns = (f"SEQ({', '.join(one[:3])}, ({', '.join(one[3:47])})+, {', '.join(one[47:])})" for one in taken)
+    return ";".join(f"RETURN COUNT(*) PATTERN {one} WITHIN 1 minute SLIDE 1 minute" for one in patterns)
+
+
+CROWD = crowd(Random(1))
 WIDE = "RETURN COUNT(*) PATTERN SEQ(" + ", ".join(f"(A{n}? | B{n}?)+" for n in range(60)) + ") WITHIN 1 minute"
 
 BAD = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 from errno import EDQUOT, ENOSPC
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from elsinore.connectors.errors import FailedError, InputError
@@ -121,7 +123,16 @@ def cause(error: BaseException) -> str:
     if found := CAUSED.findall(text):
         line = f"{line.split(CALLING)[0].strip(' :')}: {found[-1].strip()}"
     line = STACK.split(FOLDERS.sub("", line), maxsplit=1)[0].strip(" ;:,")
+    line = f"{name}: {line}" if (name := _file_of(error)) else line
     return line if len(line) <= CAUSE_LENGTH else f"{line[: CAUSE_LENGTH - 1].rstrip()}…"
+
+
+def _file_of(error: BaseException) -> str:
+    """Return the file of a job that an error is about, as a path below the folder of all jobs; or an empty text."""
+    if not isinstance(error, OSError) or not isinstance(error.filename, str | PathLike):
+        return ""
+    parts = Path(error.filename).parts
+    return "/".join(parts[parts.index("jobs") + 1 :]) if "jobs" in parts else ""
 
 
 def _problem(problem: Problem, error: WorkloadError) -> dict[str, Any]:
