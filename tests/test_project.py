@@ -33,7 +33,10 @@ def test_a_workflow_parses_and_its_commands_exist(path: Path) -> None:
 def test_the_tests_of_a_workflow_run_on_each_python_that_is_named() -> None:
     classifiers = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
-    assert workflow["jobs"]["fast"]["strategy"]["matrix"]["python"] == classifiers
+    tested = workflow["jobs"]["fast"]["strategy"]["matrix"]["python"]
+    assert tested == ["3.11", "3.12", "3.13"]
+    assert classifiers
+    assert set(classifiers) <= set(tested)
 
 
 @pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
