@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
-from typing import Any
 
 import pyarrow as pa
 from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 import elsinore
-from elsinore.actors.engine import Engine
-from elsinore.actors.rows.rows import Rows
 from elsinore.planner.checks.check import check
 from elsinore.planner.language.parse import parse
-from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.oracle.ambiguity import ambiguous
@@ -23,12 +18,7 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases
-
-Event = dict[str, Any]
-
-COLUMNS: dict[str, pa.DataType] = {"v": pa.int64(), "w": pa.int64(), "g": pa.string(), "h": pa.int64()}
-SCHEMA = pa.schema({"type": pa.string(), "time": pa.int64(), **COLUMNS})
-TYPE = pa.dictionary(pa.int32(), pa.string())
+from tests.support.batches import SCHEMA, Event, cut, fed, shown
 
 
 @settings(max_examples=60, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
@@ -62,43 +52,3 @@ def test_events_that_are_not_too_late_count(
     )
     assert result.metrics.late == 0
     assert differences(answer(queries, events), result.rows(), "exact") == []
-
-
-def cut(events: list[Event], random: Random) -> Iterator[list[Event]]:
-    """Batches of any size, none included, the events in any order inside of each."""
-    left = events
-    while left:
-        size = random.randint(0, len(left))
-        batch, left = left[:size], left[size:]
-        random.shuffle(batch)
-        yield batch
-
-
-def fed(made: Plan, clock: Clock, batches: list[list[Event]], saved: bool) -> Iterator[Rows]:
-    engine = Engine(made, clock)
-    for batch in batches:
-        yield from engine.feed(record_batch(batch, made, clock))
-        engine = Engine.restore(made, engine.save()) if saved else engine
-    yield from engine.finish()
-
-
-def record_batch(events: list[Event], made: Plan, clock: Clock) -> pa.RecordBatch:
-    times = pa.array([event["time"] for event in events], pa.int64())
-    columns: dict[str, Any] = {
-        "type": pa.array([event["type"] for event in events], pa.string()).cast(TYPE),
-        "time": pa.array(clock.read(times)),
-    }
-    for name in made.columns:
-        columns[name] = pa.array([event[name] for event in events], COLUMNS[name])
-    return pa.RecordBatch.from_pydict(columns)
-
-
-def shown(rows: Rows, clock: Clock) -> Iterator[dict[str, Any]]:
-    columns: dict[str, list[Any]] = {
-        "window_start": clock.show(rows.window_start).to_pylist(),
-        "window_end": clock.show(rows.window_end).to_pylist(),
-        **{name: values.to_pylist() for name, values in rows.groups.items()},
-        **{name: values.tolist() for name, values in rows.values.items()},
-    }
-    for each in zip(*columns.values(), strict=True):
-        yield {"query": rows.query, **dict(zip(columns, each, strict=True))}

@@ -26,9 +26,8 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import differences
 from tests.oracle.query import Query, text_of
 from tests.planner.gloria import plans
-from tests.test_batches import COLUMNS, TYPE, shown
-from tests.test_enumerator import ALL, LONG, QUICK
-from tests.test_sharing import Tally
+from tests.support.batches import COLUMNS, TYPE, shown
+from tests.support.generated import ALL, LONG, QUICK, Tally
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 Row = dict[str, Any]

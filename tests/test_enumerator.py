@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime, timedelta
 from fractions import Fraction
 from random import Random
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 import elsinore
@@ -18,15 +16,7 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases, workloads
-
-ALL = os.environ.get("ELSINORE_TEST") == "all"
-NUMERIC: st.SearchStrategy[Numeric] = st.sampled_from(("exact", "exact", "approximate"))
-QUICK = settings(
-    max_examples=150, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck), derandomize=True
-)
-LONG = settings(QUICK, max_examples=5000, derandomize=False)
-
-Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
+from tests.support.generated import ALL, LONG, NUMERIC, QUICK, Case
 
 
 @QUICK

@@ -30,9 +30,8 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.planner.gloria.plans import Drawn, cases, shares
-from tests.test_batches import cut, fed, shown
-from tests.test_enumerator import LONG, NUMERIC, QUICK
-from tests.test_sharing import ALL, Tally
+from tests.support.batches import cut, fed, shown
+from tests.support.generated import ALL, LONG, NUMERIC, QUICK, Tally
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 ROOMS = st.sampled_from((1, 3, 16))

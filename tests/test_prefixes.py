@@ -21,9 +21,8 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.prefixes import cases
 from tests.oracle.query import Query, text_of
-from tests.test_batches import cut, fed, shown
-from tests.test_enumerator import LONG, NUMERIC, QUICK
-from tests.test_sharing import Tally
+from tests.support.batches import cut, fed, shown
+from tests.support.generated import LONG, NUMERIC, QUICK, Tally
 
 ALL = os.environ.get("ELSINORE_TEST") == "all"
 

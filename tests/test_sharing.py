@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
-from dataclasses import dataclass, field
 from random import Random
 from typing import Any
-from zlib import crc32
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, event, given, note, settings
+from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
 from elsinore.cluster.run.local import LocalRun
 from elsinore.connectors.rows.tables import answers, columns_of, form_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.planning import plan
@@ -30,49 +24,13 @@ from tests.oracle.compare import Numeric, differences
 from tests.oracle.enumerate import ANY, CONTIGUOUS, NEXT
 from tests.oracle.query import Query, text_of
 from tests.oracle.sharing import cases
-from tests.test_batches import cut, fed, shown
-from tests.test_enumerator import LONG, NUMERIC, QUICK
-
-ALL = os.environ.get("ELSINORE_TEST") == "all"
+from tests.support.batches import cut, fed, shown
+from tests.support.deciders import Drawn
+from tests.support.generated import ALL, LONG, NUMERIC, QUICK, Tally
 
 SEMANTICS = st.sampled_from((ANY, NEXT, CONTIGUOUS))
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Each row apart, in a graphlet of its own, or with others, as a seed and the bursts say."""
-
-    seed: int
-
-    def decide(self, facts: Facts, bursts: Bursts) -> Choices:
-        told = crc32(b"".join(column.tobytes() for column in (bursts.size, bursts.window, bursts.at, bursts.taken)))
-        rnd = np.random.default_rng([self.seed, told])
-        choice = rnd.choice(np.array([APART, OWN, SHARED], np.uint8), len(bursts.queries), p=[0.1, 0.15, 0.75])
-        for first, end in zip(bursts.at[:-1], bursts.at[1:], strict=True):
-            if (choice[first + 1 : end] == SHARED).any():
-                choice[first] = SHARED
-            elif choice[first] == SHARED:
-                choice[first] = OWN
-        costs = np.full(len(bursts.size), np.nan)
-        together, alone = rnd.choice([FEWEST, FEWEST, 3, 5], (2, len(bursts.queries)))
-        return Choices(choice, together, alone, lambda: (costs, costs))
-
-
-@dataclass
-class Tally:
-    """What the cases of a test were like."""
-
-    found: Counter[str] = field(default_factory=Counter)
-
-    def note(self, what: str, is_so: bool) -> None:
-        self.found[what] += is_so
-        if is_so:
-            event(what)
-
-    def share(self, what: str) -> float:
-        return self.found[what] / self.found["cases"]
 
 
 def optimizers(seed: int) -> dict[str, SharingOptimizer]:

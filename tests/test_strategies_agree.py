@@ -16,7 +16,7 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases
-from tests.test_enumerator import LONG, NUMERIC, QUICK
+from tests.support.generated import LONG, NUMERIC, QUICK
 from tests.vectors import CASES
 
 ALL = os.environ.get("ELSINORE_TEST") == "all"

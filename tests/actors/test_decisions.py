@@ -16,7 +16,7 @@ from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, C
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch, cut
+from tests.support.streams import batch, cut
 
 WINDOW = "WITHIN 100 seconds SLIDE 100 seconds"
 

@@ -16,8 +16,8 @@ from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
-from tests.actors.test_strategies import EVENTS, query, within
+from tests.support.long_streams import EVENTS, query, within
+from tests.support.streams import Row, batch, cut, fed, shown
 
 SHORT = EVENTS.slice(0, 3000)
 OTHERS = ("greta", "two-step", "sharon")

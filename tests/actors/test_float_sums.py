@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from elsinore.actors.engine import Engine
 from elsinore.planner.language.errors import WorkloadError
-from tests.actors.streams import batch, cut, engine, fed, planned, run, shown
+from tests.support.streams import batch, cut, engine, fed, planned, run, shown
 
 WINDOWS = {
     "tumbling": "WITHIN 100 seconds SLIDE 100 seconds",

@@ -11,7 +11,7 @@ from elsinore.planner.a_seq.sets import ForestSet
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
+from tests.support.streams import Row, batch, cut, fed, shown
 
 STRATEGIES = ("a-seq", "prefix", "chop-connect")
 SEQUENCES = (

@@ -16,8 +16,8 @@ from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
-from tests.test_sharing import Drawn
+from tests.support.deciders import Drawn
+from tests.support.streams import Row, batch, cut, fed, shown
 
 LENGTH = 20_000
 DECIDERS: dict[str, SharingOptimizer] = {

@@ -21,7 +21,6 @@ from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import LinkedSet
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.oracle.ambiguity import ambiguous
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
@@ -30,10 +29,11 @@ from tests.oracle.grow import variables
 from tests.oracle.query import Aggregate, Query, negations, text_of
 from tests.oracle.sharing import KLEENE, PATTERNS, called, streams
 from tests.oracle.strategies import COMPARISONS, neighbours, single_predicates
-from tests.test_batches import cut as cut_anywhere
-from tests.test_batches import fed as fed_saved
-from tests.test_batches import shown as shown_rows
-from tests.test_enumerator import NUMERIC, QUICK
+from tests.support.batches import cut as cut_anywhere
+from tests.support.batches import fed as fed_saved
+from tests.support.batches import shown as shown_rows
+from tests.support.generated import NUMERIC, QUICK
+from tests.support.streams import Row, batch, cut, fed, shown
 
 Links = tuple[tuple[str, str], ...]
 """Operators and attributes."""

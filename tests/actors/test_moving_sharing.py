@@ -21,17 +21,17 @@ from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import MovingSet
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
 from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.sharing import streams, workloads
 from tests.oracle.strategies import edged
-from tests.test_batches import SCHEMA
-from tests.test_batches import cut as cut_anywhere
-from tests.test_batches import fed as fed_saved
-from tests.test_batches import shown as shown_rows
-from tests.test_enumerator import NUMERIC, QUICK
+from tests.support.batches import SCHEMA
+from tests.support.batches import cut as cut_anywhere
+from tests.support.batches import fed as fed_saved
+from tests.support.batches import shown as shown_rows
+from tests.support.generated import NUMERIC, QUICK
+from tests.support.streams import Row, batch, cut, fed, shown
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 

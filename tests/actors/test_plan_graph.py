@@ -21,8 +21,8 @@ from elsinore.planner.gloria.templates.template import Template, bits
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed
 from tests.planner.gloria.plans import Drawn
+from tests.support.streams import Row, batch, cut, fed
 
 PATTERNS = (
     *("SEQ(A, B, C, D)", "SEQ(A, B, C, E)", "SEQ(E, B, C, D)", "SEQ(A, B, C)", "SEQ(B, C, D, E, A)", "SEQ(C, D, E)"),

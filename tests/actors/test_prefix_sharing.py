@@ -13,8 +13,8 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
-from tests.actors.test_strategies import stream
+from tests.support.long_streams import stream
+from tests.support.streams import Row, batch, cut, fed, shown
 
 EVENTS = stream(2000)
 WINDOW = "WHERE [k]{} GROUP-BY g WITHIN 60 seconds SLIDE 25 seconds"

@@ -27,7 +27,7 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases
-from tests.test_batches import cut, record_batch, shown
+from tests.support.batches import cut, record_batch, shown
 
 GROUPS = 8
 

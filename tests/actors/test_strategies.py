@@ -6,40 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from elsinore.actors.engine import Engine
-from tests.actors.streams import Row, batch, cut, engine, fed, planned, run, shown
-
-ITEMS = "COUNT(*), COUNT(B), SUM(B.v), AVG(B.v), MIN(B.v), MAX(B.v), SUM(C.f)"
-LENGTH = 20_000
-
-
-def stream(length: int, keys: int = 3, seed: int = 1) -> pa.RecordBatch:
-    rnd = np.random.default_rng(seed)
-    times = np.sort(rnd.integers(-length // 2, length // 2, length))
-    return batch(
-        rnd.choice(["A", "B", "C", "X"], length, p=[0.2, 0.4, 0.2, 0.2]),
-        times,
-        v=pa.array(rnd.integers(-1000, 1000, length), mask=rnd.random(length) < 0.05),
-        f=rnd.standard_normal(length) * 10.0 ** rnd.integers(-20, 20, length),
-        k=pa.array(rnd.integers(0, keys, length), mask=rnd.random(length) < 0.01),
-        g=np.array([f"group {n}" for n in range(4)])[rnd.integers(0, 4, length)],
-        one=np.ones(length, np.int64),
-    )
-
-
-EVENTS = stream(LENGTH)
-
-
-def query(window: str, semantics: str = "any", where: str = "[k]", pattern: str = "SEQ(A, B+, C)") -> str:
-    return f"RETURN g, {ITEMS} PATTERN {pattern} SEMANTICS {semantics} WHERE {where} GROUP-BY g {window}"
-
-
-def within(within: int, slide: int | None = None) -> str:
-    return f"WITHIN {within} seconds" + (f" SLIDE {slide} seconds" if slide else "")
+from tests.support.long_streams import EVENTS, LENGTH, query, within
+from tests.support.streams import Row, cut, engine, fed, planned, run, shown
 
 
 def where_windows_start(rows: list[Row], slide: int) -> list[Row]:
@@ -135,7 +107,7 @@ import sys
 from pathlib import Path
 import pyarrow as pa
 from elsinore.actors.engine import Engine
-from tests.actors.streams import planned
+from tests.support.streams import planned
 
 here = Path(sys.argv[1])
 for state in sorted(here.glob("*.state")):

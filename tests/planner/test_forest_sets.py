@@ -9,7 +9,7 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
-from tests.planner.gloria.test_aseq import PATTERNS
+from tests.planner.gloria.workloads import PATTERNS
 
 WINDOW = "WITHIN 10 minutes"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
+from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.planner.checks.check import check
 from elsinore.planner.language.parse import parse
 from elsinore.planner.plans.model import Plan
@@ -72,3 +74,10 @@ def dicts(one: Engine, rows: Rows) -> Iterator[Row]:
     }
     for each in zip(*columns.values(), strict=True):
         yield {"query": rows.query, **dict(zip(columns, each, strict=True))}
+
+
+def noted(*parts: pa.RecordBatch, ticks: int = 1) -> StreamStatistics:
+    one = StreamStatistics(Clock(ticks, Fraction(1), pa.int64()))
+    for part in parts:
+        one.note(part.column(0), part.column(1))
+    return one
