@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-import pytest
 from hypothesis import assume, given, note, settings
 from hypothesis import strategies as st
 
@@ -16,21 +15,7 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases, workloads
-from tests.support.generated import ALL, LONG, NUMERIC, QUICK, Case
-
-
-@QUICK
-@given(cases(12), NUMERIC)
-def test_rows_are_those_of_the_enumeration(case: Case, numeric: Numeric) -> None:
-    agree(case, numeric)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not ALL, reason="ELSINORE_TEST=all asks for it")
-@LONG
-@given(cases(14), NUMERIC)
-def test_rows_are_those_of_the_enumeration_at_length(case: Case, numeric: Numeric) -> None:
-    agree(case, numeric)
+from tests.support.generated import QUICK, Case
 
 
 @settings(QUICK, max_examples=10)

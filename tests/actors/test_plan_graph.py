@@ -103,15 +103,6 @@ def test_rows_of_any_plan_are_those_of_queries_apart(seed: int) -> None:
     assert one.planned[0].graph.totals[2] > 100
 
 
-@pytest.mark.parametrize("strategy", ["gloria", "gloria-greedy"])
-@pytest.mark.parametrize("extremes", ["MIN(B.v)", "MAX(B.v) MIN(B.f)"])
-def test_extremes(strategy: str, extremes: str) -> None:
-    text, events = workload(ITEMS[:2], extremes), stream(1200)
-    rows, one = run(plan(check_text(text), strategy), events)
-    assert rows == apart(text, events)
-    assert any(graph.shape.keys for found in one.planned for graph in found.graph.graphs)
-
-
 def test_numbers_and_coefficients_of_many_words() -> None:
     """Bursts of hundreds within Kleene."""
     text = workload(ITEMS[:2]).replace("0 seconds", "00 seconds")
@@ -119,16 +110,6 @@ def test_numbers_and_coefficients_of_many_words() -> None:
     rows, one = run(plan(check_text(text), "gloria"), events)
     assert rows == apart(text, events)
     assert one.planned[0].graph.words > 2
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_approximate(seed: int) -> None:
-    text, events = workload(ITEMS[:3]), stream(1500, burst=20)
-    rows, expected = run(sharing(text, Drawn(seed)), events, "approximate")[0], apart(text, events, "approximate")
-    assert len(rows) == len(expected)
-    for row, other in zip(rows, expected, strict=True):
-        for name, value in other.items():
-            assert row[name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value)
 
 
 def test_sums_of_values_that_fill_a_word() -> None:

@@ -12,8 +12,8 @@ import pyarrow as pa
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
 from elsinore.actors.streams.statistics import StreamStatistics
-from elsinore.planner.checks.check import check
-from elsinore.planner.language.parse import parse
+from elsinore.errors import WorkloadError
+from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
@@ -22,13 +22,25 @@ TYPE = pa.dictionary(pa.int32(), pa.string())
 Row = dict[str, Any]
 
 
-def planned(text: str) -> Plan:
-    return plan(check(parse(text)))
+def planned(text: str, strategy: str = "auto") -> Plan:
+    return plan(check_text(text), strategy)
 
 
-def engine(text: str, *, numeric: str = "exact", lateness: int = 0) -> Engine:
-    """An engine whose times are whole seconds, one tick each."""
-    made = planned(text)
+def refused(text: str, strategy: str) -> bool:
+    workload = check_text(text)
+    try:
+        plan(workload, strategy)
+    except WorkloadError as error:
+        return f"strategy {strategy} cannot run" in str(error)
+    return False
+
+
+def engine(text: str, strategy: str = "auto", *, numeric: str = "exact", lateness: int = 0) -> Engine:
+    """Return an engine whose times are whole seconds, one tick each."""
+    return engine_of(planned(text, strategy), numeric, lateness)
+
+
+def engine_of(made: Plan, numeric: str = "exact", lateness: int = 0) -> Engine:
     return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric, lateness)
 
 
@@ -38,6 +50,30 @@ def batch(types: Any, times: Any, **columns: Any) -> pa.RecordBatch:
     names = pa.array([types] * len(times) if isinstance(types, str) else types, pa.string())
     arrays = {name: column if isinstance(column, pa.Array) else pa.array(column) for name, column in columns.items()}
     return pa.RecordBatch.from_pydict({"type": names.cast(TYPE), "time": pa.array(times), **arrays})
+
+
+def bursts(count: int, types: str = "ABBBCDX", *, stay: float = 0.6, keys: int = 3, seed: int = 1) -> pa.RecordBatch:
+    """Return bursts of any types, three events in two seconds, some at equal times; some values are missing."""
+    random = np.random.default_rng(seed)
+    names = random.choice(list(types), count)
+    runs = np.cumsum(random.random(count) >= stay)
+    v, w = random.integers(0, 9, (2, count))
+    k = random.integers(0, keys, count)
+    missing = random.random((3, count)) < 0.1
+    return batch(
+        names[runs].tolist(),
+        np.sort(random.integers(0, 2 * count // 3, count)),
+        v=pa.array(v, mask=missing[0]),
+        w=w,
+        f=random.integers(0, 99, count) / 8,
+        t=pa.array([None if gone else "pqrst"[value % 5] for value, gone in zip(w, missing[1], strict=True)]),
+        k=pa.array(k, mask=missing[2] & (w == 0)),
+        g=pa.array(k // 2, mask=missing[2] & (w == 0)),
+    )
+
+
+def with_column(events: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
+    return events.set_column(events.schema.get_field_index(name), name, column)
 
 
 def cut(whole: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:
@@ -51,8 +87,8 @@ def fed(one: Engine, batches: Iterable[pa.RecordBatch]) -> list[Row]:
     return shown(one, [*found, *one.finish()])
 
 
-def run(text: str, *batches: pa.RecordBatch, **options: Any) -> list[Row]:
-    return fed(engine(text, **options), batches)
+def run(text: str, *batches: pa.RecordBatch, strategy: str = "auto", **options: Any) -> list[Row]:
+    return fed(engine(text, strategy, **options), batches)
 
 
 def shown(one: Engine, found: Iterable[Rows]) -> list[Row]:
