@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from random import Random
 
-from hypothesis import assume, given, note, settings
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 import elsinore
@@ -15,10 +15,10 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases, workloads
-from tests.support.generated import QUICK, Case
+from tests.support.generated import Case, quick
 
 
-@settings(QUICK, max_examples=10)
+@quick(10)
 @given(workloads())
 def test_an_empty_stream_gives_no_rows(queries: tuple[Query, ...]) -> None:
     agree((queries, []), "exact")
@@ -27,7 +27,7 @@ def test_an_empty_stream_gives_no_rows(queries: tuple[Query, ...]) -> None:
 EPOCH = datetime(1970, 1, 1)
 
 
-@settings(QUICK, max_examples=30)
+@quick(30)
 @given(cases(8, whole=True))
 def test_timestamps_are_times_since_the_epoch(case: Case) -> None:
     queries, events = case
@@ -46,7 +46,7 @@ def stamp(seconds: int | Fraction) -> datetime:
     return EPOCH + timedelta(microseconds=int(seconds * 10**6))
 
 
-@settings(QUICK, max_examples=30)
+@quick(30)
 @given(cases(8), st.randoms(use_true_random=False))
 def test_the_order_of_a_list_never_shows(case: Case, random: Random) -> None:
     queries, events = case

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import elsinore
 from elsinore.actors.engine import Engine
 from elsinore.cli import app
-from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
-from elsinore.planner.plans.model import Plan
-from elsinore.planner.plans.planning import plan
-from elsinore.planner.time.clock import Clock
-from tests.support.long_streams import EVENTS, within
-from tests.support.streams import Row, batch, cut, fed
-
-SHORT = EVENTS.slice(0, 3000)
-OTHERS = ("greta", "two-step", "sharon")
-
-
-def planned(text: str, strategy: str) -> Plan:
-    return plan(check_text(text), strategy)
-
-
-def engine(text: str, strategy: str, numeric: str = "exact") -> Engine:
-    made = planned(text, strategy)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric)
-
-
-def run(text: str, strategy: str, events: pa.RecordBatch = SHORT) -> list[Row]:
-    return fed(engine(text, strategy), [events])
+from tests.support.long_streams import within
+from tests.support.streams import batch, cut, engine, fed, planned, rows_of
 
 
 @pytest.mark.parametrize("count", [8, 9, 16, 17, 128])
 def test_sequences_are_as_long_as_the_stream_asks(count: int) -> None:
     events = batch("B", range(count), v=range(count))
     text = "RETURN COUNT(*), COUNT(B), SUM(B.v), MAX(B.v) PATTERN B+ WITHIN 200 seconds SLIDE 200 seconds"
-    (row,) = run(text, "sharon", events)
+    (row,) = rows_of(text, "sharon", events)
     assert row["COUNT(*)"] == 2**count - 1
-    assert row == run(text, "auto", events)[0]
+    assert row == rows_of(text, "auto", events)[0]
 
 
 def test_a_lane_that_is_added_when_sequences_have_grown() -> None:
@@ -51,12 +30,12 @@ def test_a_lane_that_is_added_when_sequences_have_grown() -> None:
     events = batch("B", times, f=[float(time) for time in times[:20]] + [time / 2**40 for time in times[20:]])
     text = "RETURN COUNT(*), SUM(B.f) PATTERN B+ WITHIN 20 seconds SLIDE 10 seconds"
     one = engine(text, "sharon")
-    assert fed(one, cut(events, 15)) == run(text, "auto", events)
+    assert fed(one, cut(events, 15)) == rows_of(text, "auto", events)
 
 
 def test_what_is_longer_than_any_sequence() -> None:
     with pytest.raises(WorkloadError) as caught:
-        run(
+        rows_of(
             "QUERY long RETURN COUNT(*) PATTERN B+ WITHIN 500 seconds SLIDE 250 seconds",
             "sharon",
             batch("B", range(129)),
@@ -76,7 +55,7 @@ def test_more_trends_than_can_be_constructed(window: str, last: str, monkeypatch
     monkeypatch.setattr("elsinore.actors.baselines.two_step_graph.LIMIT", allowed)
     events = batch("B", range(20), v=[1] * 20)
     count = 10 if "SLIDE" in window else 11
-    assert run(text, "two-step", events.slice(0, count)) == run(text, "auto", events.slice(0, count))
+    assert rows_of(text, "two-step", events.slice(0, count)) == rows_of(text, "auto", events.slice(0, count))
     one = engine(text, "two-step")
     with pytest.raises(WorkloadError) as caught:
         fed(Engine.restore(one.plan, one.save()), cut(events, 3))

@@ -6,14 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elsinore.actors.engine import Engine
 from elsinore.errors import WorkloadError
-from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.planning import plan
-from elsinore.planner.plans.sharing import LinkedSet
-from elsinore.planner.time.clock import Clock
 from tests.oracle.strategies import COMPARISONS
-from tests.support.streams import Row, batch, cut, fed
+from tests.support.streams import batch, engine, planned, rows_of
 
 ITEMS = ("COUNT(*)", "COUNT(*), SUM(T.v)", "COUNT(T), AVG(T.w)", "COUNT(*)")
 SEQUENCES = ("SEQ(P, T+, S)", "SEQ(Q, T+)", "(SEQ(T+, S))+", "SEQ(P, NOT Q, T+, U+)", "SEQ(U+, S, T+)")
@@ -42,16 +37,6 @@ def stream(count: int, seed: int = 1) -> pa.RecordBatch:
 EVENTS = stream(900)
 
 
-def engine(text: str, strategy: str, numeric: str = "exact") -> Engine:
-    made = plan(check_text(text), strategy)
-    assert strategy != "hamlet" or isinstance(made.share_sets[-1], LinkedSet)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric)
-
-
-def run(text: str, strategy: str, events: pa.RecordBatch = EVENTS, numeric: str = "exact") -> list[Row]:
-    return fed(engine(text, strategy, numeric), cut(events, 117))
-
-
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize(
     "links",
@@ -65,9 +50,10 @@ def run(text: str, strategy: str, events: pa.RecordBatch = EVENTS, numeric: str 
 )
 def test_rows_are_those_of_each_query_by_itself(links: tuple[str, ...], window: str) -> None:
     text = workload(*links, window=window)
-    expected = run(text, "cogra")
+    assert planned(text, "hamlet").share_sets
+    expected = rows_of(text, "cogra", EVENTS, 117)
     assert len(expected) > 60
-    assert run(text, "hamlet") == expected
+    assert rows_of(text, "hamlet", EVENTS, 117) == expected
 
 
 def test_counts_beyond_any_word() -> None:
@@ -77,7 +63,7 @@ def test_counts_beyond_any_word() -> None:
         "WITHIN 900 seconds SLIDE 900 seconds"
         for pattern, operator in (("T+", "<"), ("SEQ(P, T+)", "<"), ("T+", ">"), ("T+", "!="))
     )
-    rows = run(text, "hamlet", batch(["P", *"T" * 800], range(801), v=range(801)))
+    rows = rows_of(text, "hamlet", batch(["P", *"T" * 800], range(801), v=range(801)), 117)
     rising, falling = (2**800 - 1, 2**799 * sum(range(801))), (800, sum(range(801)))
     found = {row["query"]: (row["COUNT(*)"], row["SUM(T.v)"]) for row in rows}
     assert found == {"q1": rising, "q2": rising, "q3": falling, "q4": rising}
@@ -89,7 +75,7 @@ def test_an_error_names_the_query_that_compares() -> None:
         f"QUERY odd RETURN COUNT(*) PATTERN T+ WHERE T.v < NEXT(T).t {WINDOWS[0]}"
     )
     with pytest.raises(WorkloadError, match=r"query odd.*\n?.*T.v < NEXT\(T\).t compares int with text values"):
-        run(text, "hamlet")
+        rows_of(text, "hamlet", EVENTS)
 
 
 def test_events_and_what_is_compared_are_kept_once_for_all() -> None:

@@ -6,13 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elsinore.actors.engine import Engine
 from elsinore.actors.moving.graph import MovingShareGraph
-from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.planning import plan
-from elsinore.planner.plans.sharing import MovingSet
-from elsinore.planner.time.clock import Clock
-from tests.support.streams import Row, batch, cut, fed
+from tests.support.streams import batch, cut, engine, fed, planned, rows_of
 
 ITEMS = ("COUNT(*)", "COUNT(*), SUM(T.v)", "COUNT(T), AVG(T.w)", "SUM(T.f)", "COUNT(*)")
 SEQUENCES = (
@@ -59,24 +54,13 @@ PREDICATES = (
 )
 
 
-def engine(text: str, strategy: str, numeric: str = "exact") -> Engine:
-    made = plan(check_text(text), strategy)
-    assert strategy != "hamlet" or isinstance(made.share_sets[-1], MovingSet)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric)
-
-
-def run(
-    text: str, strategy: str, events: pa.RecordBatch = EVENTS, numeric: str = "exact", size: int = 117
-) -> list[Row]:
-    return fed(engine(text, strategy, numeric), cut(events, size))
-
-
 @pytest.mark.parametrize("where", PREDICATES, ids=",".join)
 def test_rows_are_those_of_each_query_by_itself(where: tuple[str, ...]) -> None:
     text = workload(*where)
-    expected = run(text, "cogra")
+    assert planned(text, "hamlet").share_sets
+    expected = rows_of(text, "cogra", EVENTS, 117)
     assert len(expected) > 500
-    assert run(text, "hamlet") == expected
+    assert rows_of(text, "hamlet", EVENTS, 117) == expected
 
 
 @pytest.mark.parametrize("within", [WITHIN, WIDE])
@@ -85,14 +69,14 @@ def test_bursts_of_any_length(run_length: float, within: tuple[int, ...]) -> Non
     """Longer than the shortest window, than a window's events, and than what one burst may have."""
     events = stream(900, 5, "PTST" if run_length > 0.95 else "PQSUTTTT", run_length)
     text = workload("", " AND T.w > 3", within=within)
-    assert run(text, "hamlet", events, size=400) == run(text, "cogra", events, size=400)
+    assert rows_of(text, "hamlet", events, 400) == rows_of(text, "cogra", events, 400)
 
 
 def test_counts_beyond_any_word() -> None:
     """Of n events every subset is a trend."""
     patterns = ("T+", "SEQ(P, T+)", "SEQ(P, T+, S)")
     text = "; ".join(f"RETURN COUNT(*), SUM(T.v) PATTERN {pattern} WITHIN 900 seconds" for pattern in patterns)
-    rows = run(text, "hamlet", batch(["P", *"T" * 600, "S"], range(602), v=range(602)), size=10_000)
+    rows = rows_of(text, "hamlet", batch(["P", *"T" * 600, "S"], range(602), v=range(602)))
     last = {row["query"]: (row["COUNT(*)"], row["SUM(T.v)"]) for row in sorted(rows, key=lambda row: row["end"])}
     assert last == dict.fromkeys(("q1", "q2", "q3"), (2**600 - 1, 2**599 * sum(range(601))))
     assert len(rows) == 600 + 600 + 1
@@ -104,9 +88,9 @@ def test_more_entries_than_a_stack_has_room_for() -> None:
     types = ["P" if n % 9 == 0 else "Q" if n % 4 == 0 else "T" for n in range(6000)]
     types[3000::500] = ["S"] * len(types[3000::500])
     events = batch(types, range(6000))
-    one = engine(text, "hamlet", "approximate")
+    one = engine(text, "hamlet", numeric="approximate")
     rows = fed(one, cut(events, 2000))
-    expected = run(text, "cogra", events, "approximate", 2000)
+    expected = rows_of(text, "cogra", events, 2000, numeric="approximate")
     assert len(rows) == len(expected) == 12
     for row, other in zip(rows, expected, strict=True):
         assert {**row, "COUNT(*)": 0} == {**other, "COUNT(*)": 0}

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pyarrow as pa
 import pytest
 
-from elsinore.actors.engine import Engine
-from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
-from elsinore.planner.plans.planning import plan
-from elsinore.planner.time.clock import Clock
 from tests.support.long_streams import stream
-from tests.support.streams import Row, batch, cut, fed
+from tests.support.streams import batch, engine, fed, rows_of
 
 EVENTS = stream(2000)
 WINDOW = "WHERE [k]{} GROUP-BY g WITHIN 60 seconds SLIDE 25 seconds"
@@ -33,20 +28,11 @@ def workload(queries: Iterable[tuple[str, str, str]] = QUERIES) -> str:
     return "; ".join(f"RETURN g, {items} PATTERN {pattern} {WINDOW.format(more)}" for items, pattern, more in queries)
 
 
-def engine(text: str, strategy: str = "sharon") -> Engine:
-    made = plan(check_text(text), strategy)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans))
-
-
-def run(text: str, strategy: str = "sharon", events: pa.RecordBatch = EVENTS, size: int = 300) -> list[Row]:
-    return fed(engine(text, strategy), cut(events, size))
-
-
 def test_rows_of_one_window_do_not_depend_on_who_else_is_there() -> None:
     text = workload()
-    rows = run(text)
+    rows = rows_of(text, "sharon", EVENTS, 300)
     for number, query in enumerate(QUERIES):
-        alone = run(workload([query]))
+        alone = rows_of(workload([query]), "sharon", EVENTS, 300)
         assert [row | {"query": "q1"} for row in rows if row["query"] == f"q{number + 1}"] == alone
 
 
@@ -58,9 +44,9 @@ def test_sequences_are_as_long_as_the_stream_asks(count: int) -> None:
         for pattern in ("B+)", "B+) WHERE B.v >= 64", "B+, C)")
     )
     events = batch(["A", *["B"] * count, "C"], range(count + 2), v=range(count + 2))
-    one = engine(text)
+    one = engine(text, "sharon")
     rows = fed(one, [events])
-    assert rows == run(text, "auto", events)
+    assert rows == rows_of(text, "auto", events)
     assert rows[0]["COUNT(*)"] == 2**count - 1
     (sharing,) = one.prefixes
     longest = {8: 8, 9: 16, 128: 128}[count]
@@ -76,7 +62,8 @@ def test_counters_are_there_once_however_many_queries_have_them() -> None:
             "; ".join(
                 f"RETURN COUNT(*) PATTERN SEQ(A, B+, {end}) WITHIN 100 seconds SLIDE 100 seconds"
                 for end in [*(f"X{number}" for number in range(queries)), "NONE"]
-            )
+            ),
+            "sharon",
         )
         assert len(fed(one, [events])) == queries
         (sharing,) = one.prefixes
@@ -97,7 +84,7 @@ def test_what_is_longer_than_any_sequence() -> None:
     )
     events = batch(["A", *["B"] * 129], range(130), v=range(130))
     with pytest.raises(WorkloadError) as caught:
-        run(text, events=events)
+        rows_of(text, "sharon", events)
     assert "query long, " in str(caught.value)
     assert "in the window from -250 to 250 Kleene can match 129 events of one partition" in str(caught.value)
     assert 'use strategy="auto"' in str(caught.value)

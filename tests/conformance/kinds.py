@@ -92,13 +92,13 @@ class Kind:
     def shares(self) -> bool:
         return self.shown.startswith("one ")
 
-    def workload(self, *items: str, scale: int = 1, partition: str = "[k]", group: str = "k") -> str:
+    def workload(self, *items: str, scale: int = 1, group: str = "k") -> str:
         """Return the long workload, with each of the items in turn, and windows as many times as long."""
         found = []
         for number, (pattern, where, window) in enumerate(self.queries):
             within, _, slide = window.partition("/")
             semantics = self.semantics[number % len(self.semantics)]
-            conjuncts = " AND ".join(filter(None, (partition, where)))
+            conjuncts = " AND ".join(filter(None, ("[k]", where)))
             ends = f"WITHIN {int(within) * scale} seconds" + (f" SLIDE {int(slide) * scale} seconds" if slide else "")
             found.append(
                 f"QUERY q{number} RETURN {group}, {items[number % len(items)]} PATTERN {pattern} "

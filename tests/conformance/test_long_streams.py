@@ -19,26 +19,24 @@ from elsinore.planner.explain.text import explain
 from elsinore.planner.plans.changing import changed
 from tests.conformance.kinds import Kind
 from tests.conformance.matrix import of_each_strategy
-from tests.support.streams import Row, batch, bursts, cut, engine, fed, planned, shown, with_column
+from tests.support.streams import Row, batch, bursts, cut, engine, fed, planned, rows_of, shown, with_column
 
 SUMS = ("COUNT(*), COUNT(b), SUM(b.v)", "COUNT(*), AVG(b.w)", "COUNT(*), SUM(b.f)", "SUM(b.w)")
 EVENTS = bursts(900)
-
-
-def rows_of(text: str, strategy: str, events: pa.RecordBatch = EVENTS, size: int = 117, **how: Any) -> list[Row]:
-    return fed(engine(text, strategy, **how), cut(events, size))
+SIZE = 117
+"""Of batches."""
 
 
 @cache
 def expected(text: str, strategy: str) -> list[Row]:
     """Return the rows over the stream of most tests, which are computed once."""
-    found = rows_of(text, strategy)
+    found = rows_of(text, strategy, EVENTS, SIZE)
     assert len(found) > 60
     return found
 
 
 def agree(kind: Kind, strategy: str, text: str) -> None:
-    assert rows_of(text, strategy) == expected(text, kind.other)
+    assert rows_of(text, strategy, EVENTS, SIZE) == expected(text, kind.other)
 
 
 @of_each_strategy("explain names it")
@@ -75,7 +73,7 @@ def near(value: Any, right: Any) -> bool:
 @of_each_strategy("approximate numbers")
 def test_approximate_numbers(kind: Kind, strategy: str) -> None:
     text = kind.workload(*SUMS, "MIN(b.f), MAX(b.v)" if kind.other == "cogra" and not kind.shares else "AVG(b.f)")
-    rows, right = rows_of(text, strategy, numeric="approximate"), expected(text, kind.other)
+    rows, right = rows_of(text, strategy, EVENTS, SIZE, numeric="approximate"), expected(text, kind.other)
     assert len(rows) == len(right)
     for row, exact in zip(by_place(rows), by_place(right), strict=True):
         assert row.keys() == exact.keys()
@@ -101,9 +99,9 @@ def test_numbers_beyond_any_word(kind: Kind, strategy: str) -> None:
         types = [*"DDCC", *"AABBA" * 40, *"CC"]
     count = len(types)
     events = batch(types, range(count), v=np.arange(count), w=[7] * count, k=[1] * count, t=["p"] * count)
-    rows = rows_of(text, strategy, events)
+    rows = rows_of(text, strategy, events, SIZE)
     assert max(row["COUNT(*)"] for row in rows) > 2**64
-    assert rows == rows_of(text, kind.other, events)
+    assert rows == rows_of(text, kind.other, events, SIZE)
 
 
 @of_each_strategy("values that fill a word")
@@ -112,7 +110,7 @@ def test_values_that_fill_a_word(kind: Kind, strategy: str) -> None:
     values = np.random.default_rng(2).integers(-(2**63) + 1, 2**63 - 1, len(EVENTS))
     events = with_column(EVENTS, "v", pa.array(values))
     text = kind.workload("COUNT(*), SUM(b.v)")
-    assert rows_of(text, strategy, events) == rows_of(text, kind.other, events)
+    assert rows_of(text, strategy, events, SIZE) == rows_of(text, kind.other, events, SIZE)
 
 
 @of_each_strategy("floats that come late")
@@ -129,7 +127,7 @@ def test_floats_that_come_late(kind: Kind, strategy: str) -> None:
 def test_batches_of_any_size(kind: Kind, strategy: str, size: int) -> None:
     text = kind.workload(*SUMS)
     events = EVENTS if size > 1 else EVENTS.slice(0, 300)
-    assert rows_of(text, strategy, events, size) == rows_of(text, strategy, events)
+    assert rows_of(text, strategy, events, size) == rows_of(text, strategy, events, SIZE)
 
 
 @of_each_strategy("saved and restored")
@@ -156,7 +154,7 @@ def test_partitions_are_forgotten(kind: Kind, strategy: str, monkeypatch: pytest
     for part in cut(events, 250):
         rows += one.feed(part)
         sizes.append(len(one.save()))
-    assert shown(one, [*rows, *one.finish()]) == rows_of(text, kind.other, events)
+    assert shown(one, [*rows, *one.finish()]) == rows_of(text, kind.other, events, SIZE)
     assert max(sizes[8:]) < 1.5 * max(sizes[:8])
 
 
@@ -208,5 +206,5 @@ def test_an_error_names_the_query(kind: Kind, strategy: str) -> None:
     text = kind.workload(*SUMS)
     odd = re.sub(r"QUERY q0 RETURN k, [^P]*PATTERN", "QUERY odd RETURN k, SUM(b.t) PATTERN", text.partition(";\n")[0])
     with pytest.raises(WorkloadError, match="SUM and AVG add up numbers") as caught:
-        rows_of(f"{text};\n{odd}", strategy)
+        rows_of(f"{text};\n{odd}", strategy, EVENTS)
     assert "query odd" in str(caught.value)

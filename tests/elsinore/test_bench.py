@@ -96,6 +96,7 @@ def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(na
             assert {why.split(",")[0] for _, why in apart} <= {"no other query has a transition of its"}
 
 
+@pytest.mark.slow
 def test_a_planning_is_measured() -> None:
     """In a process of its own: whoever prunes more has a smaller graph."""
     found = [outcome(replace(PLANNING, strategy=name), limit=60) for name in FIGURES["gloria-fig13"].strategies]
@@ -106,6 +107,7 @@ def test_a_planning_is_measured() -> None:
     assert all(0 < one["optimization_time"] < 10 and "memory" not in one for one in (gloria, unpruned, greedy))
 
 
+@pytest.mark.slow
 def test_memory_of_an_optimizer_is_measured_apart() -> None:
     tracing = replace(PLANNING, metric="memory")
     unpruned, greedy = (replace(tracing, strategy=name).measured() for name in ("gloria-noprune", "gloria-greedy"))
@@ -126,7 +128,13 @@ def test_a_quick_look_takes_the_ends_of_an_axis_and_a_third_of_a_stream() -> Non
     assert list(sweep.points("gloria", quick=True)) == [replace(PLANNING, percent=percent) for percent in (10, 60)]
 
 
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param(setting, id=name, marks=() if name == RIDES.name else pytest.mark.slow)
+        for name, setting in SETTINGS.items()
+    ],
+)
 def test_a_setting_is_measured(setting: settings.Setting) -> None:
     metrics = Run(setting.name, "cogra", 20, 1_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
@@ -136,6 +144,7 @@ def test_a_setting_is_measured(setting: settings.Setting) -> None:
         assert metrics["memory"] >= 0
 
 
+@pytest.mark.slow
 def test_the_insertion_of_values_is_measured() -> None:
     found = Inserting(MIXED.name, "gloria", 30, 2_000, 10).measured()
     assert 0 < found["insertion_time"] * found["panes"] < found["sharing_time"] < found["spent"]

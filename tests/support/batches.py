@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
@@ -30,14 +29,6 @@ def cut(events: list[Event], random: Random) -> Iterator[list[Event]]:
         batch, left = left[:size], left[size:]
         random.shuffle(batch)
         yield batch
-
-
-def fed(made: Plan, clock: Clock, batches: list[list[Event]], saved: bool) -> Iterator[Rows]:
-    engine = Engine(made, clock)
-    for batch in batches:
-        yield from engine.feed(record_batch(batch, made, clock))
-        engine = Engine.restore(made, engine.save()) if saved else engine
-    yield from engine.finish()
 
 
 def record_batch(events: list[Event], made: Plan, clock: Clock) -> pa.RecordBatch:

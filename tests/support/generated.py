@@ -14,6 +14,9 @@ from tests.oracle.compare import Numeric
 from tests.oracle.query import Query
 
 ALL = os.environ.get("ELSINORE_TEST") == "all"
+FAST = os.environ.get("ELSINORE_TEST") == "fast"
+FEWER = 8
+"""With `ELSINORE_TEST=fast`, one of so many generated cases is tried."""
 
 NUMERIC: st.SearchStrategy[Numeric] = st.sampled_from(("exact", "exact", "approximate"))
 
@@ -27,6 +30,9 @@ Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 
 
 ALL = os.environ.get("ELSINORE_TEST") == "all"
+FAST = os.environ.get("ELSINORE_TEST") == "fast"
+FEWER = 8
+"""With `ELSINORE_TEST=fast`, one of so many generated cases is tried."""
 
 
 @dataclass
@@ -42,3 +48,13 @@ class Tally:
 
     def share(self, what: str) -> float:
         return self.found[what] / self.found["cases"]
+
+
+def quick(examples: int) -> settings:
+    """Return the settings of a quick test with so many generated cases, the same ones each time."""
+    return settings(QUICK, max_examples=max(examples // FEWER, 4) if FAST else examples)
+
+
+def fresh(examples: int) -> settings:
+    """Return the settings of a quick test with so many generated cases, other ones each time."""
+    return settings(quick(examples), derandomize=False)

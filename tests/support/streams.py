@@ -37,10 +37,7 @@ def refused(text: str, strategy: str) -> bool:
 
 def engine(text: str, strategy: str = "auto", *, numeric: str = "exact", lateness: int = 0) -> Engine:
     """Return an engine whose times are whole seconds, one tick each."""
-    return engine_of(planned(text, strategy), numeric, lateness)
-
-
-def engine_of(made: Plan, numeric: str = "exact", lateness: int = 0) -> Engine:
+    made = planned(text, strategy)
     return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric, lateness)
 
 
@@ -89,6 +86,11 @@ def fed(one: Engine, batches: Iterable[pa.RecordBatch]) -> list[Row]:
 
 def run(text: str, *batches: pa.RecordBatch, strategy: str = "auto", **options: Any) -> list[Row]:
     return fed(engine(text, strategy, **options), batches)
+
+
+def rows_of(text: str, strategy: str, events: pa.RecordBatch, size: int | None = None, **options: Any) -> list[Row]:
+    """Return the rows of a stream, in one batch or in batches of a size."""
+    return fed(engine(text, strategy, **options), cut(events, size or max(len(events), 1)))
 
 
 def shown(one: Engine, found: Iterable[Rows]) -> list[Row]:
