@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from elsinore.connectors.errors import InputError
 
-SIZE = 8 << 20
+BLOCK_BYTES = 8 << 20
 """Bytes in a block: some 100,000 to 400,000 events, enough to keep the cost of a block small."""
 
-LONGEST = 256 << 20
+MAX_LINE_BYTES = 256 << 20
 """Bytes after which a line without an end is refused, because the file is not text."""
 
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
@@ -54,9 +54,9 @@ class Blocks:
         compression = COMPRESSIONS.get(self.path.suffix.lower())
         first, rest = 1, b""
         with self.path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
-            data = stream.read(SIZE)
+            data = stream.read(BLOCK_BYTES)
             while data:
-                following = stream.read(SIZE)
+                following = stream.read(BLOCK_BYTES)
                 self.bytes_read = file.tell()
                 cut = data.rfind(b"\n") + 1 if following else len(data)
                 rest += data[:cut]
@@ -69,6 +69,8 @@ class Blocks:
                 data = following
 
     def _still_a_line(self, line: bytes, number: int) -> bytes:
-        if len(line) > LONGEST:
-            raise InputError(f"{self.path}, line {number}: longer than {LONGEST >> 20} MiB; is this a text file?")
+        if len(line) > MAX_LINE_BYTES:
+            raise InputError(
+                f"{self.path}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB; is this a text file?"
+            )
         return line

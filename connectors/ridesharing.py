@@ -26,7 +26,7 @@ TYPES = (
     *("Message", "Pickup", "Stop", "Dropoff", "Cancel", "NoShow", "Pay", "Tip", "Rate", "Complain"),
 )
 RECURRING = frozenset({"Travel", "Delay", "Wait", "Call", "Message"})
-KINDS = ("Solo", "Pool", "Premium")
+RIDE_KINDS = ("Solo", "Pool", "Premium")
 
 ROUTES = (
     "Request Offer Accept Travel Arrive Wait Pickup Travel Dropoff Pay Rate",
@@ -39,14 +39,14 @@ ROUTES = (
 SHARES = (0.35, 0.2, 0.1, 0.15, 0.1, 0.1)
 """The share of each route. The last three have no pickup."""
 
-POOLED = 1
+POOLED_ROUTE = 1
 """Index of the route with a stop on the way."""
 
-SLOW = 3
+FIRST_SLOW_ROUTE = 3
 """Index of the first of the routes that are stuck in traffic."""
 
 PAIRS_IN_A_DISTRICT = 10
-BLOCK = 1 << 17
+BLOCK_EVENTS = 1 << 17
 """Approximate number of events that are generated at once."""
 
 SCHEMA = pa.schema(
@@ -74,7 +74,7 @@ def generate(
     groups: int = 1_000,
     burst: float = 10,
     seed: int = 0,
-    batch_rows: int = BLOCK,
+    batch_rows: int = BLOCK_EVENTS,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the stream, in order of time.
 
@@ -170,7 +170,7 @@ def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
         share * sum(burst if stage in RECURRING else 1 for stage in route)
         for share, route in zip(SHARES, routes, strict=True)
     )
-    trips = max(1, round(BLOCK / (groups * usual)))
+    trips = max(1, round(BLOCK_EVENTS / (groups * usual)))
     phases = np.random.default_rng([seed]).random(groups)
     carried: Columns | None = None
     for block in count():
@@ -190,8 +190,10 @@ def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: 
     pair = np.repeat(np.arange(groups), trips)
     start = (phases[pair] + np.tile(np.arange(trips), groups)) / trips
     route = random.choice(len(ROUTES), len(pair), p=SHARES)
-    kind = np.where(route == POOLED, KINDS.index("Pool"), random.integers(0, len(KINDS), len(pair)))
-    cruise = random.uniform(np.where(route >= SLOW, 3.0, 15.0), np.where(route >= SLOW, 14.0, 60.0))
+    kind = np.where(route == POOLED_ROUTE, RIDE_KINDS.index("Pool"), random.integers(0, len(RIDE_KINDS), len(pair)))
+    cruise = random.uniform(
+        np.where(route >= FIRST_SLOW_ROUTE, 3.0, 15.0), np.where(route >= FIRST_SLOW_ROUTE, 14.0, 60.0)
+    )
 
     stages = STAGES[route]
     lengths = np.where(RECURS[stages], random.geometric(1 / burst, stages.shape), 1) * (stages >= 0)
@@ -235,7 +237,7 @@ def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa
             coded(pa.array((pair // PAIRS_IN_A_DISTRICT).astype(np.int32)), districts),
             pa.array(pair // 2),
             pa.array(pair),
-            coded(pa.array(columns["kind"]), pa.array(KINDS)),
+            coded(pa.array(columns["kind"]), pa.array(RIDE_KINDS)),
             pa.array(columns["speed"]),
             pa.array(columns["duration"]),
             pa.array(columns["price"]),

@@ -25,7 +25,7 @@ from elsinore.connectors.widening import fitted
 Queries = Mapping[str, Sequence[str]]
 """The columns of each query's rows after its window: grouping attributes, then items."""
 
-ROWS = 1 << 14
+BATCH_ROWS = 1 << 14
 """Number of rows that are converted to text at once."""
 
 FIXED = ("query", "window_start", "window_end")
@@ -74,7 +74,7 @@ class JsonSink(Sink):
         self._file = Draft(path)
 
     def write(self, rows: pa.Table) -> None:
-        for batch in rows.to_batches(ROWS):
+        for batch in rows.to_batches(BATCH_ROWS):
             for lines in json_rows(batch, self._columns):
                 self._file.stream.write(lines.encode())
 
@@ -92,7 +92,7 @@ class StdoutSink(Sink):
         self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
 
     def write(self, rows: pa.Table) -> None:
-        for batch in rows.to_batches(ROWS):
+        for batch in rows.to_batches(BATCH_ROWS):
             sys.stdout.writelines(json_rows(batch, self._columns))
         sys.stdout.flush()
 

@@ -12,7 +12,7 @@ from elsinore.connectors.dead_letters import DeadLetters
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk
 
-LOOK_ROWS = 1_000_000
+HEAD_ROWS = 1_000_000
 """Rows that are read ahead, at most, to find the first values of a column of a stream."""
 
 
@@ -132,7 +132,7 @@ class StreamFeed:
     def _ahead(self) -> Iterator[pa.RecordBatch]:
         """Yield the batches from the first one on, and keep them for `read`."""
         yield from self._seen
-        while sum(map(len, self._seen)) < LOOK_ROWS and (batch := self._next()) is not None:
+        while sum(map(len, self._seen)) < HEAD_ROWS and (batch := self._next()) is not None:
             if len(batch) or not self._seen:
                 self._seen.append(batch)
                 yield batch

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COUNTS = ("events", "rows", "late", "dead")
 STATES = {"running": "green", "failed": "red", "paused": "yellow", "recovering": "yellow"}
-UNSEEN = 200
+PIPE_WIDTH = 200
 """Characters per line when stdout is not a terminal."""
 
 
@@ -62,7 +62,7 @@ def board(jobs: Sequence[JobStatus], rates: dict[str, float]) -> RenderableType:
 def show(jobs: Sequence[JobStatus]) -> None:
     """Print the table once on stdout."""
     console = Console()
-    (console if console.is_terminal else Console(width=UNSEEN)).print(board(jobs, {}))
+    (console if console.is_terminal else Console(width=PIPE_WIDTH)).print(board(jobs, {}))
 
 
 def watch(client: Client, every: float = 1.0) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from elsinore.cluster.run.local import Metrics
     from elsinore.live import LiveStream
 
-ROWS = 1 << 12
+BATCH_ROWS = 1 << 12
 """Rows to collect before writing them, in order; the output too may be larger than memory."""
 
 
@@ -109,7 +109,7 @@ def _some(job: Job) -> Iterator[list[Rows]]:
     waiting: list[Rows] = []
     for rows in job:
         waiting.append(rows)
-        if sum(map(len, waiting)) >= ROWS:
+        if sum(map(len, waiting)) >= BATCH_ROWS:
             yield waiting
             waiting = []
     if waiting:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from elsinore.cluster.stream.live import Live, LiveMetrics, Write
     from elsinore.cluster.stream.terms import Terms
 
-TRIES = 5
+MAX_TRIES = 5
 """Attempts to write a batch to a sink before the stream fails."""
 
-PAUSE = 0.2
+PAUSE_SECONDS = 0.2
 """Seconds to wait after the first failed attempt; each further pause is twice as long."""
 
 
@@ -167,17 +167,17 @@ def stream(
 
 def _write(sink: LiveSink, batch: int, rows: pa.Table) -> None:
     """Write a batch to the sink, retrying after failures other than InputError."""
-    for attempt in range(TRIES):
+    for attempt in range(MAX_TRIES):
         try:
             sink.write(batch, rows)
         except InputError:
             raise
         except Exception as error:
-            if attempt == TRIES - 1:
+            if attempt == MAX_TRIES - 1:
                 raise FailedError(
-                    f"the sink failed {TRIES} times over batch {batch}: {error}. Mend it, and begin again with the "
+                    f"the sink failed {MAX_TRIES} times over batch {batch}: {error}. Mend it, and begin again with the "
                     "same checkpoint: nothing is lost"
                 ) from error
-            sleep(PAUSE * 2**attempt)
+            sleep(PAUSE_SECONDS * 2**attempt)
         else:
             return

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from elsinore.client.options import Options
     from elsinore.client.waiting import Client
 
-LOOK = 10.0
+INTERACTIVE_SECONDS = 10.0
 """Seconds to retry a request of an interactive command."""
-WORK = 120.0
+TRANSFER_SECONDS = 120.0
 """Seconds to retry a request that transfers events or rows; the service may restart meanwhile."""
 
 Url = Annotated[
@@ -108,7 +108,7 @@ def send(
     from elsinore.progress import counting
     from elsinore.remote import Files, send
 
-    with _client(url, token, WORK) as client:
+    with _client(url, token, TRANSFER_SECONDS) as client:
         to = client.job(job)
         events = Files(files, to)
         with counting(events.total, shown=sys.stderr.isatty()) as progress:
@@ -125,7 +125,7 @@ def results(
     """Write the rows of a job as JSON lines."""
     from elsinore.remote import write
 
-    with _client(url, token, WORK) as client:
+    with _client(url, token, TRANSFER_SECONDS) as client:
         write(client.job(job).pages(follow=follow))
 
 
@@ -173,7 +173,7 @@ def watch(url: str, token: str | None) -> None:
         watch(client)
 
 
-def _client(url: str, token: str | None, patience: float = LOOK) -> Client:
+def _client(url: str, token: str | None, patience: float = INTERACTIVE_SECONDS) -> Client:
     from elsinore.client.waiting import connect
 
     return connect(url, token=token, patience=patience)

@@ -18,9 +18,9 @@ from rich.text import Text
 if TYPE_CHECKING:
     from elsinore.result import Result
 
-ROWS = 10
-QUERIES = 5
-DIGITS = 18
+MAX_ROWS = 10
+MAX_QUERIES = 5
+MAX_DIGITS = 18
 """Integers with more digits are shortened."""
 SHORTENED = "≈ shortened for the eye; rows() and to_arrow() hold every digit"
 
@@ -57,22 +57,22 @@ def html(result: Result) -> str:
 
 
 def _previews(result: Result) -> Iterator[Preview]:
-    for name in islice(result.queries, QUERIES):
+    for name in islice(result.queries, MAX_QUERIES):
         yield _preview(result.query(name), name)
 
 
 def _rest(result: Result) -> list[str]:
-    more = len(result.queries) - QUERIES
+    more = len(result.queries) - MAX_QUERIES
     return [f"… and {more:,} more {'query' if more == 1 else 'queries'}"] if more > 0 else []
 
 
 def _preview(result: Result, name: str) -> Preview:
-    rows = result.head(ROWS)
+    rows = result.head(MAX_ROWS)
     header = ("window_start", "window_end", *result.columns[name])
     cells = tuple(tuple(_cell(row[column]) for column in header) for row in rows)
     notes = []
-    if len(result) > ROWS:
-        notes.append(f"… {len(result) - ROWS:,} more")
+    if len(result) > MAX_ROWS:
+        notes.append(f"… {len(result) - MAX_ROWS:,} more")
     if any(cell.startswith("≈") for row in cells for cell in row):
         notes.append(SHORTENED)
     numeric = tuple(all(isinstance(row[column], int | float | Decimal | None) for row in rows) for column in header)
@@ -83,7 +83,7 @@ def _preview(result: Result, name: str) -> Preview:
 def _cell(value: Any) -> str:
     if value is None:
         return "null"
-    if isinstance(value, int) and abs(value) >= 10**DIGITS:
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
         return "≈" + _short(Decimal(value))
     if isinstance(value, Decimal):
         return _short(value)

@@ -16,13 +16,13 @@ from elsinore.planner.time.clock import Clock
 COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows", "replanned")
 
 
-MANY = 10
+MAX_TYPES = 10
 """Event types that the line of counts by type shows."""
 
 
 def _most(types: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the most frequent types, with their counts."""
-    return Counter(types).most_common(MANY)
+    return Counter(types).most_common(MAX_TYPES)
 
 
 def shown(checkpoint: str) -> Table:

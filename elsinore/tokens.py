@@ -18,7 +18,7 @@ from elsinore.errors import InputError
 
 TOKEN_BYTES = 32
 
-FILE_BYTES = 4096
+MAX_FILE_BYTES = 4096
 """Bytes to read of a token file; a token is shorter."""
 
 LOCALHOST = ("127.0.0.1", "::1")
@@ -120,7 +120,7 @@ def _read(path: Path) -> str | None:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
             return None
-        token = os.read(descriptor, FILE_BYTES).decode("ascii", "replace").strip()
+        token = os.read(descriptor, MAX_FILE_BYTES).decode("ascii", "replace").strip()
     finally:
         os.close(descriptor)
     return token if token.isascii() and token.isprintable() and token else None

@@ -14,13 +14,13 @@ from elsinore.actors.shells.optimizer_actor import OptimizerActor
 from elsinore.connectors.errors import FailedError
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 
-READY = 5.0
+IDLE_REPLY_SECONDS = 5.0
 """Seconds within which an idle actor has to reply."""
 
-LOOK = 5.0
+RAY_CHECK_SECONDS = 5.0
 """Seconds to wait for a reply between two checks whether Ray is alive."""
 
-CUT_SECONDS = 1.0
+CUT_CHECK_SECONDS = 1.0
 """Seconds to wait for a reply between two checks whether it is still wanted."""
 
 
@@ -32,7 +32,7 @@ def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any
     end = monotonic() + seconds
     while True:
         try:
-            return ray.get(reference, timeout=LOOK if cut is None else CUT_SECONDS)
+            return ray.get(reference, timeout=RAY_CHECK_SECONDS if cut is None else CUT_CHECK_SECONDS)
         except GetTimeoutError:
             check_ray()
         if cut is not None and cut.is_set():
@@ -71,7 +71,7 @@ class Pool:
             except IndexError:  # streams of one process may hire at the same time
                 return self.replace(kind)
             try:
-                ray.get(actor.__ray_ready__.remote(), timeout=READY)
+                ray.get(actor.__ray_ready__.remote(), timeout=IDLE_REPLY_SECONDS)
             except RayError:  # it died while idle
                 ray.kill(actor)
             else:

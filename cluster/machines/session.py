@@ -22,7 +22,13 @@ from ray._private import ray_constants, state
 
 from elsinore.cluster.machines.java import prepare_java
 from elsinore.cluster.machines.pool import Pool, check_ray, ray_lives
-from elsinore.cluster.machines.raydp_gateway import SECRET, authentication, guard_raydp, make_secret, name_driver
+from elsinore.cluster.machines.raydp_gateway import (
+    SECRET_VARIABLE,
+    authentication,
+    guard_raydp,
+    make_secret,
+    name_driver,
+)
 from elsinore.cluster.machines.scratch import Scratch
 from elsinore.cluster.machines.settings import Settings
 from elsinore.connectors.spark.handover import MASTER
@@ -34,9 +40,9 @@ LOG = logging.getLogger("elsinore")
 MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
 """Prefix of the options for the resources that RayDP's master requests of Ray."""
 
-RETAINED = "50"
+RETAINED_JOBS = "50"
 
-LOOK = 1.0
+WATCH_SECONDS = 1.0
 """Seconds between two polls for dead RayDP actors."""
 
 
@@ -129,7 +135,7 @@ class Session:
     def _forget(self) -> None:
         """Remove the secret and the scratch folder made for the Ray of this session."""
         if self._made_secret:
-            os.environ.pop(SECRET, None)
+            os.environ.pop(SECRET_VARIABLE, None)
         self._made_secret = False
         self.scratch.close(keep=self.keep_logs)
 
@@ -173,7 +179,7 @@ class Watch:
                 with suppress(Py4JError, OSError):
                     self.spark.stop()
                 return
-            if self._over.wait(LOOK):
+            if self._over.wait(WATCH_SECONDS):
                 return
 
     def end(self) -> None:
@@ -301,10 +307,10 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
         # What Spark keeps of finished jobs is not used, and a live stream has several jobs a second.
-        "spark.ui.retainedJobs": RETAINED,
-        "spark.ui.retainedStages": RETAINED,
-        "spark.ui.retainedTasks": RETAINED,
-        "spark.sql.ui.retainedExecutions": RETAINED,
+        "spark.ui.retainedJobs": RETAINED_JOBS,
+        "spark.ui.retainedStages": RETAINED_JOBS,
+        "spark.ui.retainedTasks": RETAINED_JOBS,
+        "spark.sql.ui.retainedExecutions": RETAINED_JOBS,
         # A file is read only once, but Spark would cache 1 kB about each forever.
         "spark.sql.hive.filesourcePartitionFileCacheSize": "0",
         "spark.ui.showConsoleProgress": "false",

@@ -10,7 +10,7 @@ from pydantic_settings import SettingsConfigDict
 
 from elsinore.cluster.machines.sourced import Sourced, sourced
 
-FILE = Path("elsinore.toml")
+SETTINGS_FILE = Path("elsinore.toml")
 
 
 class Settings(Sourced):
@@ -18,7 +18,7 @@ class Settings(Sourced):
     `elsinore.toml`."""
 
     trusted: ClassVar[frozenset[str]] = frozenset({"address", "spark_packages", "spark_options"})
-    model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=FILE, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=SETTINGS_FILE, extra="forbid", frozen=True)
 
     engine: Literal["ray", "local"] = Field(default="ray", description="Spark and Ray, or this process alone")
     address: str | None = Field(default=None, description="of a Ray cluster to join; without it Ray is started here")
@@ -51,10 +51,10 @@ class Settings(Sourced):
 
     def same_machine(self, other: Settings) -> bool:
         """Return whether a run with the other settings can use what was started with these."""
-        return all(getattr(self, name) == getattr(other, name) for name in STARTED)
+        return all(getattr(self, name) == getattr(other, name) for name in START_SETTINGS)
 
 
-STARTED = (
+START_SETTINGS = (
     "address", "spark_executors", "spark_cores", "spark_memory", "spark_packages", "spark_options", "object_store",
 )  # fmt: skip
 """The settings with which Ray and Spark start; a run may change all others."""

@@ -22,17 +22,17 @@ from elsinore.cluster.machines.pool import Pool, heard
 from elsinore.cluster.run.budget import Budget
 from elsinore.planner.plans.routes import Ranges
 
-SAVE_EVERY = 16
+BATCHES_PER_SNAPSHOT = 16
 """Number of batches between two saved states, so that few have to be repeated."""
 
-FORGIVEN = RayError | OutOfOrderError | MemoryError
+RETRIED_ERRORS = RayError | OutOfOrderError | MemoryError
 """Errors of an actor after which the call is retried; any other error is one of the events, the queries or the disk."""
 
-PAUSE, LONGEST = 0.1, 5.0
+PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 5.0
 """Seconds of the pause before a second retry, doubled each time, and the longest pause; Spark may have to restart."""
 
 
-ASK_SECONDS = 30.0
+REQUEST_SECONDS = 30.0
 """Timeout of a request to an actor on which no batch depends."""
 
 
@@ -137,7 +137,7 @@ class Crew:
 
     def send(self, batch: Batch) -> None:
         """Send a batch to every place, without waiting for replies."""
-        batch = replace(batch, snapshot=self.unsaved or batch.number % SAVE_EVERY == 0)
+        batch = replace(batch, snapshot=self.unsaved or batch.number % BATCHES_PER_SNAPSHOT == 0)
         self.waiting.append(batch.number)
         for number, place in enumerate(self.places):
             place.sent.append(batch)
@@ -197,7 +197,7 @@ class Crew:
 
     def ask(self, method: str) -> list[Any]:
         """Call a method of every actor, and return the replies."""
-        return [heard(getattr(place.actor, method).remote(), self.cut, ASK_SECONDS) for place in self.places]
+        return [heard(getattr(place.actor, method).remote(), self.cut, REQUEST_SECONDS) for place in self.places]
 
     def dismiss(self) -> None:
         """Return the idle actors to the pool, and kill those with batches that were not committed."""
@@ -235,7 +235,7 @@ class Crew:
     def _forgive(self, error: RayError) -> None:
         """Count a failure. Raise an error of the events or the queries, and FailedError where failures are too many."""
         cause = error.cause if isinstance(error, RayTaskError) else error
-        if not isinstance(cause, FORGIVEN):
+        if not isinstance(cause, RETRIED_ERRORS):
             raise cause from None
         self.failures.forgive(cause, self.committed)
 
@@ -270,7 +270,7 @@ class Crew:
         """
         self._forgive(error)
         if place.failed:
-            sleep(min(PAUSE * 2**place.failed, LONGEST))
+            sleep(min(PAUSE_SECONDS * 2**place.failed, MAX_PAUSE_SECONDS))
         place.failed += 1
         known = self._reached(place)
         if known is None:

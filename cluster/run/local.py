@@ -22,7 +22,7 @@ from elsinore.planner.time.clock import Clock
 if TYPE_CHECKING:
     from elsinore.actors.shells.graph_actor import Counts
 
-ENOUGH = 4_096
+MIN_EVENTS = 4_096
 """The least number of events in a first batch whose statistics are used to choose a plan."""
 
 
@@ -43,7 +43,7 @@ class EventSource(Protocol):
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None: ...
 
 
-NOTED = (
+SUMMED_COUNTERS = (
     "bursts", "shared_bursts", "snapshots", "decision_seconds", "questions", "missed", "waited", "seconds",
 )  # fmt: skip
 """Counters of graph actors that the metrics of a run sum up."""
@@ -80,7 +80,7 @@ class Metrics:
     def note(self, counts: Iterable[Counts]) -> None:
         """Set the counters to the sums over all graph actors."""
         told = list(counts)
-        for name in NOTED:
+        for name in SUMMED_COUNTERS:
             setattr(self, name, sum(getattr(one, name) for one in told))
 
 
@@ -128,7 +128,7 @@ class LocalRun:
         They say little about partitions unless all queries split the stream alike.
         """
         alike = len({query.partition for query in self.plan.queries}) == 1
-        return self.plan.strategy == "auto" and alike and len(batch) >= ENOUGH
+        return self.plan.strategy == "auto" and alike and len(batch) >= MIN_EVENTS
 
     def _choose(self, batch: pa.RecordBatch) -> None:
         """Plan again with the statistics of the first batch; before the first event a change of plan costs nothing."""

@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-TOLD = "elsinore"
+OBSERVATION_NAME = "elsinore"
 """The name of Spark's observation that counts the events."""
 
-PARTS = 4
+MIN_PARTITIONS = 4
 """The least number of Spark partitions in a slice."""
 
 
@@ -133,10 +133,10 @@ class RayRun:
         """Return the events as they are handed over, and their slices; None instead of slices is all at once."""
         total, size = self.source.total, self.settings.slice_events
         clean = events(spark)
-        dealt = self.deal.dealt(clean if self._known(events) else clean.observe(TOLD, *self.deal.counts()))
+        dealt = self.deal.dealt(clean if self._known(events) else clean.observe(OBSERVATION_NAME, *self.deal.counts()))
         if total is None or total <= size:
             return dealt, None
-        _read_in_parts(spark, events.bytes * size // (PARTS * total))
+        _read_in_parts(spark, events.bytes * size // (MIN_PARTITIONS * total))
         pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
         groups = events.groups
         found = in_order(read_by(dealt), groups, size, pane) if groups else None
@@ -156,7 +156,7 @@ class RayRun:
             metrics.dead = self.source.dead
             metrics.events = (self.source.total or 0) - metrics.dead
             return
-        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
+        observed = dealt._jdf.queryExecution().observedMetrics().apply(OBSERVATION_NAME)
         dead = int(observed.getAs("dead"))
         metrics.events, metrics.dead = int(observed.getAs("events")) - dead, dead + self.source.dead
         metrics.dropped = int(observed.getAs("dropped"))

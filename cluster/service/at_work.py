@@ -39,34 +39,34 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("elsinore.service")
 
-LOOK = 0.1
+POLL_SECONDS = 0.1
 """Seconds between two polls of a job."""
 
-TOLD = 0.5
+STATUS_SECONDS = 0.5
 """Seconds between two writes of a job's status."""
 
-SWEEP = 60.0
+SWEEP_SECONDS = 60.0
 """Seconds between two deletions of expired rows."""
 
-HOUR = 3600
+HOUR_SECONDS = 3600
 
-TRIES = 5
+MAX_FAILURES = 5
 """Consecutive failures that a job survives; an error in its input fails it at once."""
 
-LONGEST_PAUSE_SECONDS = 60.0
+MAX_PAUSE_SECONDS = 60.0
 """The longest pause before a restart of a stream."""
 
-AGAIN_SECONDS = 2.0
+RETRY_SECONDS = 2.0
 """Pause between two polls for a damaged file that may be restored, and between two attempts to stop a stream."""
 
 STOP_SECONDS = 45.0
 """Timeout for the current batch when a stream is stopped, and for the lock. Both together are less than the time that a
-client waits for a reply of the manager (`control.PATIENCE`)."""
+client waits for a reply of the manager (`control.REPLY_SECONDS`)."""
 
-LONG = 4 << 20
+MAX_LOG_GROWTH_BYTES = 4 << 20
 """Bytes by which Spark's log of files may grow before the stream restarts to shorten it: about 25,000 appends."""
 
-SPARK: dict[str, T.DataType] = {
+SPARK_TYPES: dict[str, T.DataType] = {
     "int64": T.LongType(),
     "float64": T.DoubleType(),
     "string": T.StringType(),
@@ -258,7 +258,7 @@ class AtWork:
             return False
         self._stopper = None
         if not _is_over(live):
-            self.pause_until = time() + AGAIN_SECONDS
+            self.pause_until = time() + RETRY_SECONDS
             return False
         self._note(live)
         self.live, self.ending = None, False
@@ -272,16 +272,16 @@ class AtWork:
 
     def _go(self) -> None:
         told = swept = 0.0
-        while not self._over.wait(LOOK):
+        while not self._over.wait(POLL_SECONDS):
             try:
                 with self._lock:
                     if not self._over.is_set():
                         self._step()
-                        if time() - told > TOLD:
+                        if time() - told > STATUS_SECONDS:
                             self.tell()
                             told = time()
-                if self.service.rows_kept is not None and time() - swept > SWEEP:
-                    forget_rows(self.job, time() - self.service.rows_kept * HOUR)
+                if self.service.rows_kept is not None and time() - swept > SWEEP_SECONDS:
+                    forget_rows(self.job, time() - self.service.rows_kept * HOUR_SECONDS)
                     swept = time()
             except Exception as error:  # noqa: BLE001 - a failure of one job must not affect the others
                 self._fail(error)
@@ -289,7 +289,7 @@ class AtWork:
     def _step(self) -> None:
         if self.live is not None:
             if self._has_to_stop(self.live):
-                self._stop(LOOK)
+                self._stop(POLL_SECONDS)
         elif self.damage or self.spec is None:
             self._look_again()
         elif self._ready and self.starting.acquire(blocking=False):
@@ -304,13 +304,16 @@ class AtWork:
     def _has_to_stop(self, live: Live) -> bool:
         if self.ending:
             return time() >= self.pause_until or self._stopper is not None
-        paused_, grown = self.spec is not None and self.spec.paused, log_bytes(self._spark) > self.log + LONG
+        paused_, grown = (
+            self.spec is not None and self.spec.paused,
+            log_bytes(self._spark) > self.log + MAX_LOG_GROWTH_BYTES,
+        )
         return live.wait(0) or paused_ or grown
 
     def _look_again(self) -> None:
         """Read a damaged file again after a pause, and clear the error if the file has been restored."""
         if time() >= self.pause_until:
-            self.pause_until = time() + AGAIN_SECONDS
+            self.pause_until = time() + RETRY_SECONDS
             try:
                 self._read()
             except DamagedJobError as error:
@@ -333,7 +336,7 @@ class AtWork:
             path.unlink(missing_ok=True)
         shorten(self._spark, lambda path: is_last(self.job, path))
         if self.service.keys_kept is not None:
-            forget_keys(self.job, time() - self.service.keys_kept * HOUR, seen(self._spark))
+            forget_keys(self.job, time() - self.service.keys_kept * HOUR_SECONDS, seen(self._spark))
         self.log = log_bytes(self._spark)
 
     @property
@@ -354,14 +357,14 @@ class AtWork:
             if self.live is not None:
                 if self.live.metrics.batches > self.begun_with:
                     self.failures = 0
-                self._stop(LOOK)
+                self._stop(POLL_SECONDS)
             self.failures += 1
             bad = isinstance(error, WorkloadError | InputError | DamagedJobError)
             # Another process owns the checkpoint: that passes, so it is retried without a limit.
             held = isinstance(error, HeldError)
-            if not held and (bad or self.failures > TRIES):
+            if not held and (bad or self.failures > MAX_FAILURES):
                 self._set_error(error)
-            self.pause_until = time() + min(2.0**self.failures, LONGEST_PAUSE_SECONDS)
+            self.pause_until = time() + min(2.0**self.failures, MAX_PAUSE_SECONDS)
             self.tell()
 
     def _set_error(self, error: Exception) -> None:
@@ -379,7 +382,7 @@ class AtWork:
 
     def _opened(self, spark: Any) -> Stream:
         """Return a stream of the events in the folder `incoming`; Spark deletes files that it has taken."""
-        fields = [T.StructField(name, SPARK[kind]) for name, kind in self.job.columns().items()]
+        fields = [T.StructField(name, SPARK_TYPES[kind]) for name, kind in self.job.columns().items()]
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
         options = file_options(self.settings.files_at_once) | {"parquet.page.verify-checksum.enabled": "true"}
         reader = reader.options(**options, cleanSource="delete", pathGlobFilter="*.parquet")

@@ -14,7 +14,7 @@ from elsinore.cluster.service.manager import NAME, NAMESPACE, Manager
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.refusals import RefusedError, refusal
 
-PATIENCE = 120
+REPLY_SECONDS = 120
 """Timeout in seconds for a call of the manager: it changes queries between two batches."""
 
 
@@ -32,7 +32,7 @@ class Control:
         if self.jobs.manager() is None:
             raise away()
         try:
-            return await asyncio.wait_for(_answer(getattr(self.manager, method).remote(*arguments)), PATIENCE)
+            return await asyncio.wait_for(_answer(getattr(self.manager, method).remote(*arguments)), REPLY_SECONDS)
         except RayTaskError as error:
             raise away() if isinstance(error.cause, RayError) else refusal(error.cause) from None
         except (RayError, GetTimeoutError, TimeoutError):

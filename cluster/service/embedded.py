@@ -23,23 +23,23 @@ from elsinore.cluster.service.app import application
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.manager import NAME, NAMESPACE
 from elsinore.cluster.service.settings import ServiceSettings, check_listening
-from elsinore.cluster.service.web.edge import ASKED_AS, CALLBACK, IMPORT_PATH, LISTENS_AT
+from elsinore.cluster.service.web.edge import CALLBACK_VARIABLE, HOST_VARIABLE, HOSTS_VARIABLE, IMPORT_PATH
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.tokens import make
 
-LOOK = 0.2
+POLL_SECONDS = 0.2
 
-LEAVING = 5.0
+SHUTDOWN_SECONDS = 5.0
 """Seconds that the other processes of a service take to end after its first one was killed."""
 
-PATIENCE = 180
+START_SECONDS = 180
 """Seconds within which Spark has to start."""
 
 
 @contextmanager
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """Run the service during the block; all processes end with it. Spark may still be starting."""
-    os.environ |= {CALLBACK: IMPORT_PATH, LISTENS_AT: service.host, ASKED_AS: service.hosts or ""}
+    os.environ |= {CALLBACK_VARIABLE: IMPORT_PATH, HOST_VARIABLE: service.host, HOSTS_VARIABLE: service.hosts or ""}
     session = Session(settings, service.metrics_port)
     try:
         with session.quiet():
@@ -59,7 +59,7 @@ def _leave() -> None:
     shutdown()
     with suppress(ValueError, RayError):
         manager = ray.get_actor(NAME, NAMESPACE)
-        ray.get(manager.stop.remote(), timeout=LEAVING)
+        ray.get(manager.stop.remote(), timeout=SHUTDOWN_SECONDS)
         ray.kill(manager)
 
 
@@ -78,7 +78,7 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
             say(
                 f"Ready: http://{service.host}:{service.port}/openapi.json. Ctrl-C stops it; jobs go on when it begins."
             )
-        while not over.wait(LOOK):
+        while not over.wait(POLL_SECONDS):
             if not ray.is_initialized():
                 raise FailedError("Ray has ended; start the service again: nothing is lost")
     say("Stopped; jobs go on when it is begun again with the same folder.")
@@ -101,13 +101,13 @@ def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool
 def _wait_for_others(service: ServiceSettings) -> None:
     jobs = Jobs(service.data)
     jobs.begin()
-    end = monotonic() + LEAVING
+    end = monotonic() + SHUTDOWN_SECONDS
     while (other := holder(jobs.lock)) is not None:
         if monotonic() > end:
             raise InputError(
                 f"{other} is at work on {service.data}: stop that service first, or give this one a folder of its own"
             )
-        sleep(LOOK)
+        sleep(POLL_SECONDS)
 
 
 def _end_by_signal(over: Event) -> None:
@@ -118,8 +118,8 @@ def _end_by_signal(over: Event) -> None:
 
 def _until_ready(service: ServiceSettings, over: Event, session: Session) -> None:
     jobs = Jobs(service.data)
-    for _ in range(int(PATIENCE / LOOK)):
-        if over.wait(LOOK) or (jobs.manager() or {}).get("spark"):
+    for _ in range(int(START_SECONDS / POLL_SECONDS)):
+        if over.wait(POLL_SECONDS) or (jobs.manager() or {}).get("spark"):
             return
     session.keep_logs = True
-    raise FailedError(f"Spark did not start within {PATIENCE} seconds; the logs say why: {session.scratch.path}")
+    raise FailedError(f"Spark did not start within {START_SECONDS} seconds; the logs say why: {session.scratch.path}")

@@ -37,19 +37,19 @@ from elsinore.planner.checks.check import check_attributes
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
 
-ONCE = "once-"
+ONCE_PREFIX = "once-"
 """Prefix of the names of files without an idempotency key, which are never appended again."""
 
-NAME_LENGTH = 256
+MAX_NAME_LENGTH = 256
 """The most characters of a column's name."""
 
-ABANDONED = 3600
+ABANDONED_SECONDS = 3600
 """Age in seconds from which a temporary file counts as left behind."""
 
-SAID = re.compile(rb"[0-9a-f]+ \d{1,18}")
+MEANING_FORM = re.compile(rb"[0-9a-f]+ \d{1,18}")
 """The meaning of a key: the digest of a body, and the number of its events."""
 
-MEANING = b"elsinore"
+MEANING_KEY = b"elsinore"
 """The metadata of a file of events that holds the meaning of its key."""
 
 
@@ -68,7 +68,7 @@ class Taken:
 
 def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
     """Take all events of a body, or none of them; for a key that was seen before, return what it took then."""
-    name = digest(append.key.encode()) if append.key else f"{ONCE}{uuid.uuid4().hex}"
+    name = digest(append.key.encode()) if append.key else f"{ONCE_PREFIX}{uuid.uuid4().hex}"
     meaning = digest(append.body)
     if append.key and (before := _before(job, name)) is not None:
         return _repeated(before, meaning)
@@ -110,8 +110,8 @@ def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceS
 def _check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
     if len(columns) > settings.columns:
         raise InputError(f"a job has {settings.columns} columns at most, and with these events it would have more")
-    if any(len(name) > NAME_LENGTH for name in columns):
-        raise InputError(f"a column has a name of more than {NAME_LENGTH} characters")
+    if any(len(name) > MAX_NAME_LENGTH for name in columns):
+        raise InputError(f"a column has a name of more than {MAX_NAME_LENGTH} characters")
     for name in (spec.type_column, spec.time_column):
         if name not in columns:
             raise InputError(
@@ -137,7 +137,9 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
 def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
     """Write a file of events with the meaning of its key; return False if the file exists already."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd", write_page_checksum=True)
+    pq.write_table(
+        table.replace_schema_metadata({MEANING_KEY: said}), sink, compression="zstd", write_page_checksum=True
+    )
     draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
     try:
         write(draft, sink.getvalue())
@@ -162,18 +164,18 @@ def _before(job: Job, name: str) -> bytes | None:
         found = marker.read_bytes()
     except (FileNotFoundError, IsADirectoryError):
         found = None
-    if found is not None and SAID.fullmatch(found):
+    if found is not None and MEANING_FORM.fullmatch(found):
         return found
     path = job.incoming / f"{name}.parquet"
     try:
-        said = (pq.read_schema(path).metadata or {}).get(MEANING, b"")
+        said = (pq.read_schema(path).metadata or {}).get(MEANING_KEY, b"")
     except FileNotFoundError:
         if found is None and not marker.exists():
             return None
         raise _forgotten(job, marker) from None
     except (pa.ArrowException, OSError):
         raise _forgotten(job, path) from None
-    if not SAID.fullmatch(said):
+    if not MEANING_FORM.fullmatch(said):
         raise _forgotten(job, path)
     sync(job.incoming)
     _remember(job, name, said)
@@ -201,7 +203,7 @@ def sweep(job: Job) -> None:
     """Delete temporary files left behind by crashed writers."""
     for path in job.incoming.glob(".*"):
         with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime > ABANDONED:
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 path.unlink()
 
 
@@ -215,7 +217,7 @@ def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
 
 def is_last(job: Job, path: Path) -> bool:
     """Return whether no append will be written to this path again: it had no key, or its key has a marker."""
-    return path.name.startswith(ONCE) or _marker(job, path.stem).exists()
+    return path.name.startswith(ONCE_PREFIX) or _marker(job, path.stem).exists()
 
 
 def _marker(job: Job, name: str) -> Path:

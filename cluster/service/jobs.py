@@ -38,16 +38,16 @@ from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
-NAME = re.compile(r"[a-z0-9-]{1,64}")
+NAME_FORM = re.compile(r"[a-z0-9-]{1,64}")
 
-SECONDS = re.compile(r"\d{1,40}(/\d{1,40})?")
+SECONDS_FORM = re.compile(r"\d{1,40}(/\d{1,40})?")
 """The form of an exact fraction of seconds."""
 
-RECENT = 6.0
+HEARTBEAT_MAX_AGE_SECONDS = 6.0
 """Seconds without a sign of life after which the manager counts as gone."""
 
 
-KINDS = ("int64", "float64", "string", "bool", "timestamp", "timestamp_ntz")
+COLUMN_TYPES = ("int64", "float64", "string", "bool", "timestamp", "timestamp_ntz")
 """The types of columns."""
 
 STATES = ("waiting", "running", "paused", "failed", "recovering")
@@ -120,7 +120,7 @@ class Job:
     def columns(self) -> dict[str, str]:
         """Return the types of the columns by their names; empty if they are not known yet."""
         found = self._known("columns.json", {})
-        if not isinstance(found, dict) or not all(kind in KINDS for kind in found.values()):
+        if not isinstance(found, dict) or not all(kind in COLUMN_TYPES for kind in found.values()):
             raise self.damaged("columns.json", "it does not hold the types of columns")
         return found
 
@@ -176,14 +176,16 @@ class Jobs:
             make_folder(self.data / folder)
 
     def all(self) -> list[Job]:
-        found = (Job(path) for path in (self.data / "jobs").iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+        found = (
+            Job(path) for path in (self.data / "jobs").iterdir() if NAME_FORM.fullmatch(path.name) and path.is_dir()
+        )
         return sorted(found, key=lambda job: job.name)
 
     def get(self, name: str) -> Job:
         """Return the job of this name, or raise RefusedError. An invalid name is never made into a path."""
-        job = Job(self.data / "jobs" / name) if NAME.fullmatch(name) else None
+        job = Job(self.data / "jobs" / name) if NAME_FORM.fullmatch(name) else None
         if job is None or not job.folder.is_dir():
-            shown = f" {name}" if NAME.fullmatch(name) else " of that name"
+            shown = f" {name}" if NAME_FORM.fullmatch(name) else " of that name"
             raise RefusedError(404, f"there is no job{shown}; GET /v1/workloads lists those that there are")
         return job
 
@@ -230,7 +232,7 @@ class Jobs:
         found = _look(self.data / "manager.json")
         if not isinstance(found, dict) or not _is_number(found.get("time")):
             return None
-        return {"spark": False, **found} if time() - found["time"] < RECENT else None
+        return {"spark": False, **found} if time() - found["time"] < HEARTBEAT_MAX_AGE_SECONDS else None
 
 
 @lru_cache(64)
@@ -286,7 +288,9 @@ def _spec(found: Any) -> Spec:
     texts = ("workload", "strategy", "numeric", "lateness", "type_column", "time_column", "time_unit", "request")
     right = {
         **{name: isinstance(getattr(spec, name), str) for name in texts},
-        "lateness": isinstance(spec.lateness, str) and SECONDS.fullmatch(spec.lateness) is not None and spec.late >= 0,
+        "lateness": isinstance(spec.lateness, str)
+        and SECONDS_FORM.fullmatch(spec.lateness) is not None
+        and spec.late >= 0,
         "strategy": spec.strategy in STRATEGIES,
         "numeric": spec.numeric in ("exact", "approximate"),
         "time_unit": spec.time_unit in UNITS,
@@ -307,8 +311,8 @@ def _is_status(found: Any) -> bool:
     metrics, types, error = found.get("metrics"), found.get("types"), found.get("error", {"detail": ""})
     return (
         isinstance(metrics, dict)
-        and all(name in TEXTS or _is_number(value) for name, value in metrics.items())
-        and all(isinstance(metrics.get(name), int | float | str | None) for name in TEXTS)
+        and all(name in TIME_METRICS or _is_number(value) for name, value in metrics.items())
+        and all(isinstance(metrics.get(name), int | float | str | None) for name in TIME_METRICS)
         and isinstance(types, dict)
         and all(map(_is_number, types.values()))
         and isinstance(error, dict)
@@ -318,7 +322,7 @@ def _is_status(found: Any) -> bool:
     )
 
 
-TEXTS = ("watermark", "latest")
+TIME_METRICS = ("watermark", "latest")
 """Metrics that are times, or None."""
 
 

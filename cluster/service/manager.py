@@ -24,10 +24,10 @@ from elsinore.connectors.errors import FailedError
 
 NAME, NAMESPACE = "elsinore-manager", "elsinore"
 
-SEEN = 0.5
+HEARTBEAT_SECONDS = 0.5
 """Seconds between two signs of life."""
 
-LOOK = 0.2
+LOCK_POLL_SECONDS = 0.2
 """Seconds between two attempts to get the lock of another manager."""
 
 
@@ -119,7 +119,7 @@ class Manager:
                     self.gauges.set(name, found.last)
                 except Exception as error:  # noqa: BLE001 - the metrics of other jobs are still published
                     LOG.error("its numbers cannot be told", extra={"job": name}, exc_info=error)
-            self._over.wait(SEEN)
+            self._over.wait(HEARTBEAT_SECONDS)
 
     def _tell(self) -> None:
         self.jobs.seen({"pid": os.getpid(), "spark": self.spark})
@@ -144,4 +144,4 @@ def _held(jobs: Jobs) -> IO[str]:
             if not told:
                 LOG.warning("somebody else is at work", extra={"data": str(jobs.data), "holder": str(error)})
             told = True
-        sleep(LOOK)
+        sleep(LOCK_POLL_SECONDS)

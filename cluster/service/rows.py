@@ -28,13 +28,13 @@ from elsinore.connectors.sinks import FIXED
 from elsinore.connectors.storage.safe_files import put_bytes
 from elsinore.connectors.widening import fitted, wider
 
-PART = re.compile(r"part-(\d{12,})\.arrow")
+PART_FORM = re.compile(r"part-(\d{12,})\.arrow")
 """The name of a file of rows, with the number of its batch."""
 
-COLUMNS = b"columns"
+COLUMNS_KEY = b"columns"
 """The metadata of a table that holds the columns of each query's rows."""
 
-SETTLED = 100_000_000
+MTIME_STEP_NS = 100_000_000
 """Nanoseconds since the modification of a folder after which the next one has another time."""
 
 
@@ -46,7 +46,7 @@ class RowsSink(LiveSink):
         self.columns = columns
 
     def write(self, batch: int, rows: pa.Table) -> None:
-        metadata = {**(rows.schema.metadata or {}), COLUMNS: json.dumps(self.columns).encode()}
+        metadata = {**(rows.schema.metadata or {}), COLUMNS_KEY: json.dumps(self.columns).encode()}
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
             writer.write_table(rows.combine_chunks())
@@ -152,7 +152,7 @@ class Reader:
 
     def quiet(self, since: int) -> bool:
         """Return whether nothing has come since this modification time of the folder."""
-        return self.touched() == since and time_ns() - since > 2 * SETTLED
+        return self.touched() == since and time_ns() - since > 2 * MTIME_STEP_NS
 
     def _listed(self) -> list[int]:
         try:
@@ -160,8 +160,8 @@ class Reader:
             known, batches = self._known
             if touched != known:
                 # The clock of a file system is coarse: another file may come with the same modification time.
-                settled = time_ns() - touched > SETTLED
-                found = map(PART.fullmatch, (path.name for path in self.job.rows.iterdir()))
+                settled = time_ns() - touched > MTIME_STEP_NS
+                found = map(PART_FORM.fullmatch, (path.name for path in self.job.rows.iterdir()))
                 batches = sorted(int(name[1]) for name in found if name)
                 self._known = touched if settled else -1, batches
             return batches
@@ -190,7 +190,7 @@ class Reader:
 
 
 def _columns(schema: pa.Schema) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(schema.metadata[COLUMNS])
+    found: dict[str, list[str]] = json.loads(schema.metadata[COLUMNS_KEY])
     return found
 
 
@@ -203,7 +203,7 @@ def _joined(parts: Sequence[pa.Table], now: Mapping[str, Sequence[str]]) -> pa.T
     joined = {name: _column([_of(part, name) for part in parts]) for name in names}
     fields = [field.with_name(name) for name, (field, _) in joined.items()]
     metadata = {key: value for part in parts for key, value in part.schema.metadata.items()}
-    schema = pa.schema(fields, {**metadata, COLUMNS: json.dumps(columns).encode()})
+    schema = pa.schema(fields, {**metadata, COLUMNS_KEY: json.dumps(columns).encode()})
     return pa.table([column for _, column in joined.values()], schema=schema)
 
 

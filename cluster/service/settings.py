@@ -12,7 +12,7 @@ from elsinore.cluster.machines.sourced import Sourced, sourced
 from elsinore.connectors.errors import InputError
 from elsinore.tokens import loopback
 
-FILE = Path("elsinore-service.toml")
+SETTINGS_FILE = Path("elsinore-service.toml")
 
 LOOPBACK = "127.0.0.1"
 
@@ -25,7 +25,9 @@ class ServiceSettings(Sourced):
 
     whose = " of the service"
     trusted: ClassVar[frozenset[str]] = frozenset({"host", "token"})
-    model_config = SettingsConfigDict(env_prefix="ELSINORE_SERVICE_", toml_file=FILE, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix="ELSINORE_SERVICE_", toml_file=SETTINGS_FILE, extra="forbid", frozen=True
+    )
 
     data: Path = Field(default=Path("elsinore-data"), description="the folder of all jobs, the same on every node")
     host: str = Field(default=LOOPBACK, min_length=1, description="the address to listen at")

@@ -35,7 +35,7 @@ from elsinore.cluster.stream.reading import Reading, UnfinishedError
 from elsinore.cluster.stream.recovery import Known, Recovery, hand_over
 from elsinore.cluster.stream.replanning import Replanning, wanted
 from elsinore.cluster.stream.snapshots import Snapshots
-from elsinore.cluster.stream.spark_log import NAME
+from elsinore.cluster.stream.spark_log import FOLDER_NAME
 from elsinore.cluster.stream.terms import Terms
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.spark.dealing import BEGINNING, Deal
@@ -47,16 +47,16 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 
-TOLD = "elsinore"
+OBSERVATION_NAME = "elsinore"
 """The name of Spark's observation that counts the events of a batch."""
 
-COUNTED = ("events", "dead", "late", "unmatched", "dropped")
+OBSERVED_COUNTERS = ("events", "dead", "late", "unmatched", "dropped")
 
-LOOK = 0.05
+CHANGE_POLL_SECONDS = 0.05
 """Seconds between two checks whether a waiting micro-batch is still wanted, and whether a change was made."""
 
 
-POLL_SECONDS = 0.1
+SOURCE_POLL_SECONDS = 0.1
 """Seconds between two polls for the first file of a stream."""
 
 T = TypeVar("T")
@@ -246,7 +246,7 @@ class Live:
     def _take(self, frame: Any, spark_batch: int) -> None:
         """Process a micro-batch. Spark calls this in order, and repeats the last batch if it did not record its end."""
         # `_halt` stops the query between two batches: it holds the lock, and Spark waits for this call to end.
-        while not self._busy.acquire(timeout=LOOK):
+        while not self._busy.acquire(timeout=CHANGE_POLL_SECONDS):
             self._expect_more()
         try:
             self._expect_more()
@@ -272,15 +272,15 @@ class Live:
         """Raise FailedError where Spark's batch does not follow the last one of the checkpoint."""
         if spark_batch != self.done.spark_batch + 1:
             raise FailedError(
-                f"Spark goes on with batch {spark_batch}, but the last one of the checkpoint "
-                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {NAME} was changed meanwhile. "
-                "Stop what changes it, and begin again with the same checkpoint."
+                f"Spark continues with batch {spark_batch}, but the last batch of the checkpoint "
+                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {FOLDER_NAME} was changed while the "
+                "stream ran. Stop the program that changes it, and start again with the same checkpoint."
             )
 
     def _do(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
-            observed = frame.observe(TOLD, *deal.counts())
+            observed = frame.observe(OBSERVATION_NAME, *deal.counts())
             dealt = deal.dealt(observed)
             events = _Events(self._tried(lambda: Blocks(dealt), spark_batch), self.era, number)
         done = self._done(number, spark_batch, dealt)
@@ -342,9 +342,9 @@ class Live:
     def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
         """Return the record of this batch, with the counters as they are when it is done."""
         execution, before = dealt._jdf.queryExecution(), self.done
-        told = execution.observedMetrics().apply(TOLD)
+        told = execution.observedMetrics().apply(OBSERVATION_NAME)
         let_go(execution)
-        counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in COUNTED}
+        counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in OBSERVED_COUNTERS}
         counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
         counts["set_aside"] = self.metrics.set_aside
         latest = told.getAs("latest")
@@ -409,7 +409,7 @@ class Live:
             self._wanted = replace(self.asked, workload=workload)
         self._halt()
         while self._wanted is not None:
-            if self.wait(LOOK):
+            if self.wait(CHANGE_POLL_SECONDS):
                 raise FailedError("the stream ended before its queries were changed")
 
     def _heard(self, asked: Asked | None) -> None:
@@ -485,7 +485,7 @@ class Live:
                 if stream is not None:
                     self.query = self._reading(stream)
                     return True
-            self._stopping.wait(POLL_SECONDS)
+            self._stopping.wait(SOURCE_POLL_SECONDS)
         return False
 
     @property

@@ -27,11 +27,11 @@ from elsinore.connectors.storage.safe_files import put_bytes
 MAGIC = b"crc\0"
 """The first bytes of a file of checksums; the number of bytes per checksum follows."""
 
-VERSION = re.compile(rb"v\d+")
+VERSION_LINE = re.compile(rb"v\d+")
 
 COMPACT = ".compact"
 
-HEADER = {"offsets": 3, "commits": 2}
+MIN_LINES = {"offsets": 3, "commits": 2}
 """The least number of lines of a whole file."""
 
 
@@ -173,7 +173,7 @@ def _is_whole(path: Path) -> bool:
         return False
     # A file that Elsinore has written or copied has no checksums. Those of a whole file may be empty.
     first, *lines = content.lstrip(b"\0").splitlines() or [b""]
-    if not VERSION.fullmatch(first) or len(lines) + 1 < HEADER.get(path.parent.name, 1):
+    if not VERSION_LINE.fullmatch(first) or len(lines) + 1 < MIN_LINES.get(path.parent.name, 1):
         return False
     return all(_read(line) is not None for line in lines if line.startswith(b"{"))
 

@@ -16,7 +16,7 @@ from elsinore.connectors.spark.taken import files_of
 
 T = TypeVar("T")
 
-TRIES = 5
+MAX_TRIES = 5
 """Attempts to read a batch, or the first file of a stream, before the stream fails."""
 
 PAUSE_SECONDS = 0.5
@@ -54,7 +54,7 @@ class Reading:
                 moved += self._moved(error.path)
             except UnreadableError:
                 failures += 1
-                if failures == TRIES:
+                if failures == MAX_TRIES:
                     raise
                 self.wait(PAUSE_SECONDS * 2 ** (failures - 1))
 
@@ -87,10 +87,10 @@ class Reading:
     def _again(self, batch: int, path: Path | None, cause: str) -> None:
         self.failures = self.failures + 1 if batch == self.batch else 1
         self.batch = batch
-        if self.failures >= TRIES:
+        if self.failures >= MAX_TRIES:
             what = f"{path} cannot be read" if path else "Spark failed over a batch"
             raise FailedError(
-                f"{what}: {cause}. It was tried {TRIES} times. Nothing was moved or lost: mend this, "
+                f"{what}: {cause}. It was tried {MAX_TRIES} times. Nothing was moved or lost: mend this, "
                 "and begin again with the same checkpoint"
             )
         self.wait(PAUSE_SECONDS * 2 ** (self.failures - 1))

@@ -20,7 +20,7 @@ from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.plans.routes import workload_along
 
-PATIENCE = Patience()
+DRIVER_PATIENCE = Patience()
 
 
 def wanted(strategy: str, seconds: float) -> bool:
@@ -87,7 +87,7 @@ class Replanning:
         if number not in self._replanners:
             known = self._terms.statistics.get(self._routes[number].way)
             self._replanners[number] = Replanner(
-                self._workloads[number], self._terms.strategy, patience=PATIENCE, seen=known, kept=False
+                self._workloads[number], self._terms.strategy, patience=DRIVER_PATIENCE, seen=known, kept=False
             )
         return self._replanners[number]
 

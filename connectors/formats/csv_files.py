@@ -29,15 +29,15 @@ NULLS = tuple(pacsv.ConvertOptions().null_values)
 """Spellings of an empty cell in a column of numbers: "", NA, NaN, null and the like."""
 
 
-LOOK = 2 << 20
+HEAD_BYTES = 2 << 20
 """Bytes at the start of a file from which the types of its columns are inferred."""
 
 WHOLE = r"^[+-]?\d+$"
 
-SAMPLE = 10_000
+SAMPLE_TEXTS = 10_000
 """Number of texts of a column that are examined one by one."""
 
-TIMES = 0.5
+MIN_SHARE_OF_TIMES = 0.5
 """The least share of numbers that makes the time column one of numbers."""
 
 Numbers = npt.NDArray[np.int64]
@@ -55,7 +55,7 @@ class CsvFile:
         first = next(iter(self._blocks), None)
         if first is None:
             raise InputError(f"{path} is empty; a CSV file begins with a line that names its columns.")
-        header, body = _split(first.start(LOOK))
+        header, body = _split(first.start(HEAD_BYTES))
         self._columns = _header(header, self.source)
         self.types: dict[str, pa.DataType] = dict.fromkeys(self._columns, pa.null())
         require(self.types, names, self.source)
@@ -79,7 +79,7 @@ class CsvFile:
             times = _without_nulls(texts.column(self._names.time))
             if times.null_count < len(times):
                 self._first = texts
-                self.types[self._names.time] = _suggested(times, TIMES)
+                self.types[self._names.time] = _suggested(times, MIN_SHARE_OF_TIMES)
                 break
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
@@ -181,7 +181,7 @@ class CsvFile:
         """Choose a type for the columns that have none yet."""
         for name in texts.schema.names:
             if pa.types.is_null(self.types[name]):
-                share = TIMES if name == self._names.time else 0.99
+                share = MIN_SHARE_OF_TIMES if name == self._names.time else 0.99
                 self.types[name] = _suggested(_without_nulls(texts.column(name)), share)
         self.types[self._names.type] = pa.string()
 
@@ -199,7 +199,7 @@ def _suggested(texts: pa.Array, share: float) -> pa.DataType:
             return kind
     if _castable(texts, pa.float64()) and not pc.all(pc.match_substring_regex(texts, WHOLE)).as_py():
         return pa.float64()
-    sample = texts.drop_null()[:: (len(texts) - texts.null_count) // SAMPLE + 1]
+    sample = texts.drop_null()[:: (len(texts) - texts.null_count) // SAMPLE_TEXTS + 1]
     integers, numbers = cast_or_null(sample, pa.int64()), _floats(sample)
     if len(sample) - numbers.null_count < share * len(sample):
         return pa.string()

@@ -25,7 +25,7 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk, Names, require
 from elsinore.connectors.values import fit, is_null, may_be_rounded, says_no_number, type_of
 
-SAMPLE = 20_000
+SAMPLE_LINES = 20_000
 """Number of lines, evenly spread over a block, from which the columns and their types are inferred."""
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -147,7 +147,7 @@ def _infinite(array: pa.Array) -> list[int]:
 
 def _sample(block: Block) -> list[dict[str, Any]]:
     lines = [line for line in block.data.split(b"\n") if line.strip()]
-    events = map(_object, lines[:: len(lines) // SAMPLE + 1])
+    events = map(_object, lines[:: len(lines) // SAMPLE_LINES + 1])
     return [event for event in events if isinstance(event, dict)]
 
 

@@ -14,7 +14,7 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk, Names, require
 from elsinore.connectors.tables import misnamed, names_of, unique
 
-ROWS = 1 << 18
+BATCH_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class ParquetFile:
         return pa.nulls(0, self.types[column])
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
-        for batch in self._batches([name for name in columns if name in self.types], ROWS):
+        for batch in self._batches([name for name in columns if name in self.types], BATCH_ROWS):
             numbers = range(self._rows_read, self._rows_read + len(batch))
             self._rows_read += len(batch)
             yield Chunk(batch, self.source, "row", numbers)

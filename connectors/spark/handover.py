@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 EXECUTOR, MASTER = "raydp-executor-", "RAY_APP_MASTER"
 """Names of RayDP's actors: the prefix of executors, and the master."""
 
-PATIENCE, LOOK = 60, 0.2
+EXECUTOR_SECONDS, POLL_SECONDS = 60, 0.2
 """Seconds that an executor may take to come back, and between two polls for it."""
 
 
@@ -55,7 +55,7 @@ class Blocks:
 
     def _executor(self, number: str) -> Any:
         """Return an executor's actor, polling until it is back. Spark and Ray name a restarted one differently."""
-        end, name = monotonic() + PATIENCE, number
+        end, name = monotonic() + EXECUTOR_SECONDS, number
         while True:
             try:
                 return ray.get_actor(f"{EXECUTOR}{name}")
@@ -63,9 +63,11 @@ class Blocks:
                 if self._spark.isStopped():
                     raise FailedError(f"Spark was stopped, and its executor {number} with it") from None
                 if monotonic() > end:
-                    raise FailedError(f"the Spark executor {number} did not come back in {PATIENCE} seconds") from None
+                    raise FailedError(
+                        f"the Spark executor {number} did not come back in {EXECUTOR_SECONDS} seconds"
+                    ) from None
                 name = _restarted(self._jvm).get(number, number)
-                sleep(LOOK)
+                sleep(POLL_SECONDS)
 
     def close(self) -> None:
         """Release the blocks. If Java has ended, they are gone already."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from elsinore.connectors.spark.dealing import BEGINNING
 
-MUCH = 2
+MAX_SIZE_FACTOR = 2
 """Largest size of a slice, and of what waits for later slices, in units of the size asked for."""
 
 
@@ -90,7 +90,7 @@ def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: i
             most = max(most, sum(one.events for one in parts[: at + 1] if one.last >= watermark))
             found.append(Slice(tuple(own), watermark))
             own, sent = [], 0
-    return None if most > MUCH * size else [*found, Slice(tuple(own))]
+    return None if most > MAX_SIZE_FACTOR * size else [*found, Slice(tuple(own))]
 
 
 @dataclass(frozen=True)

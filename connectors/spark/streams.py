@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FORMATS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv"}
 
-FOR_EVER = f"{2**63 - 1}ms"
+MAX_FILE_AGE = f"{2**63 - 1}ms"
 """The greatest age of a file, for `maxFileAge`.
 
 Spark's file source silently skips a file whose time is older than the newest time that it has seen by more than
@@ -32,7 +32,7 @@ Spark's file source silently skips a file whose time is older than the newest ti
 wherever a clock was set, is so far behind another one.
 """
 
-LONGEST_LINE_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 """Bytes of a line of text that are read to find whether the line is blank."""
 
 
@@ -87,7 +87,7 @@ def file_options(files_at_once: int) -> dict[str, Any]:
     read, or for which there is no descriptor left, as missing, and go on as if it had read it: Java has one exception
     for all of these.
     """
-    return {"maxFilesPerTrigger": files_at_once, "maxFileAge": FOR_EVER}
+    return {"maxFilesPerTrigger": files_at_once, "maxFileAge": MAX_FILE_AGE}
 
 
 def check_folder(folder: Path) -> None:
@@ -192,7 +192,7 @@ def _holds_events(path: Path) -> bool:
         if path.suffix.lower() == ".parquet":
             return pq.read_metadata(path).num_rows > 0
         with path.open("rb") as file:
-            lines = iter(lambda: file.readline(LONGEST_LINE_BYTES), b"")
+            lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
             needed = 2 if path.suffix.lower() == ".csv" else 1
             return len(list(islice(filter(bytes.strip, lines), needed))) == needed
     except FileNotFoundError:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlparse
 
 from elsinore.connectors.storage.safe_files import put_bytes
 
-WHOLE = ".compact"
+COMPACT = ".compact"
 """Suffix of the name of a log of all files, up to some batch."""
 
 
@@ -35,7 +35,7 @@ def files_of(checkpoint: Path, batch: int) -> list[Path]:
     """Return the files of one of Spark's batches; none if its source has no files."""
     try:
         first, last = _offset(checkpoint, batch - 1), _offset(checkpoint, batch)
-        logs = [log for log in _logs(checkpoint) if first < int(log.name.removesuffix(WHOLE)) <= last]
+        logs = [log for log in _logs(checkpoint) if first < int(log.name.removesuffix(COMPACT)) <= last]
         entries = [json.loads(line) for log in logs for line in _lines(log)]
         return list(dict.fromkeys(_path(entry) for entry in entries if first < entry["batchId"] <= last))
     except (OSError, ValueError, KeyError, TypeError):
@@ -87,13 +87,13 @@ def _offset(checkpoint: Path, batch: int) -> int:
 
 def _logs(checkpoint: Path) -> list[Path]:
     found = (checkpoint / "sources" / "0").glob("[0-9]*")
-    return [log for log in found if log.name.removesuffix(WHOLE).isdigit()]
+    return [log for log in found if log.name.removesuffix(COMPACT).isdigit()]
 
 
 def _whole(checkpoint: Path) -> Path | None:
     """Return the last log of all files; earlier ones stay for some minutes."""
-    found = [log for log in _logs(checkpoint) if log.name.endswith(WHOLE)]
-    return max(found, key=lambda log: int(log.name.removesuffix(WHOLE)), default=None)
+    found = [log for log in _logs(checkpoint) if log.name.endswith(COMPACT)]
+    return max(found, key=lambda log: int(log.name.removesuffix(COMPACT)), default=None)
 
 
 def _lines(log: Path) -> list[str]:

@@ -15,10 +15,10 @@ from elsinore.connectors.wire.raw import Raw, TooManyError, UnreadableError, che
 RECORD_BATCH, DICTIONARY_BATCH = 3, 2
 """Kinds of messages, as Arrow's Message.fbs numbers them."""
 
-MESSAGES = 20_000
+MAX_MESSAGES = 20_000
 """Largest number of messages of a stream, such as batches and dictionaries; each takes kilobytes, even if empty."""
 
-MESSAGE_BYTES = 4 << 20
+MAX_MESSAGE_BYTES = 4 << 20
 """Largest size in bytes of the metadata of a message, which describes columns or a batch, without the values."""
 
 
@@ -160,8 +160,8 @@ def _check_messages(body: bytes) -> None:
     at = messages = 0
     while at + 4 <= len(body):
         messages += 1
-        if messages > MESSAGES:
-            raise TooManyError(f"the Arrow stream has more than {MESSAGES:,} batches; send fewer and larger ones")
+        if messages > MAX_MESSAGES:
+            raise TooManyError(f"the Arrow stream has more than {MAX_MESSAGES:,} batches; send fewer and larger ones")
         (length,) = struct.unpack_from("<i", body, at)
         at += 4
         if length == -1:
@@ -171,8 +171,10 @@ def _check_messages(body: bytes) -> None:
             return
         if length < 0 or at + length > len(body):
             raise UnreadableError("the Arrow stream ends in the middle of a message")
-        if length > MESSAGE_BYTES:
-            raise TooManyError(f"a schema or the head of a batch of the Arrow stream is over {MESSAGE_BYTES:,} bytes")
+        if length > MAX_MESSAGE_BYTES:
+            raise TooManyError(
+                f"a schema or the head of a batch of the Arrow stream is over {MAX_MESSAGE_BYTES:,} bytes"
+            )
         size, compressed = _message(body[at : at + length])
         if compressed:
             raise InputError(

@@ -8,7 +8,7 @@ from elsinore.connectors.wire.raw import TooManyError, UnreadableError
 
 CODINGS = ("gzip", "zstd")
 
-PIECE = 1 << 20
+PIECE_BYTES = 1 << 20
 
 
 def inflated(body: bytes, coding: str, limit: int) -> bytes:
@@ -16,7 +16,7 @@ def inflated(body: bytes, coding: str, limit: int) -> bytes:
     found = bytearray()
     try:
         with pa.CompressedInputStream(pa.BufferReader(body), coding) as stream:
-            while piece := stream.read(PIECE):
+            while piece := stream.read(PIECE_BYTES):
                 found += piece
                 if len(found) > limit:
                     raise TooManyError(f"the body is more than {limit:,} bytes when it is decompressed")

@@ -14,7 +14,16 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from elsinore.connectors.values import may_be_rounded, says_no_number
-from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, check_room, raw_of, too_many
+from elsinore.connectors.wire.raw import (
+    MAX_COLUMN_BYTES,
+    Cells,
+    Raw,
+    TooManyError,
+    UnreadableError,
+    check_room,
+    raw_of,
+    too_many,
+)
 
 PLAIN = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
@@ -28,14 +37,14 @@ LINE = re.compile(rb"[^\s][^\r\n]*")
 NAME = re.compile(rb'"([^"\\]*+)"\s*+:')
 """Matches a JSON name without escapes; Arrow does not find names with escapes, so Python reads them."""
 
-LINE_PARTS = 500_000
+MAX_LINE_PARTS = 500_000
 """Largest number of commas and opening brackets of one line: each may be a value, made before nesting is detected."""
 
-PIECE_VALUES = 1 << 20
+MAX_PIECE_VALUES = 1 << 20
 """Number of values, including nulls, that Arrow makes at a time."""
 
 
-def read_json(body: bytes, limit: int, known: dict[str, str], room: int = ROOM) -> Raw:
+def read_json(body: bytes, limit: int, known: dict[str, str], room: int = MAX_COLUMN_BYTES) -> Raw:
     """Return the events of a body, no more than `limit`; `known` holds the expected columns and their types."""
     lines = body.count(b"\n") + (not body.endswith(b"\n"))
     if lines > limit:
@@ -52,7 +61,7 @@ def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw
     Arrow makes all known columns. It gets so few lines at a time that columns with only nulls can be dropped after
     each.
     """
-    size = max(1, PIECE_VALUES // len(known))
+    size = max(1, MAX_PIECE_VALUES // len(known))
     if lines <= size:
         found = _quickly(body, lines, known)
         if found is None:
@@ -155,8 +164,8 @@ def _one_by_one(body: bytes) -> list[dict[str, Any]]:
 
 
 def _event(line: bytes, number: int) -> dict[str, Any]:
-    if len(line) > LINE_PARTS and sum(map(line.count, (b",", b"[", b"{"))) > LINE_PARTS:
-        raise TooManyError(f"line {number} may have more than {LINE_PARTS:,} values; an event has some hundreds")
+    if len(line) > MAX_LINE_PARTS and sum(map(line.count, (b",", b"[", b"{"))) > MAX_LINE_PARTS:
+        raise TooManyError(f"line {number} may have more than {MAX_LINE_PARTS:,} values; an event has some hundreds")
     try:
         found = json.loads(line, parse_constant=_no_number)
     except RecursionError:

@@ -7,21 +7,21 @@ from typing import Any
 import msgpack
 
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, raw_of, too_many
+from elsinore.connectors.wire.raw import MAX_COLUMN_BYTES, Cells, Raw, TooManyError, UnreadableError, raw_of, too_many
 
-FLAT = "events are flat: numbers, texts, truths, times, nulls"
+FLAT_EVENTS = "events are flat: numbers, texts, truths, times, nulls"
 
 
-EVENT_VALUES = 100_000
+MAX_EVENT_VALUES = 100_000
 """Largest number of values of one event, which is made before its values can be checked."""
 
 
-def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
+def read_msgpack(body: bytes, limit: int, room: int = MAX_COLUMN_BYTES) -> Raw:
     """Return the events of a body, no more than `limit`."""
     nested = _Nested()
     unpacker = msgpack.Unpacker(
         max_buffer_size=max(len(body), 1),
-        max_map_len=EVENT_VALUES,
+        max_map_len=MAX_EVENT_VALUES,
         max_array_len=0,
         object_hook=nested.map,
         list_hook=nested.array,
@@ -42,9 +42,9 @@ def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
     except (msgpack.UnpackException, ValueError, OverflowError, RecursionError) as error:
         said = str(error) or type(error).__name__
         if "max_array_len" in said:
-            raise UnreadableError(f"an event of the msgpack has an array as a value; {FLAT}") from None
+            raise UnreadableError(f"an event of the msgpack has an array as a value; {FLAT_EVENTS}") from None
         if "max_map_len" in said:
-            raise TooManyError(f"an event of the msgpack has more than {EVENT_VALUES:,} values") from None
+            raise TooManyError(f"an event of the msgpack has more than {MAX_EVENT_VALUES:,} values") from None
         raise UnreadableError(f"the body is not msgpack: one array of maps with texts as keys ({said})") from None
     if unpacker.tell() != len(body):
         raise UnreadableError("the body goes on behind its msgpack; send one array of maps")
@@ -61,12 +61,12 @@ class _Nested:
     def map(self, found: dict[Any, Any]) -> dict[Any, Any]:
         self.maps += 1
         if self.maps > 1:
-            raise UnreadableError(f"an event has a map as a value; {FLAT}")
+            raise UnreadableError(f"an event has a map as a value; {FLAT_EVENTS}")
         self.cells.more(found)
         return found
 
     def array(self, _: list[Any]) -> None:
-        raise UnreadableError(f"an event has an array as a value; {FLAT}")
+        raise UnreadableError(f"an event has an array as a value; {FLAT_EVENTS}")
 
     def extension(self, code: int, _: bytes) -> None:
         raise UnreadableError(f"an event has a value of the extension type {code}, which stands for nothing here")

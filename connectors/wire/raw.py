@@ -19,11 +19,11 @@ class TooManyError(InputError):
     """More events or values than one body may have."""
 
 
-CELLS = 2_000_000
+MAX_CELLS = 2_000_000
 """Largest number of values of a body that is read as Python objects: each needs a hundred bytes."""
 
 
-ROOM = 64 << 20
+MAX_COLUMN_BYTES = 64 << 20
 """Bytes that the values of a body may take as columns, by default."""
 
 VALUE_BYTES = 8
@@ -37,22 +37,22 @@ class Raw:
     """Lists of Python values, or Arrow arrays, by name."""
 
 
-def raw_of(events: Sequence[Mapping[str, Any]], room: int = ROOM) -> Raw:
+def raw_of(events: Sequence[Mapping[str, Any]], room: int = MAX_COLUMN_BYTES) -> Raw:
     names = dict.fromkeys(name for event in events for name in event)
     check_room(len(events), len(names), room)
     return Raw(len(events), {name: [event.get(name) for event in events] for name in names})
 
 
 class Cells:
-    """A counter of values, which stops reading when they exceed `CELLS`."""
+    """A counter of values, which stops reading when they exceed `MAX_CELLS`."""
 
     def __init__(self) -> None:
         self.found = 0
 
     def more(self, event: Mapping[str, Any]) -> None:
         self.found += len(event) + 1
-        if self.found > CELLS:
-            raise TooManyError(f"the events of one body have more than {CELLS:,} values; send them in several")
+        if self.found > MAX_CELLS:
+            raise TooManyError(f"the events of one body have more than {MAX_CELLS:,} values; send them in several")
 
 
 def check_room(events: int, columns: int, room: int) -> None:

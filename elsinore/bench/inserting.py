@@ -12,7 +12,7 @@ from elsinore.bench.settings import SETTINGS
 from elsinore.bench.sharing_plans import Planned
 from elsinore.cluster.run.local import LocalRun
 
-MORE = 100
+EXTRA_INSERTIONS = 100
 """Additional insertions of each value."""
 
 
@@ -25,8 +25,8 @@ class Inserting(Planned):
     definitions: ClassVar = DEFINITIONS | {
         "insertion_time": (
             "Seconds of processor time, in the mean over all panes: to find the values of snapshots for all queries "
-            f"and to put them where evaluations read them. The stream is run with 1 and with {1 + MORE} insertions of "
-            f"each value, the fastest of {RUNS} runs each; the time between both, by {MORE}."
+            "and to put them where evaluations read them. The stream is run with 1 and with "
+            f"{1 + EXTRA_INSERTIONS} insertions of each value, the fastest of {RUNS} runs each; the time between both, by {EXTRA_INSERTIONS}."
         ),
         "sharing_time": "Seconds of processor time of all that the sharing plan does with events, with one insertion.",
     }
@@ -42,10 +42,14 @@ class Inserting(Planned):
         usual, events = super().measured(), self.events()
         once, often = (
             min(replay(replace(self, insertions=times), events)["sharing_time"] for _ in range(RUNS))
-            for times in (1, 1 + MORE)
+            for times in (1, 1 + EXTRA_INSERTIONS)
         )
         panes = self.minutes / SETTINGS[self.setting].pane
-        return usual | {"sharing_time": once, "insertion_time": max(often - once, 0.0) / MORE / panes, "panes": panes}
+        return usual | {
+            "sharing_time": once,
+            "insertion_time": max(often - once, 0.0) / EXTRA_INSERTIONS / panes,
+            "panes": panes,
+        }
 
     @staticmethod
     def told(measured: Sequence[Metrics]) -> str:

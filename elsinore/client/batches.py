@@ -18,14 +18,14 @@ import pyarrow as pa
 from elsinore.client.exchange import ARROW, MSGPACK
 from elsinore.errors import InputError
 
-EVENTS = 1 << 16
+BATCH_EVENTS = 1 << 16
 """The most events of a table in one batch."""
-BYTES = 8 << 20
+BATCH_BYTES = 8 << 20
 """Approximate size of a batch of a table in memory."""
-DICTS = 1 << 13
+BATCH_DICTS = 1 << 13
 """The most dicts in one batch."""
 
-READABLE = (
+SENDABLE = (
     "give a pandas or Polars frame, an Arrow table or stream, a list of dicts, or an iterable of any of these; "
     "files are read with `elsinore send`"
 )
@@ -88,14 +88,14 @@ class Dicts:
 def batches(events: Any) -> Iterator[Batch]:
     """Yield events in batches that fit into a request; raise InputError if they are of no supported kind."""
     if isinstance(events, Mapping | str | bytes):
-        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
+        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {SENDABLE}")
     reader = _reader(events)
     if reader is not None:
         yield from _of_reader(reader)
     elif isinstance(events, Iterable):
         yield from _of_items(iter(events))
     else:
-        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
+        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {SENDABLE}")
 
 
 def _of_items(items: Iterator[Any]) -> Iterator[Batch]:
@@ -106,11 +106,11 @@ def _of_items(items: Iterator[Any]) -> Iterator[Batch]:
         elif isinstance(first, Mapping):
             yield from _of_dicts(chain([first], items))
         else:
-            raise InputError(f"an event is {type(first).__name__}, which cannot be sent; {READABLE}")
+            raise InputError(f"an event is {type(first).__name__}, which cannot be sent; {SENDABLE}")
 
 
 def _of_dicts(events: Iterator[Any]) -> Iterator[Batch]:
-    while some := list(islice(events, DICTS)):
+    while some := list(islice(events, BATCH_DICTS)):
         wrong = next((event for event in some if not isinstance(event, Mapping)), None)
         if wrong is not None:
             raise InputError(f"an event is {type(wrong).__name__} among dicts; give dicts alone")
@@ -120,7 +120,7 @@ def _of_dicts(events: Iterator[Any]) -> Iterator[Batch]:
 def _of_reader(reader: pa.RecordBatchReader) -> Iterator[Batch]:
     for batch in reader:
         table = pa.Table.from_batches([batch])
-        size = max(1, min(EVENTS, BYTES * len(batch) // max(1, table.nbytes)))
+        size = max(1, min(BATCH_EVENTS, BATCH_BYTES * len(batch) // max(1, table.nbytes)))
         for start in range(0, len(batch), size):
             yield Rows(_without_views(table.slice(start, size)))
 

@@ -25,9 +25,9 @@ from elsinore.result import Result
 from elsinore.workloads import text_of
 
 WORKLOADS = "/v1/workloads"
-FOLLOW = 20
+LONG_POLL_SECONDS = 20
 """Seconds for which the service delays a page until there is a row (long polling)."""
-ROWS = 10_000
+PAGE_ROWS = 10_000
 """The most rows of a page."""
 TOO_LARGE = 413
 
@@ -102,14 +102,14 @@ class Calls:
         return sent
 
     def page(self, job: str, after: str | None, wait: int = 0) -> Steps[Page]:
-        params = {"limit": str(ROWS), "wait": str(wait)} | ({} if after is None else {"after": after})
+        params = {"limit": str(PAGE_ROWS), "wait": str(wait)} | ({} if after is None else {"after": after})
         request = Request("GET", _path(job, "results"), params, {"Accept": ARROW}, wait=wait)
         return Page.of(_good((yield from answered(request, self.patience))))
 
     def pages(self, job: str, after: str | None, follow: bool) -> Paging:
         """Yield the pages that have rows; with `follow`, wait for new ones forever."""
         while True:
-            page = yield from self.page(job, after, FOLLOW if follow else 0)
+            page = yield from self.page(job, after, LONG_POLL_SECONDS if follow else 0)
             after = page.cursor
             if len(page):
                 yield page

@@ -16,10 +16,10 @@ from elsinore.connectors.rows.columns import NUMBER, Values, exactly
 from elsinore.errors import FailedError
 from elsinore.result import dicts
 
-COLUMNS = b"columns"
+COLUMNS_KEY = b"columns"
 """Key of a page's metadata that holds the columns of each query's rows."""
 
-CURSOR = "elsinore-next"
+CURSOR_HEADER = "elsinore-next"
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Page:
 
     @classmethod
     def of(cls, response: Response) -> Page:
-        if CURSOR not in response.headers:
+        if CURSOR_HEADER not in response.headers:
             raise FailedError("the service's page of rows does not say where the next one begins")
-        return cls(table_of(response), response.headers[CURSOR])
+        return cls(table_of(response), response.headers[CURSOR_HEADER])
 
     def __len__(self) -> int:
         return self.table.num_rows
@@ -49,7 +49,7 @@ class Page:
     @property
     def columns(self) -> Columns:
         """Return the columns of each query's rows, including queries without rows."""
-        told = json.loads((self.table.schema.metadata or {}).get(COLUMNS, b"{}"))
+        told = json.loads((self.table.schema.metadata or {}).get(COLUMNS_KEY, b"{}"))
         return {query: tuple(names) for query, names in told.items()}
 
     def parts(self) -> Iterator[Answers]:

@@ -11,7 +11,7 @@ from elsinore.client.exchange import PROBLEM, Pause, Request, Response, Silence,
 from elsinore.client.refusals import refusal
 from elsinore.errors import UnreachableError
 
-AGAIN = frozenset({408, 429, 503})
+RETRY_STATUSES = frozenset({408, 429, 503})
 """Statuses with which a running service asks for a later retry."""
 
 
@@ -58,7 +58,7 @@ def answered(request: Request, patience: Patience) -> Steps[Answered]:
 
 def stands(response: Response) -> bool:
     """Return whether a response is final. A 5xx without a problem document comes from a proxy, so it is not."""
-    if response.status in AGAIN:
+    if response.status in RETRY_STATUSES:
         return False
     return response.status < 500 or response.kind == PROBLEM
 

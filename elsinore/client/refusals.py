@@ -10,8 +10,8 @@ from elsinore.client.exchange import PROBLEM, Response
 from elsinore.errors import EventError, FailedError, InputError, Problem, RefusedError, UnreachableError, WorkloadError
 from elsinore.problems import Place
 
-BUSY = frozenset({408, 429, 503})
-KINDS: Mapping[str, type[Exception]] = {"urn:elsinore:event": EventError, "urn:elsinore:failed": FailedError}
+BUSY_STATUSES = frozenset({408, 429, 503})
+ERROR_CLASSES: Mapping[str, type[Exception]] = {"urn:elsinore:event": EventError, "urn:elsinore:failed": FailedError}
 
 
 def refusal(response: Response, text: str = "") -> Exception:
@@ -35,10 +35,10 @@ def exception(document: Mapping[str, Any], text: str = "") -> Exception:
         return WorkloadError(map(_problem, document["problems"]), text, detail)
     if status in (401, 403):
         return RefusedError(f"{detail}. Give the service's token, with token=… or ELSINORE_TOKEN")
-    kind = KINDS.get(document.get("type", ""))
+    kind = ERROR_CLASSES.get(document.get("type", ""))
     if kind is not None:
         return kind(detail)
-    if status in BUSY:
+    if status in BUSY_STATUSES:
         return UnreachableError(detail)
     if status >= 500:
         return FailedError(detail)

@@ -16,8 +16,8 @@ from elsinore.tokens import find, loopback
 HOST = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._-]*|[0-9A-Fa-f:.]+")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-CONNECT = 5.0
-ANSWER = 30.0
+CONNECT_SECONDS = 5.0
+RESPONSE_SECONDS = 30.0
 """Seconds that a response may take, in addition to `Request.wait`."""
 
 
@@ -86,7 +86,7 @@ def asked(request: Request) -> dict[str, Any]:
         "params": dict(request.params),
         "headers": dict(request.headers),
         "content": request.body or None,
-        "timeout": httpx2.Timeout(ANSWER + request.wait, connect=CONNECT),
+        "timeout": httpx2.Timeout(RESPONSE_SECONDS + request.wait, connect=CONNECT_SECONDS),
     }
 
 

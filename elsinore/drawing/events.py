@@ -19,7 +19,7 @@ from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import LinkedSet, MovingSet
 from elsinore.planner.time.clock import Clock
 
-MOST = 60
+MAX_EVENTS = 60
 """The most events in a drawing."""
 
 
@@ -36,8 +36,10 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     clock = Clock.of(source.form, source.time_unit, made.spans)
     batches = list(source.batches(clock, made.columns))
     count = sum(_taken(batch, made.types) for batch in batches)
-    if count > MOST:
-        raise InputError(f"{count} events do not fit into a drawing; give at most {MOST} of the types in the workload")
+    if count > MAX_EVENTS:
+        raise InputError(
+            f"{count} events do not fit into a drawing; give at most {MAX_EVENTS} of the types in the workload"
+        )
     engine = Engine(made, clock, optimizer=Always(), hamlet_graph=RecordingGraph)
     for batch in batches:
         engine.feed(batch)

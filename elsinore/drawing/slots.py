@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-AIR = 14
+SLOT_GAP = 14
 """Space between two slots of a column."""
 SWEEPS = 8
 
@@ -122,7 +122,7 @@ def _settle(column: Column, wanted: list[float]) -> None:
     """Set the heights in order that are nearest to the wanted ones, by least squares (pool adjacent violators)."""
     offsets = [0.0]
     for above, below in pairwise(column):
-        offsets.append(offsets[-1] + above.height - above.anchor + AIR + below.anchor)
+        offsets.append(offsets[-1] + above.height - above.anchor + SLOT_GAP + below.anchor)
     pools: list[tuple[float, float, int]] = []
     for slot, goal, offset in zip(column, wanted, offsets, strict=True):
         mean, weight, count = goal - offset, slot.weight, 1

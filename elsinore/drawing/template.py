@@ -34,7 +34,7 @@ from elsinore.planner.hamlet.template import Label, Template, Transition
 HEIGHT = 38
 """Height of the box of a type with few arrows."""
 NARROWEST = 64
-LETTERS = 28
+MAX_LETTERS = 28
 """The most characters shown of a name."""
 LOOP = 34
 """Space above a box for an arrow from it to itself, and its label."""
@@ -73,7 +73,7 @@ class TypeBox:
 
     @property
     def shown(self) -> str:
-        return cut(self.name, LETTERS)
+        return cut(self.name, MAX_LETTERS)
 
     @property
     def negated(self) -> bool:

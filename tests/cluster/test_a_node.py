@@ -62,7 +62,7 @@ from elsinore.cluster.machines.pool import Pool, heard
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 folder, found = map(Path, sys.argv[1:])
-elsinore.cluster.run.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT = EVERY
 size = {"object_store_memory": 80 << 20}
 nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **size})
 first = nodes.add_node(num_cpus=2, **size)

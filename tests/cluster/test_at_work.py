@@ -98,7 +98,7 @@ def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
 def test_what_spark_remembers_is_bounded(
     job: Job, settings: ServiceSettings, working: AtWork, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(at_work, "LONG", 500)
+    monkeypatch.setattr(at_work, "MAX_LOG_GROWTH_BYTES", 500)
     append(job, settings, 0, keyed=True)
     # This is the state after a crash before the key was recorded: the client retries the append.
     [marker] = job.keys.glob("*/*")

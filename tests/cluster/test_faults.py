@@ -133,7 +133,7 @@ def test_calls_that_fail_are_made_again(
         forgive(crew, error)
 
     monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", Unreliable)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     monkeypatch.setattr(Crew, "_forgive", counted)
     for actors in (2, 3):
         growing.more(5)
@@ -163,7 +163,7 @@ from elsinore.cluster.machines.pool import Pool, heard
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 address, folder, found = sys.argv[1:]
-elsinore.cluster.run.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT = EVERY
 ray.init(address, log_to_driver=False)
 stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=heard)
 stream.until(BATCHES)
@@ -223,7 +223,7 @@ def test_kills_at_the_worst_moments_are_not_missed(
             os.kill(pid_of("Collector"), signal.SIGKILL)
 
     monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", MortalInSave)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     monkeypatch.setattr(Crew, "send", sent)
     monkeypatch.setattr(Crew, "_replace", replaced)
     monkeypatch.setattr(Era, "put_whole", whole)
@@ -239,7 +239,7 @@ def test_a_stream_whose_saves_were_lost_begins_again(
     tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", Forgetful)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     growing.more(8)
     with begin(tmp_path, files_at_once=1) as live:
         until(live, lambda: live.metrics.batches == 8)

@@ -59,7 +59,7 @@ def test_the_watch_over_spark_goes_on_when_ray_does_not_answer(monkeypatch: pyte
         return type("Handle", (), {"_actor_id": type("Id", (), {"job_id": "01"})})
 
     stopped = Event()
-    monkeypatch.setattr(session, "LOOK", 0.01)
+    monkeypatch.setattr(session, "WATCH_SECONDS", 0.01)
     monkeypatch.setattr("ray.is_initialized", lambda: True)
     monkeypatch.setattr("ray.get_actor", actor)
     monkeypatch.setattr("ray._private.state.actors", actors)

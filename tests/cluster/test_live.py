@@ -311,7 +311,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
 def test_of_damaged_states_the_one_before_is_used(
     tmp_path: Path, growing: Growing, expected: Any, harm: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     growing.more(8)
     with begin(tmp_path, files_at_once=1) as live:
         until(live, lambda: live.metrics.batches == 8)

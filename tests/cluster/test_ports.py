@@ -19,7 +19,7 @@ import pytest
 import ray
 from ray._private import worker
 
-from elsinore.cluster.machines.raydp_gateway import SECRET
+from elsinore.cluster.machines.raydp_gateway import SECRET_VARIABLE
 from elsinore.cluster.machines.session import Session
 from elsinore.connectors.spark.handover import Blocks
 from tests.cluster.test_faults import pid_of
@@ -142,7 +142,7 @@ def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
 
 def test_secrets_are_on_no_command_line_and_in_no_file_of_others(running: Session) -> None:
     assert running.spark.conf.get("spark.authenticate") == "true"
-    secret = os.environ[SECRET]
+    secret = os.environ[SECRET_VARIABLE]
     assert not [one for one in processes() if secret in command(one)]
     node: Any = worker._global_node
     assert running.scratch.path in Path(node.get_session_dir_path()).parents

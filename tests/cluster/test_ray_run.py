@@ -173,7 +173,7 @@ def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.
 
     dead: list[Any] = []
     monkeypatch.setattr(Crew, "receive", kill_twice)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 3)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 3)
     alone = elsinore.run(WORKLOAD, rides, engine="local")
     spread = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
     assert len(killed) == 2

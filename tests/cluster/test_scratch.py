@@ -18,7 +18,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from elsinore.cluster.machines import scratch
-scratch.PLACE = Path(sys.argv[1])
+scratch.RAY_FOLDER = Path(sys.argv[1])
 scratch.Scratch().log.write_text("of a process that was killed")
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -26,7 +26,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(scratch, "PLACE", tmp_path)
+    monkeypatch.setattr(scratch, "RAY_FOLDER", tmp_path)
     return tmp_path
 
 

@@ -163,7 +163,7 @@ class Unlucky:
 
 def test_what_may_pass_is_tried_again(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(live, "Blocks", Unlucky(reading.TRIES - 1))
+    monkeypatch.setattr(live, "Blocks", Unlucky(reading.MAX_TRIES - 1))
     put(folder, 0)
     with begin(tmp_path, WORKLOAD) as stream:
         taken(stream, 1)

@@ -30,7 +30,7 @@ __all__ = ["played"]
 
 @pytest.fixture(autouse=True)
 def save_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", EVERY)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", EVERY)
 
 
 @pytest.fixture(scope="module")

@@ -189,4 +189,4 @@ def test_a_first_file_that_may_not_be_read_is_tried_again(
     source.wrong = UnreadableError("0.parquet cannot be read: Permission denied")
     with pytest.raises(FailedError, match=r"0\.parquet cannot be read: Permission denied"):
         begin(source, tmp_path)
-    assert source.asked == reading.TRIES
+    assert source.asked == reading.MAX_TRIES

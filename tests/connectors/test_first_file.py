@@ -32,7 +32,7 @@ def test_files_without_events_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_long_line_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elsinore.connectors.spark.streams.LONGEST_LINE_BYTES", 8)
+    monkeypatch.setattr("elsinore.connectors.spark.streams.MAX_LINE_BYTES", 8)
     (tmp_path / "0.jsonl").write_bytes(b"\0" * 100)
     assert [path.name for path in _with_events(tmp_path)] == ["0.jsonl"]
 

@@ -102,7 +102,7 @@ FORMS: list[Callable[[list[pa.RecordBatch], Path], Any]] = [
 def test_times_are_seen_wherever_the_first_of_them_stand(
     form: Callable[..., Any], first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "SIZE", 100_000)
+    monkeypatch.setattr(blocks, "BLOCK_BYTES", 100_000)
     source = open_events(form([*FIRST[first], VALUES], tmp_path))
     assert source.form.tz is not None
     (tmp_path / "again").mkdir()

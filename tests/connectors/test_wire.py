@@ -24,7 +24,7 @@ from elsinore.connectors.wire.fitting import Fitted, fitted
 from elsinore.connectors.wire.inflating import inflated
 from elsinore.connectors.wire.json_events import numbered_lines, read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
-from elsinore.connectors.wire.raw import CELLS, Raw, TooManyError
+from elsinore.connectors.wire.raw import MAX_CELLS, Raw, TooManyError
 
 NAMES = Names("type", "time")
 LIMIT = 1000
@@ -95,7 +95,7 @@ def test_json_in_pieces_is_as_in_one(events: list[dict[str, Any]], values: int) 
     known = in_columns(from_msgpack(msgpack.packb(events))).columns | {"nobody's": "int64"}
     whole = in_columns(from_json(as_json(events), known), known).table
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_events, "PIECE_VALUES", values)
+        patched.setattr(json_events, "MAX_PIECE_VALUES", values)
         pieces = in_columns(from_json(as_json(events), known), known).table
     assert pieces.to_pylist() == whole.select(pieces.column_names).to_pylist()
     assert set(pieces.column_names) == set(whole.column_names)
@@ -213,7 +213,7 @@ def test_not_a_number_is_null_anywhere_but_among_floats() -> None:
 
 
 def test_values_are_counted_while_they_are_made() -> None:
-    wide = msgpack.packb([{f"c{n}": 0 for n in range(CELLS // 500)}] * LIMIT)
+    wide = msgpack.packb([{f"c{n}": 0 for n in range(MAX_CELLS // 500)}] * LIMIT)
     with pytest.raises(TooManyError, match="values"):
         from_msgpack(wide)
 

@@ -27,10 +27,10 @@ from elsinore.bench.inserting import Inserting
 from elsinore.bench.outcomes import Outcome, outcome
 from elsinore.bench.planning import MODEL, Planning, planned
 from elsinore.bench.plots import STYLES
-from elsinore.bench.points import ENOUGH, RUNS, Point, repeated
-from elsinore.bench.replay import FEW, Run
+from elsinore.bench.points import ENOUGH_SECONDS, RUNS, Point, repeated
+from elsinore.bench.replay import WARM_QUERIES, Run
 from elsinore.bench.settings import MIXED, RIDES, SETTINGS, STOCKS
-from elsinore.bench.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
+from elsinore.bench.streams import FLUCTUATING, PHASE_MS, fluctuating, shared_bursts
 from elsinore.bench.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.cli import app
 from elsinore.cluster.run.local import LocalRun
@@ -62,7 +62,7 @@ def test_events_come_in_bursts() -> None:
 
 def test_a_stream_fluctuates_between_all_none_and_some() -> None:
     table = fluctuating(200_000, 4_000, partitions=4)
-    phase = table["time"].to_numpy() // PHASE % len(FLUCTUATING)
+    phase = table["time"].to_numpy() // PHASE_MS % len(FLUCTUATING)
     speeds = [table["speed"].to_numpy()[phase == number] for number in range(len(FLUCTUATING))]
     below = np.array([[np.mean(found < speed) for speed in SPEEDS] for found in speeds])
     assert np.count_nonzero((below == 1).all(axis=1)) == 5
@@ -114,7 +114,7 @@ def test_memory_of_an_optimizer_is_measured_apart() -> None:
 
 
 def test_a_long_run_is_not_repeated() -> None:
-    for spent, runs in ((ENOUGH / 2, RUNS), (ENOUGH, 1)):
+    for spent, runs in ((ENOUGH_SECONDS / 2, RUNS), (ENOUGH_SECONDS, 1)):
         assert repeated(partial(dict, spent=spent), "spent") == [{"spent": spent}] * runs
 
 
@@ -237,7 +237,7 @@ def test_a_point_of_several_figures_is_measured_once(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("elsinore.bench.command.outcome", once)
     list(bench(["hamlet-fig8", "hamlet-fig9"], tmp_path, quick=False, shown=False))
-    first = {point for point in seen if point.queries == FEW}
+    first = {point for point in seen if point.queries == WARM_QUERIES}
     assert len(first) == len(FIGURES["hamlet-fig8"].strategies)
     assert sorted(map(str, set(seen) - first)) == sorted(map(str, set(FIGURES["hamlet-fig8"].points(quick=False))))
     assert len(seen) == len(set(seen))

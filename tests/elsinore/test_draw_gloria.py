@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from elsinore.api import draw
 from elsinore.bench.gloria_workloads import mixed, sequences
 from elsinore.cli import app
-from elsinore.drawing.gloria import NODES, GloriaPicture, draw_plans
+from elsinore.drawing.gloria import MAX_NODES, GloriaPicture, draw_plans
 from elsinore.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.optimizers import sharing_plans
@@ -48,7 +48,7 @@ def test_the_plan_is_in_it_from_start_to_end(text: str) -> None:
         assert set(chosen) <= set(picture.edges)
         assert {edge.target for edge in chosen if isinstance(edge.target, str)} <= picture.boxes.keys()
         shown = [sum(node.name in picture.boxes for node in pool.nodes) for pool in plan.graph.pools]
-        assert all(1 <= count <= NODES for count in shown)
+        assert all(1 <= count <= MAX_NODES for count in shown)
 
 
 def test_the_numbers_of_figure_7() -> None:

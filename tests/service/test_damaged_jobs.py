@@ -58,7 +58,7 @@ MANY = [*SHORT, *(pytest.param(harm, marks=pytest.mark.long) for harm in HARMS i
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
     started: Any = lambda self: PlayedLive(self.job)  # noqa: E731
     monkeypatch.setattr(AtWork, "_started", started)
-    for name, seconds in (("LOOK", 0.01), ("TOLD", 0.02), ("AGAIN_SECONDS", 0.02)):
+    for name, seconds in (("POLL_SECONDS", 0.01), ("STATUS_SECONDS", 0.02), ("RETRY_SECONDS", 0.02)):
         monkeypatch.setattr(at_work, name, seconds)
     with played(service_settings(data=tmp_path, rate=100_000)) as found:
         yield found
@@ -202,7 +202,7 @@ def test_a_status_that_cannot_be_written_ends_nothing(service: Played, monkeypat
     with monkeypatch.context() as patched:
         patched.setattr(Job, "put_status", full)
         before = time()
-        until(lambda: time() - before > 5 * at_work.TOLD)
+        until(lambda: time() - before > 5 * at_work.STATUS_SECONDS)
         assert service.manager.at_work["a-job"]._thread.is_alive()
         assert service.ask("POST", "/v1/workloads/a-job/pause").status_code == 200
         assert service.ask("POST", "/v1/workloads/a-job/resume").status_code == 200

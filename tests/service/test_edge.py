@@ -21,8 +21,8 @@ from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.web import edge
 from elsinore.cluster.service.web.edge import (
     BODY_SECONDS,
-    FRAMING,
     HEAD_SECONDS,
+    MAX_FRAMING_BYTES,
     REST_SECONDS,
     BoundedProtocol,
     OwnSite,
@@ -30,7 +30,7 @@ from elsinore.cluster.service.web.edge import (
     connections_limit,
     middlewares,
 )
-from elsinore.cluster.service.web.guard import HEADERS, Guard
+from elsinore.cluster.service.web.guard import MAX_HEADER_BYTES, Guard
 
 PROBLEM, PLAIN = (b"content-type", b"application/problem+json"), (b"content-type", b"text/plain")
 
@@ -274,7 +274,7 @@ def test_nothing_but_content_comes_without_an_end(head: bytes, begin: bytes, pie
         while not over.done():
             writer.write(piece * 16)
             sent += 16 * len(piece)
-            assert sent < 20 * FRAMING + 4 * HEADERS, "it takes everything"
+            assert sent < 20 * MAX_FRAMING_BYTES + 4 * MAX_HEADER_BYTES, "it takes everything"
             try:
                 await writer.drain()
             except ConnectionError:
@@ -365,13 +365,15 @@ def test_connections_are_bounded_and_new_ones_find_room(monkeypatch: pytest.Monk
             writer.close()
 
     # Server and clients are in this process, so each connection takes two file descriptors.
-    monkeypatch.setattr(edge, "CONNECTIONS", min(edge.CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4))
+    monkeypatch.setattr(
+        edge, "MAX_CONNECTIONS", min(edge.MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+    )
     run(test, asyncio.SelectorEventLoop)
 
 
 def test_where_all_are_answered_a_new_one_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(here: Served) -> None:
-        monkeypatch.setattr(edge, "CONNECTIONS", 2)
+        monkeypatch.setattr(edge, "MAX_CONNECTIONS", 2)
         answered = [await here.connect() for _ in range(2)]
         for reader, writer in answered:
             writer.write(SIGNED.replace(b"/v1/workloads", b"/v1/endless") + b"Content-Length: 0\r\n\r\n")

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from elsinore.cluster.run.crew import SAVE_EVERY
+from elsinore.cluster.run.crew import BATCHES_PER_SNAPSHOT
 from elsinore.connectors.storage.vault import Vault
 from tests.cluster.disks import full, small_disk
 from tests.cluster.streaming import HARMS, damage
@@ -125,8 +125,8 @@ def test_of_damaged_states_the_one_before_is_used(
     service: Served, client: httpx2.Client, sender: Sender, harm: Callable[[Path], None]
 ) -> None:
     with submitted(client, WORKLOAD) as sender.job:
-        sender.pieces = 3 * SAVE_EVERY
-        for _ in range(2 * SAVE_EVERY + 2):
+        sender.pieces = 3 * BATCHES_PER_SNAPSHOT
+        for _ in range(2 * BATCHES_PER_SNAPSHOT + 2):
             sender.more()
             until_taken(client, sender.job, sender.acknowledged)
         service.kill_all()

@@ -50,7 +50,8 @@ def streams(monkeypatch: pytest.MonkeyPatch) -> Streams:
     started: Any = lambda work: found.begin(work)  # noqa: E731 - a method of the class, not of `found`
     monkeypatch.setattr(AtWork, "_started", started)
     for name, seconds in (
-        ("LOOK", 0.01), ("TOLD", 0.02), ("AGAIN_SECONDS", 0.02), ("LONGEST_PAUSE_SECONDS", 0.02), ("STOP_SECONDS", 0.5),
+        ("POLL_SECONDS", 0.01), ("STATUS_SECONDS", 0.02), ("RETRY_SECONDS", 0.02), ("MAX_PAUSE_SECONDS", 0.02),
+        ("STOP_SECONDS", 0.5),
     ):  # fmt: skip
         monkeypatch.setattr(at_work, name, seconds)
     return found
@@ -149,7 +150,7 @@ def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
     service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elsinore.cluster.machines.holding.PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(at_work, "TRIES", 1)
+    monkeypatch.setattr(at_work, "MAX_FAILURES", 1)
     held = Checkpoint(str(job.checkpoint))
     service.look()
     work = service.manager.at_work["job"]

@@ -6,7 +6,7 @@ import errno
 
 import pytest
 
-from elsinore.cluster.service.web.refusals import CAUSE_LENGTH, refusal
+from elsinore.cluster.service.web.refusals import MAX_CAUSE_LENGTH, refusal
 from elsinore.connectors.errors import FailedError
 
 JAVA = """Spark gave up on the stream: An error occurred while calling o57.awaitTermination.
@@ -53,6 +53,6 @@ def test_a_failure_tells_its_cause_alone(kind: str) -> None:
     assert (found.status, found.kind) == (503, "failed")
     assert says in found.detail
     assert found.detail.endswith("the log of the service says more")
-    assert len(found.detail) < CAUSE_LENGTH + 50
+    assert len(found.detail) < MAX_CAUSE_LENGTH + 50
     for secret in ("/srv", "org.apache", ".scala", "Traceback", "\n", "bucket"):
         assert secret not in found.detail

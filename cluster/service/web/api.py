@@ -17,7 +17,7 @@ from elsinore.cluster.service.intake import Backlog
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web import health_routes, job_routes, stream_routes
-from elsinore.cluster.service.web.context import BODIES, Context, Room, told
+from elsinore.cluster.service.web.context import MAX_BODIES, Context, Room, told
 from elsinore.cluster.service.web.documents import ProblemDocument, Queries, Submission
 from elsinore.cluster.service.web.guard import Guard
 from elsinore.cluster.service.web.refusals import TITLES, RefusedError, refusal
@@ -34,7 +34,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
         settings,
         Jobs(settings.data),
         control,
-        Room(BODIES * settings.body),
+        Room(MAX_BODIES * settings.body),
         asyncio.Semaphore(settings.appends),
         asyncio.Semaphore(1),
         Backlog(settings),

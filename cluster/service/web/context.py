@@ -25,12 +25,12 @@ from elsinore.cluster.service.web.refusals import RefusedError, refusal
 Model = TypeVar("Model", bound=BaseModel)
 Answer = TypeVar("Answer")
 
-BODIES = 8
+MAX_BODIES = 8
 """Number of largest bodies for which `Room` has memory."""
 
 JSON = "application/json"
 
-KEY = re.compile(r"[ -~]{1,128}")
+KEY_FORM = re.compile(r"[ -~]{1,128}")
 
 
 class Room:
@@ -106,7 +106,7 @@ async def body_of(request: Request, limit: int, settings: ServiceSettings, more:
 
 def key_of(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
-    if key is not None and not KEY.fullmatch(key):
+    if key is not None and not KEY_FORM.fullmatch(key):
         raise RefusedError(422, "an Idempotency-Key is 1 to 128 printable characters of ASCII", kind="key")
     return key
 

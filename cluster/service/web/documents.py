@@ -11,10 +11,10 @@ from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, workload_o
 from elsinore.cluster.service.metrics import COUNTERS, GAUGES
 from elsinore.cluster.service.web.refusals import refusal
 
-Kind = Literal["int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"]
+ColumnType = Literal["int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"]
 State = Literal["waiting", "running", "paused", "failed", "recovering"]
 
-LOOKED_FOR = "recovering"
+RECOVERING = "recovering"
 
 
 class Submission(BaseModel):
@@ -34,7 +34,7 @@ class Submission(BaseModel):
     type_column: str = Field(default="type", min_length=1, max_length=256)
     time_column: str = Field(default="time", min_length=1, max_length=256)
     time_unit: str = Field(default="s", description="what a time that is a number counts")
-    columns: dict[str, Kind] | None = Field(default=None, description="else those of the first events")
+    columns: dict[str, ColumnType] | None = Field(default=None, description="else those of the first events")
     actors: int | None = Field(default=None, ge=1, le=64, description="among which partitions are spread")
 
 
@@ -44,7 +44,7 @@ class Queries(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     workload: str = Field(description="the text of one or more queries, each with a name: QUERY name RETURN ...")
-    columns: dict[str, Kind] | None = None
+    columns: dict[str, ColumnType] | None = None
 
 
 class WorkloadProblem(BaseModel):
@@ -118,7 +118,7 @@ class Health(BaseModel):
     status: str
 
 
-NOTHING: dict[str, Any] = {
+ZERO_METRICS: dict[str, Any] = {
     **dict.fromkeys((*COUNTERS, "waited", "seconds", "replanned"), 0),
     **dict.fromkeys(GAUGES, 0.0),
     "watermark": None,
@@ -147,7 +147,7 @@ def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
 def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
     state = "paused" if spec.paused else status.get("state", "waiting")
     if manager is None and state not in ("paused", "failed"):
-        state = LOOKED_FOR
+        state = RECOVERING
     found = {
         "id": job.name,
         "state": "failed" if "error" in status else state,
@@ -160,7 +160,7 @@ def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, A
         "time_column": spec.time_column,
         "time_unit": spec.time_unit,
         "columns": {},
-        "metrics": {**NOTHING, **status.get("metrics", {})},
+        "metrics": {**ZERO_METRICS, **status.get("metrics", {})},
         "created": _moment(spec.created),
     }
     return {**found, "error": {**NO_REASON, **status["error"]}} if "error" in status else found
@@ -184,7 +184,7 @@ def failed_document(job: Job, error: Exception) -> dict[str, Any]:
         "time_column": "",
         "time_unit": "",
         "columns": {},
-        "metrics": {**NOTHING, **job.status().get("metrics", {})},
+        "metrics": {**ZERO_METRICS, **job.status().get("metrics", {})},
         "created": _moment(_age(job)),
     }
 

@@ -11,19 +11,19 @@ from elsinore.cluster.service.settings import ServiceSettings, token_of
 from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.cluster.service.web.sites import check_site, hosts_of
 
-OPEN = ("/v1/health", "/v1/ready")
+OPEN_PATHS = ("/v1/health", "/v1/ready")
 """Paths of health checks, which need no token."""
 
-HEADERS = 1 << 16
+MAX_HEADER_BYTES = 1 << 16
 """The most bytes of all headers."""
 
-FAILURES = 20
+FAILURES_PER_SECOND = 20
 """Requests a second with a wrong token or none that a replica answers with 401; it answers the rest with 429."""
 
 POLICY_VIOLATION = 1008
 """The code with which web sockets are closed (RFC 6455): the service has none."""
 
-SLACK = 1 << 16
+LENGTH_SLACK_BYTES = 1 << 16
 """Bytes by which Content-Length may exceed the limit of a body here; `body_of` applies the exact limit."""
 
 
@@ -54,7 +54,7 @@ class Guard:
         self.token = None if token is None else token.encode()
         self.hosts = hosts_of(settings.host, settings.hosts)
         self.rate = Rate(settings.rate, left=settings.rate, looked=monotonic())
-        self.failures = Rate(FAILURES, left=FAILURES, looked=monotonic())
+        self.failures = Rate(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
         self.open = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -66,12 +66,12 @@ class Guard:
             return
         try:
             check_site(scope["headers"], self.hosts)
-            if scope["path"] not in OPEN:
+            if scope["path"] not in OPEN_PATHS:
                 self._check(scope)
         except RefusedError as error:
             await refuse(error, send)
             return
-        if scope["path"] in OPEN:
+        if scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
         self.open += 1
@@ -82,15 +82,15 @@ class Guard:
 
     def _check(self, scope: Any) -> None:
         headers = scope["headers"]
-        if sum(len(name) + len(value) for name, value in headers) > HEADERS:
-            raise RefusedError(431, f"the headers are more than {HEADERS:,} bytes")
+        if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
+            raise RefusedError(431, f"the headers are more than {MAX_HEADER_BYTES:,} bytes")
         self._check_token([value for name, value in headers if name == b"authorization"])
         if not self.rate.allows(monotonic()):
             raise RefusedError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
             raise RefusedError(429, f"{self.open:,} requests are open already; try again when some are done")
         told = next((value for name, value in headers if name == b"content-length"), b"0")
-        if told.isdigit() and int(told) > self.settings.body + SLACK:
+        if told.isdigit() and int(told) > self.settings.body + LENGTH_SLACK_BYTES:
             raise too_large(self.settings)
 
     def _check_token(self, shown: list[bytes]) -> None:
@@ -108,7 +108,9 @@ class Guard:
         Such requests have a rate limit of their own, so guessing keeps no client out.
         """
         if not self.failures.allows(monotonic()):
-            return RefusedError(429, f"more than {FAILURES} requests a second without the token; try again in a moment")
+            return RefusedError(
+                429, f"more than {FAILURES_PER_SECOND} requests a second without the token; try again in a moment"
+            )
         return RefusedError(401, detail)
 
 

@@ -31,9 +31,9 @@ TITLES = {
     503: "It cannot be done right now",
 }
 
-FULL = (ENOSPC, EDQUOT)
+DISK_FULL = (ENOSPC, EDQUOT)
 
-CAUSE_LENGTH = 240
+MAX_CAUSE_LENGTH = 240
 """The most characters of a cause."""
 
 LOG_HINT = "the log of the service says more"
@@ -41,16 +41,16 @@ LOG_HINT = "the log of the service says more"
 FOLDERS = re.compile(r"(?<![\w.~-])(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/{1,3}(?:[^\s/'\"`:;,()\[\]<>]+/)+")
 """The folders before the name of a file, with the scheme of an address."""
 
-CAUSED = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
+CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
 """A cause in a stack of Java; the last one is the root cause."""
 
-CALLING = "An error occurred while calling"
+PY4J_PREFIX = "An error occurred while calling"
 """The beginning of Py4J's messages, which is left out because it says nothing."""
 
 STACK = re.compile(r"\s(?:at [\w.$<>]+\(|File \"|Traceback \(|Caused by: |JVM stacktrace|Driver stacktrace)")
 """The beginning of a stack of Java or Python."""
 
-RETRY = 2
+RETRY_SECONDS = 2
 """Seconds after which a client may retry (Retry-After)."""
 
 
@@ -78,7 +78,7 @@ class RefusedError(Exception):
     def headers(self) -> dict[str, str]:
         if self.status == 401:
             return {"WWW-Authenticate": "Bearer"}
-        return {"Retry-After": str(RETRY)} if self.status in (429, 503) else {}
+        return {"Retry-After": str(RETRY_SECONDS)} if self.status in (429, 503) else {}
 
     @property
     def document(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def refusal(error: BaseException) -> RefusedError:
         return RefusedError(422, str(error), kind="input")
     if isinstance(error, FileNotFoundError):
         return RefusedError(404, "it was removed meanwhile")
-    if isinstance(error, OSError) and error.errno in FULL:
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
         return RefusedError(503, "the disk of the service is full; try again when there is room", kind="full")
     if isinstance(error, FailedError | OSError):
         return RefusedError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
@@ -120,11 +120,11 @@ def cause(error: BaseException) -> str:
     """Return the message of an error as one short line, without stacks and without the folders of this machine."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
-    if found := CAUSED.findall(text):
-        line = f"{line.split(CALLING)[0].strip(' :')}: {found[-1].strip()}"
+    if found := CAUSE.findall(text):
+        line = f"{line.split(PY4J_PREFIX)[0].strip(' :')}: {found[-1].strip()}"
     line = STACK.split(FOLDERS.sub("", line), maxsplit=1)[0].strip(" ;:,")
     line = f"{name}: {line}" if (name := _file_of(error)) else line
-    return line if len(line) <= CAUSE_LENGTH else f"{line[: CAUSE_LENGTH - 1].rstrip()}…"
+    return line if len(line) <= MAX_CAUSE_LENGTH else f"{line[: MAX_CAUSE_LENGTH - 1].rstrip()}…"
 
 
 def _file_of(error: BaseException) -> str:

@@ -17,7 +17,7 @@ from elsinore.cluster.service.intake import ARROW, MEDIA_TYPES, Append, take
 from elsinore.cluster.service.jobs import workload_of
 from elsinore.cluster.service.rows import Cursor, Page, Reader
 from elsinore.cluster.service.web.context import Context, beside, body_of, context, key_of, media_type
-from elsinore.cluster.service.web.documents import NOTHING, Decisions, Rows, Statistics, Taken
+from elsinore.cluster.service.web.documents import ZERO_METRICS, Decisions, Rows, Statistics, Taken
 from elsinore.cluster.service.web.job_routes import KEY_HEADER
 from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.connectors.rows.tables import columns_of
@@ -26,13 +26,13 @@ from elsinore.connectors.wire.raw import TooManyError, UnreadableError
 
 router = APIRouter(prefix="/v1/workloads/{name}", tags=["events and rows"])
 
-LOOK = 0.05
+POLL_SECONDS = 0.05
 """Seconds between two polls for new rows."""
 
-HEARTBEAT = 5.0
+HEARTBEAT_SECONDS = 5.0
 """Seconds without rows after which a stream sends an empty line."""
 
-PAGE = 1000
+PAGE_ROWS = 1000
 
 EVENTS_BODY = {
     "requestBody": {
@@ -91,7 +91,7 @@ async def get_results(
     request: Request,
     name: str,
     after: str | None = CURSOR,
-    limit: int = Query(default=PAGE, ge=1, description="rows of a page; the service may give fewer"),
+    limit: int = Query(default=PAGE_ROWS, ge=1, description="rows of a page; the service may give fewer"),
     wait: float = Query(default=0, ge=0, le=30, description="seconds to wait for the first row"),
 ) -> Response:
     """The rows behind a cursor, in the order in which they were written."""
@@ -111,9 +111,9 @@ async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Pa
         page = await beside(reader.page, cursor, limit)
         if len(page) or monotonic() >= end:
             return page
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_SECONDS)
         while reader.quiet(since) and monotonic() < end:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 def _arrow(reader: Reader, page: Page) -> bytes:
@@ -140,7 +140,7 @@ async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[st
     yield "\n"
     while True:
         try:
-            page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT)
+            page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT_SECONDS)
         except RefusedError:  # the job is gone
             return
         yield await beside(_numbered, page, cursor) if len(page) else "\n"
@@ -181,7 +181,7 @@ async def get_statistics(request: Request, name: str) -> Response:
         of["events"] += row["events"]
         of["shared"] += row["choice"] != "apart"
     status = job.status()
-    counters, types = {**NOTHING, **status.get("metrics", {})}, status.get("types", {})
+    counters, types = {**ZERO_METRICS, **status.get("metrics", {})}, status.get("types", {})
     return JSONResponse({"counters": counters, "types": types, "bursts": bursts})
 
 

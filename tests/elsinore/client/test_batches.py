@@ -64,7 +64,7 @@ def test_texts_are_no_views(coded: bool) -> None:
 
 
 def test_tables_are_compressed_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EVENTS", 1_024)
+    monkeypatch.setattr(module, "BATCH_EVENTS", 1_024)
     parts = list(batches(TABLE))
     assert [len(part) for part in parts] == [1_024] * 4 + [904]
     assert sum(len(part.body()) for part in parts) < TABLE.nbytes
