@@ -28,7 +28,7 @@ def is_coded_text(kind: pa.DataType) -> bool:
     return pa.types.is_dictionary(kind) and is_text(kind.value_type)
 
 
-def said(kind: pa.DataType, value: object = None) -> str:
+def described(kind: pa.DataType, value: object = None) -> str:
     """Return a name for values of this type in a message; `value` is one that does not fit."""
     if kind == pa.float64() and WHOLE.fullmatch(str(value)):
         return "a whole number that floats hold exactly (up to 2**53), and other values here are floats"

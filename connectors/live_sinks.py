@@ -77,7 +77,7 @@ class FolderSink(LiveSink):
         with self._written():
             if not marker.exists():
                 if not resumed and any(self.folder.glob("part-*")):
-                    raise self._not_ours("rows that this stream has not written")
+                    raise self._not_ours("rows that this stream did not write")
                 put_new(marker, stream.encode())
             if marker.read_bytes() != stream.encode():
                 raise self._not_ours("the rows of another stream")
@@ -91,8 +91,8 @@ class FolderSink(LiveSink):
 
     def _not_ours(self, what: str) -> InputError:
         return InputError(
-            f"{self.folder} holds {what}. Name another folder for the rows; or begin with the checkpoint of the stream "
-            f"that wrote these; or, where they are of no use any more, remove {self.folder} first"
+            f"{self.folder} holds {what}. Use another folder; or start with the checkpoint of the stream that wrote "
+            f"them; or remove {self.folder} if they are no longer needed"
         )
 
     def write(self, batch: int, rows: pa.Table) -> None:
@@ -153,7 +153,9 @@ def _microseconds(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.timestamp("us", column.type.tz))
     except pa.ArrowInvalid:
-        raise InputError(f"{name} has a time too far away for a Delta table, which counts microseconds") from None
+        raise InputError(
+            f"{name} has a time that is out of range for a Delta table, which counts microseconds"
+        ) from None
 
 
 def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -161,8 +163,8 @@ def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.decimal128(38, 0))
     except pa.ArrowInvalid:
         raise InputError(
-            f"{name} has a value of more than 38 digits, which no Delta table holds; ask for numeric='approximate', or "
-            "write to .parquet"
+            f"{name} has a value of more than 38 digits, which a Delta table cannot hold; use numeric='approximate', "
+            "or write to .parquet"
         ) from None
 
 

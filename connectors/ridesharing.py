@@ -63,7 +63,7 @@ SCHEMA = pa.schema(
     }
 )
 
-Columns = dict[str, npt.NDArray[np.generic]]
+EventColumns = dict[str, npt.NDArray[np.generic]]
 """Events without their times; `moment` is when they happen, in blocks."""
 
 
@@ -116,18 +116,20 @@ def write(
     """Write the stream to a .parquet, .csv or .jsonl file; `progress` is given the number of events of each step."""
     writer = WRITERS.get(Path(path).suffix.lower())
     if writer is None:
-        raise InputError(f"{path}: events are written to {', '.join(WRITERS)} by name.")
+        raise InputError(f"{path}: the file name must end in {', '.join(WRITERS)}.")
     batches = generate(events, rate=rate, groups=groups, burst=burst, seed=seed)
     draft = Draft(Path(path))
     try:
-        writer(draft, _told(batches, progress))
+        writer(draft, _with_progress(batches, progress))
     except BaseException:
         draft.abandon()
         raise
     draft.close()
 
 
-def _told(batches: Iterator[pa.RecordBatch], progress: Callable[[int], None] | None) -> Iterator[pa.RecordBatch]:
+def _with_progress(
+    batches: Iterator[pa.RecordBatch], progress: Callable[[int], None] | None
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch
         if progress is not None:
@@ -159,7 +161,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
+def _blocks(groups: int, burst: float, seed: int) -> Iterator[EventColumns]:
     """Yield events in order of moment, block by block.
 
     In each block every pair begins the same number of trips, at a phase of its own; a trip that reaches into the next
@@ -172,7 +174,7 @@ def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
     )
     trips = max(1, round(BLOCK_EVENTS / (groups * usual)))
     phases = np.random.default_rng([seed]).random(groups)
-    carried: Columns | None = None
+    carried: EventColumns | None = None
     for block in count():
         columns = _trips(np.random.default_rng([seed, block]), phases, trips, burst)
         columns["moment"] = columns["moment"] + block
@@ -184,7 +186,7 @@ def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
         yield {name: values[order[:ready]] for name, values in columns.items()}
 
 
-def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: int, burst: float) -> Columns:
+def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: int, burst: float) -> EventColumns:
     """Return the events of so many trips of every pair, trip by trip."""
     groups = len(phases)
     pair = np.repeat(np.arange(groups), trips)
@@ -225,7 +227,7 @@ RECURS = np.array([*(name in RECURRING for name in TYPES), False])
 """Whether a stage recurs, by its code; the last entry is for -1."""
 
 
-def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa.RecordBatch:
+def _batch(columns: EventColumns, first: int, rate: float, districts: pa.Array) -> pa.RecordBatch:
     """Return events with their times, which advance at a steady rate."""
     pair = columns["pair"].astype(np.int64)
     times = np.floor((first + np.arange(len(pair))) * (60 / rate)).astype(np.int64)
@@ -249,4 +251,4 @@ def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa
 def _check(**given: tuple[float, float]) -> None:
     for name, (value, least) in given.items():
         if not least <= value < float("inf"):
-            raise InputError(f"{name} is {value}; it is a number of at least {least}.")
+            raise InputError(f"{name} is {value}; it must be at least {least}.")

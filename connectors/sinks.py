@@ -62,7 +62,7 @@ def open_sink(path: str | Path | None, queries: Queries) -> Sink:
         return StdoutSink(queries)
     sink = SINKS.get(Path(path).suffix.lower())
     if sink is None:
-        raise InputError(f"{path}: rows are written to {', '.join(SINKS)} by name, or to - as JSON lines.")
+        raise InputError(f"{path}: the file name must end in {', '.join(SINKS)}; or write - for JSON lines on stdout.")
     return sink(queries, Path(path))
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from elsinore.calendar_years import rows_as_python
-from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, table
 from elsinore.connectors.sinks import open_sink
 from elsinore.errors import InputError
 from elsinore.progress import bar, live_line
@@ -38,7 +38,7 @@ def answer(job: Job, out: str, approximate: bool) -> str:
     return summary(job.run.metrics, perf_counter() - started)
 
 
-def go_on(live: LiveStream, folder: Path) -> str:
+def wait_for_end(live: LiveStream, folder: Path) -> str:
     """Wait until the stream ends, or until Ctrl-C or SIGTERM stops it, and return its summary."""
 
     def stop(*_: object) -> None:
@@ -48,7 +48,7 @@ def go_on(live: LiveStream, folder: Path) -> str:
     started = perf_counter()
     try:
         if live.state == "waiting":
-            sys.stderr.write(f"waits for the first file in {folder}\n")
+            sys.stderr.write(f"waiting for the first file in {folder}\n")
             sys.stderr.flush()
         with live_line(live, sys.stderr.isatty()):
             while not live.wait(1):
@@ -56,7 +56,7 @@ def go_on(live: LiveStream, folder: Path) -> str:
     except KeyboardInterrupt:
         live.stop()
     told = summary(live.metrics, perf_counter() - started)
-    return f"{told}\nStopped; it goes on from here when it is begun again with the same checkpoint."
+    return f"{told}\nStopped; it resumes from here when it is started again with the same checkpoint."
 
 
 DECISIONS = (".parquet", ".jsonl")
@@ -64,9 +64,9 @@ DECISIONS = (".parquet", ".jsonl")
 
 def check_decisions(path: Path) -> None:
     if path.suffix.lower() not in DECISIONS:
-        raise InputError(f"{path}: decisions are written to {' and '.join(DECISIONS)} by name.")
+        raise InputError(f"{path}: the file name must end in {' or '.join(DECISIONS)}.")
     if not path.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {path.parent}")
+        raise InputError(f"{path}: there is no folder {path.parent}; create it first")
 
 
 def write_decisions(job: Job, path: Path) -> None:
@@ -79,15 +79,15 @@ def write_decisions(job: Job, path: Path) -> None:
 
 
 def summary(metrics: Metrics, seconds: float) -> str:
-    """Return one line of counts, and a hint for each count that a user did not hope for."""
+    """Return one line of counts, and a hint for each kind of event that counts in no row."""
     counts = [f"{getattr(metrics, name):,} {name}" for name in ("events", "rows", "late", "dead", "dropped")]
     lines = [f"{', '.join(counts)}; {seconds:.1f} s, {metrics.events / seconds:,.0f} events/s"]
     if metrics.bursts:
         lines.append(f"{metrics.shared_bursts:,} of {metrics.bursts:,} bursts shared, {metrics.snapshots:,} snapshots")
     if metrics.late:
-        lines.append("Late events are in no row; --lateness SECONDS waits for them.")
+        lines.append("Late events count in no row; with --lateness SECONDS, windows wait for them.")
     if metrics.dead:
-        lines.append("Dead events could not be read; --dead-letters FILE says why.")
+        lines.append("Dead events could not be read; --dead-letters FILE records the reasons.")
     if metrics.dropped:
         lines.append("Dropped events had no value in an attribute of GROUP-BY or [...], so they are in no trend.")
     return "\n".join(lines)
@@ -102,7 +102,7 @@ def _parts(job: Job, approximate: bool) -> Iterator[pa.Table]:
     columns = columns_of(job.workload)
     for some in _some(job):
         clock = job.run.clock
-        yield table(answers(some, columns, clock).values(), columns, form_of(clock), approximate)
+        yield table(answers(some, columns, clock).values(), columns, bounds_type(clock), approximate)
 
 
 def _some(job: Job) -> Iterator[list[Rows]]:

@@ -115,7 +115,7 @@ class _LiveLine(_OnStderr):
                 self.seen = (now, told.events)
             shared = f", {told.shared_bursts / told.bursts:.0%} of bursts shared" if told.bursts else ""
             said = f"{told.events:,} events, {self.rate:,.0f} a second, {told.rows:,} rows, {told.batches:,} batches"
-            waits = "waits for the first file, " if self.told.state == "waiting" else ""
+            waits = "waiting for the first file, " if self.told.state == "waiting" else ""
             self.update(self.line, description=waits + said + shared + _busy())
         yield from super().get_renderables()
 

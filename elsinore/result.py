@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from elsinore.connectors.rows.answers import Answers, Columns
-from elsinore.connectors.rows.columns import listed
-from elsinore.connectors.rows.tables import narrowed, table
+from elsinore.connectors.rows.row_columns import listed
+from elsinore.connectors.rows.row_tables import narrowed, table
 from elsinore.errors import InputError
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ MAX_ROWS = 10
 MAX_QUERIES = 5
 MAX_DIGITS = 18
 """Integers with more digits are shortened."""
-SHORTENED = "≈ shortened for the eye; rows() and to_arrow() hold every digit"
+SHORTENED = "≈ shortened for display; rows() and to_arrow() have every digit"
 
 
 @dataclass(frozen=True)

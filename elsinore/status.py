@@ -25,17 +25,17 @@ def _most(types: Mapping[str, int]) -> list[tuple[str, int]]:
     return Counter(types).most_common(MAX_TYPES)
 
 
-def shown(checkpoint: str) -> Table:
+def status_table(checkpoint: str) -> Table:
     """Return a table with a line for each fact that the checkpoint holds."""
     told = status(checkpoint)
     table = Table(show_header=False, box=None)
-    table.add_row("at work", told.holder or "nobody on this machine")
+    table.add_row("owner", told.holder or "no process on this machine")
     if not told.era:
-        table.add_row("state", "has read nothing yet: it is being begun, or waits for the first file in its folder")
+        table.add_row("state", "no event was read yet: it is starting, or waiting for the first file in its folder")
         return table
     table.add_row("queries", ", ".join(query.name for query in check_text(told.terms["workload"]).queries))
     table.add_row("strategy, numbers", f"{told.terms['strategy']}, {told.terms['numeric']}")
-    table.add_row("begun, resumed or changed", f"{told.era:,} times")
+    table.add_row("started, resumed or changed", f"{told.era:,} times")
     if told.done is not None:
         table.add_row("batches", f"{told.done.number:,}")
         for name in COUNTS:

@@ -8,7 +8,7 @@ import pytest
 import elsinore
 from elsinore.bench.gloria_streams import both, bursty
 from elsinore.cluster.run.local import MIN_EVENTS, LocalRun
-from elsinore.connectors.rows.tables import answers, columns_of
+from elsinore.connectors.rows.row_tables import answers, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.sets import PlannedSet

@@ -24,7 +24,7 @@ CUT_CHECK_SECONDS = 1.0
 """Seconds to wait for a reply between two checks whether it is still wanted."""
 
 
-def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
+def wait_for_reply(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
     """Wait for an actor's reply, polling for Ray's death: Ray blocks forever on an actor that it cannot schedule.
 
     Raise FailedError when Ray has died, `cut` is set, or the seconds are over.
@@ -36,9 +36,11 @@ def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any
         except GetTimeoutError:
             check_ray()
         if cut is not None and cut.is_set():
-            raise FailedError("the stream was ended while an actor was at work")
+            raise FailedError("the stream was stopped while an actor was processing a batch")
         if monotonic() > end:
-            raise FailedError(f"an actor has not answered for {seconds:g} seconds; it is at work, try again later")
+            raise FailedError(
+                f"an actor did not reply within {seconds:g} seconds: it is processing a batch; try again later"
+            )
 
 
 def ray_lives() -> bool:
@@ -48,7 +50,7 @@ def ray_lives() -> bool:
 
 def check_ray() -> None:
     if not ray_lives():
-        raise FailedError("Ray has died: none of its nodes is left. Begin again, and Ray is begun anew")
+        raise FailedError("Ray has died: none of its nodes is alive. Run again, and Ray is restarted")
 
 
 class Pool:

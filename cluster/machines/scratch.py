@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import time
 
-from elsinore.cluster.machines.holding import HeldError, hold
+from elsinore.cluster.machines.file_locks import HeldError, hold
 
 RAY_FOLDER = Path(os.environ.get("RAY_TMPDIR", "/tmp"))
 """The folder where Ray itself would put its files: the paths of its sockets have to be short."""

@@ -52,17 +52,17 @@ class Session:
     def __init__(self, settings: Settings, metrics_port: int | None = None) -> None:
         self.settings = settings
         self.started_ray = not ray.is_initialized()
-        self._watch: Watch | None = None
+        self._watch: SparkWatch | None = None
         self._starting = RLock()
         prepare_java()
         self.scratch = Scratch()
         self.log = self.scratch.log
         self.keep_logs = False
-        logging.getLogger().addFilter(_of_interest)
+        logging.getLogger().addFilter(_is_not_py4j)
         self._made_secret = self.started_ray and settings.address is None and make_secret()
         if self.started_ray:
             try:
-                with _interrupted_afterwards(), _told_to(self.log):
+                with _interrupted_afterwards(), _output_to(self.log):
                     _start_ray(settings, metrics_port, self.scratch.ray)
             except BaseException:
                 self._forget()
@@ -79,7 +79,7 @@ class Session:
             if self._watch is None or self._watch.lost:
                 self._stop_spark()
                 with _interrupted_afterwards():
-                    self._watch = Watch(self._started_spark())
+                    self._watch = SparkWatch(self._started_spark())
             return self._watch.spark
 
     @property
@@ -101,7 +101,7 @@ class Session:
         atexit.unregister(raydp.stop_spark)
         # The name is new each time, because a RayDP master of the old name may still be ending.
         guard_raydp()
-        with _told_to(self.log):
+        with _output_to(self.log):
             spark = raydp.init_spark(
                 f"elsinore-{uuid.uuid4().hex[:8]}",
                 settings.spark_executors,
@@ -116,7 +116,7 @@ class Session:
     @contextmanager
     def quiet(self) -> Iterator[None]:
         """Send the output of what starts in the block to the log of this session instead of the terminal."""
-        with _told_to(self.log):
+        with _output_to(self.log):
             yield
 
     def close(self) -> None:
@@ -150,7 +150,7 @@ class Session:
                 raydp.stop_spark()
 
 
-class Watch:
+class SparkWatch:
     """A thread that watches RayDP's master and executors, and stops Spark when one of them has died for good.
 
     Jobs wait forever for such an actor, for instance an executor that was killed while it restarted. When Spark is
@@ -161,9 +161,9 @@ class Watch:
         self.lost = False
         self.spark = spark
         self._over = Event()
-        Thread(target=self._look, name="elsinore-watch", daemon=True).start()
+        Thread(target=self._poll, name="elsinore-watch", daemon=True).start()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         job: Any = None
         while ray.is_initialized():
             try:
@@ -187,7 +187,7 @@ class Watch:
 
 
 @contextmanager
-def _told_to(log: Path) -> Iterator[None]:
+def _output_to(log: Path) -> Iterator[None]:
     """Redirect the output of processes that Ray and Spark start in the block to a file, for their lifetime.
 
     They inherit this process's stdout and stderr as these are when they start. Those two are kept for rows and for
@@ -238,7 +238,7 @@ def _interrupted_afterwards() -> Iterator[None]:
             signal.raise_signal(signal.SIGINT)
 
 
-def _of_interest(record: logging.LogRecord) -> bool:
+def _is_not_py4j(record: logging.LogRecord) -> bool:
     """Return False for Py4J's log records: stacks of exceptions that it also raises, and a Ctrl-C during a call."""
     return record.module != "java_gateway"
 

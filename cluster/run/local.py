@@ -116,13 +116,13 @@ class LocalRun:
 
     def __iter__(self) -> Iterator[Rows]:
         for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
-            if number == 0 and self._tells(batch):
+            if number == 0 and self._is_typical(batch):
                 self._choose(batch)
             self.metrics.events += batch.num_rows
             yield from self._counted(self.engine.feed(batch))
         yield from self._counted(self.engine.finish())
 
-    def _tells(self, batch: pa.RecordBatch) -> bool:
+    def _is_typical(self, batch: pa.RecordBatch) -> bool:
         """Return whether to choose the plan by the statistics of this batch.
 
         They say little about partitions unless all queries split the stream alike.

@@ -45,5 +45,7 @@ async def _answer(reference: Any) -> Any:
 
 def away() -> RefusedError:
     return RefusedError(
-        503, "the runtime is on its way back; events are taken and rows are read meanwhile", kind="recovering"
+        503,
+        "the runtime is restarting; try again in a moment. Events are accepted and rows are read in the meantime",
+        kind="recovering",
     )

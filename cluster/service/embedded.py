@@ -16,7 +16,7 @@ from pydantic import SecretStr
 from ray import serve
 from ray.exceptions import RayError
 
-from elsinore.cluster.machines.holding import holder
+from elsinore.cluster.machines.file_locks import holder
 from elsinore.cluster.machines.session import Session
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.app import application
@@ -70,18 +70,19 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
     check_listening(service)
     _wait_for_others(service)
     service = with_token(service, say, sys.stderr.isatty())
-    say(f"The service starts; its jobs are in {service.data}")
+    say(f"Starting the service; its jobs are in {service.data}")
     with serving(service, settings) as session:
         _end_by_signal(over)
         _until_ready(service, over, session)
         if not over.is_set():
             say(
-                f"Ready: http://{service.host}:{service.port}/openapi.json. Ctrl-C stops it; jobs go on when it begins."
+                f"Ready: http://{service.host}:{service.port}/openapi.json. "
+                "Ctrl-C stops the service; its jobs continue when it is started again."
             )
         while not over.wait(POLL_SECONDS):
             if not ray.is_initialized():
-                raise FailedError("Ray has ended; start the service again: nothing is lost")
-    say("Stopped; jobs go on when it is begun again with the same folder.")
+                raise FailedError("Ray has ended; start the service again: no data is lost")
+    say("Stopped; the jobs continue when the service is started again with the same folder.")
 
 
 def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool) -> ServiceSettings:
@@ -94,7 +95,7 @@ def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool
     found = make(service.host, service.port)
     if found.made and shown:
         say(f"The token of the service: {found.token}")
-    say(f"Clients of this user find its token by themselves; for all others it is in {found.path}")
+    say(f"Clients of this user read the token by themselves; for other clients it is in {found.path}")
     return service.model_copy(update={"token": SecretStr(found.token)})
 
 
@@ -105,7 +106,7 @@ def _wait_for_others(service: ServiceSettings) -> None:
     while (other := holder(jobs.lock)) is not None:
         if monotonic() > end:
             raise InputError(
-                f"{other} is at work on {service.data}: stop that service first, or give this one a folder of its own"
+                f"{other} already serves {service.data}: stop that service, or give this one another folder (--data)"
             )
         sleep(POLL_SECONDS)
 
@@ -122,4 +123,6 @@ def _until_ready(service: ServiceSettings, over: Event, session: Session) -> Non
         if over.wait(POLL_SECONDS) or (jobs.manager() or {}).get("spark"):
             return
     session.keep_logs = True
-    raise FailedError(f"Spark did not start within {START_SECONDS} seconds; the logs say why: {session.scratch.path}")
+    raise FailedError(
+        f"Spark did not start within {START_SECONDS} seconds; for the cause, see the logs in {session.scratch.path}"
+    )

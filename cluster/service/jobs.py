@@ -108,7 +108,7 @@ class Job:
 
     def spec(self) -> Spec:
         """Return the specification; raise DamagedJobError where the file is unreadable or invalid."""
-        found = self._known("job.json")
+        found = self._read("job.json")
         try:
             return _spec(found)
         except (TypeError, ValueError, ArithmeticError) as error:
@@ -119,7 +119,7 @@ class Job:
 
     def columns(self) -> dict[str, str]:
         """Return the types of the columns by their names; empty if they are not known yet."""
-        found = self._known("columns.json", {})
+        found = self._read("columns.json", {})
         if not isinstance(found, dict) or not all(kind in COLUMN_TYPES for kind in found.values()):
             raise self.damaged("columns.json", "it does not hold the types of columns")
         return found
@@ -129,13 +129,13 @@ class Job:
 
     def status(self) -> dict[str, Any]:
         """Return the status that the manager wrote last; empty where it cannot be read, as it is soon rewritten."""
-        found = _look(self.folder / "status.json")
+        found = _read_optional(self.folder / "status.json")
         return found if _is_status(found) else {}
 
     def put_status(self, status: dict[str, Any]) -> None:
-        _put_look(self.folder / "status.json", status)
+        _put_optional(self.folder / "status.json", status)
 
-    def _known(self, name: str, default: Any = None) -> Any:
+    def _read(self, name: str, default: Any = None) -> Any:
         """Return the content of a file that must not be lost, or the default where it may be missing.
 
         Raise DamagedJobError where it cannot be read, and FileNotFoundError where the job was removed.
@@ -153,7 +153,7 @@ class Job:
         said = (getattr(error, "strerror", None) or str(error)).splitlines()
         return DamagedJobError(
             f"the file {self.name}/{name} of this job cannot be read: {said[0] if said else type(error).__name__}. "
-            "Restore it, and the job goes on; or DELETE the job"
+            "Restore the file, and the job continues; or DELETE the job"
         )
 
     @contextmanager
@@ -186,7 +186,7 @@ class Jobs:
         job = Job(self.data / "jobs" / name) if NAME_FORM.fullmatch(name) else None
         if job is None or not job.folder.is_dir():
             shown = f" {name}" if NAME_FORM.fullmatch(name) else " of that name"
-            raise RefusedError(404, f"there is no job{shown}; GET /v1/workloads lists those that there are")
+            raise RefusedError(404, f"there is no job{shown}; GET /v1/workloads lists all jobs")
         return job
 
     def add(self, name: str, spec: Spec, columns: dict[str, str]) -> Job:
@@ -224,12 +224,12 @@ class Jobs:
     def lock(self) -> Path:
         return self.data / "lock"
 
-    def seen(self, manager: dict[str, Any]) -> None:
-        _put_look(self.data / "manager.json", {**manager, "time": time()})
+    def put_manager(self, manager: dict[str, Any]) -> None:
+        _put_optional(self.data / "manager.json", {**manager, "time": time()})
 
     def manager(self) -> dict[str, Any] | None:
         """Return the last sign of life of the manager, or None if that is too long ago."""
-        found = _look(self.data / "manager.json")
+        found = _read_optional(self.data / "manager.json")
         if not isinstance(found, dict) or not _is_number(found.get("time")):
             return None
         return {"spark": False, **found} if time() - found["time"] < HEARTBEAT_MAX_AGE_SECONDS else None
@@ -260,7 +260,7 @@ def _there(content: Any) -> Any:
     return content
 
 
-def _look(path: Path) -> Any:
+def _read_optional(path: Path) -> Any:
     """Return the content of a file that nothing relies on; None where it cannot be read."""
     try:
         return json.loads(path.read_bytes())
@@ -268,7 +268,7 @@ def _look(path: Path) -> Any:
         return None
 
 
-def _put_look(path: Path, content: Any) -> None:
+def _put_optional(path: Path, content: Any) -> None:
     """Write a file that nothing relies on; a folder of the same name is moved aside."""
     try:
         put(path, content, safe=False)
@@ -280,7 +280,7 @@ def _put_look(path: Path, content: Any) -> None:
 def _spec(found: Any) -> Spec:
     """Return the specification in a file; raise an error where a field is missing, unknown or invalid."""
     if not isinstance(found, dict):
-        raise ValueError("it is no object of JSON")
+        raise ValueError("it is not a JSON object")
     known = {one.name: one for one in fields(Spec)}
     if unknown := sorted(found.keys() - known.keys()):
         raise ValueError(f"this version does not know its field {unknown[0]!r}")
@@ -299,7 +299,7 @@ def _spec(found: Any) -> Spec:
         "paused": isinstance(spec.paused, bool),
     }
     if wrong := [name for name, fits in right.items() if not fits]:
-        raise ValueError(f"its field {wrong[0]!r} is {str(getattr(spec, wrong[0]))[:60]!r}")
+        raise ValueError(f"its field {wrong[0]!r} has the invalid value {str(getattr(spec, wrong[0]))[:60]!r}")
     workload_of(spec.workload)
     return spec
 

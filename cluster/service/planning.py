@@ -62,8 +62,8 @@ class Planner:
 
 def _too_large(seconds: float) -> InputError:
     return InputError(
-        f"to plan this workload takes more than {seconds:g} seconds or {MAX_MEMORY_BYTES >> 30} GiB; "
-        "give it fewer queries, or patterns with fewer parts under AND and in repetitions"
+        f"planning this workload takes more than {seconds:g} seconds or {MAX_MEMORY_BYTES >> 30} GiB; "
+        "use fewer queries, or patterns with fewer parts under AND and in repetitions"
     )
 
 

@@ -23,7 +23,7 @@ from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
-from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.rows.row_columns import NUMBER
 from elsinore.connectors.sinks import FIXED
 from elsinore.connectors.storage.safe_files import put_bytes
 from elsinore.connectors.widening import fitted, wider
@@ -75,7 +75,9 @@ class Cursor:
             return cls()
         parts = text.split(".")
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) <= 18 for part in parts):
-            raise RefusedError(422, "that is no cursor; give the `next` of an earlier page, or none", kind="cursor")
+            raise RefusedError(
+                422, "this cursor is invalid; give the `next` of an earlier page, or leave it out", kind="cursor"
+            )
         return cls(int(parts[0]), int(parts[1]))
 
 
@@ -168,7 +170,7 @@ class Reader:
         except FileNotFoundError:
             if self.job.folder.is_dir():
                 return []
-            raise RefusedError(404, f"there is no job {self.job.name} any more") from None
+            raise RefusedError(404, f"the job {self.job.name} was removed") from None
 
     def _read(self, batch: int) -> pa.Table:
         name = f"part-{batch:012}.arrow"
@@ -184,8 +186,8 @@ class Reader:
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
             said = str(error).splitlines() or [type(error).__name__]
             raise FailedError(
-                f"the rows {self.job.name}/rows/{name} cannot be read: {said[0]}. Restore the file, or read on behind "
-                f"it: after={batch + 1}.0"
+                f"the rows {self.job.name}/rows/{name} cannot be read: {said[0]}. Restore the file, or skip it: "
+                f"after={batch + 1}.0"
             ) from None
 
 

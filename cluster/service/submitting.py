@@ -7,7 +7,7 @@ import uuid
 from dataclasses import replace
 from fractions import Fraction
 
-from elsinore.api import known, seconds
+from elsinore.api import check_known, seconds
 from elsinore.cluster.service.intake import check_readable
 from elsinore.cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
 from elsinore.cluster.service.planning import PLANNER
@@ -33,7 +33,7 @@ def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings
     if name in there:
         return _again(there[name], request)
     if len(there) >= settings.workloads:
-        raise RefusedError(429, f"there are {len(there)} workloads, as many as there may be; remove one first")
+        raise RefusedError(429, f"there are already {len(there)} jobs, which is the limit; remove one first")
     return jobs.add(name, spec, columns)
 
 
@@ -42,13 +42,13 @@ def _again(job: Job, request: str) -> Job:
     if request and before == request:
         return job
     if request and before.split()[:1] == request.split()[:1]:
-        raise RefusedError(409, "this Idempotency-Key came with another body before; a key stands for one body")
+        raise RefusedError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
     raise RefusedError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
 
 
 def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
-    known("strategy", asked.strategy, STRATEGIES)
-    known("time unit", asked.time_unit, tuple(UNITS))
+    check_known("strategy", asked.strategy, STRATEGIES)
+    check_known("time unit", asked.time_unit, tuple(UNITS))
     checked(asked.workload, asked.strategy, settings)
     return Spec(
         workload=asked.workload,
@@ -67,7 +67,7 @@ def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
 def _lateness(given: float | str) -> Fraction:
     found = seconds(Fraction(given) if isinstance(given, str) and _is_plain(given) else _no_text(given))
     if found > 10**10:
-        raise InputError(f"lateness is {given} seconds, which is longer than any stream")
+        raise InputError(f"lateness is {given} seconds; it must be at most {10**10:,}")
     return found
 
 
@@ -79,13 +79,13 @@ def _is_plain(text: str) -> bool:
 
 def _no_text(given: float | str) -> float:
     if isinstance(given, str) or not 0 <= given < float("inf"):
-        raise InputError(f"lateness is a number of seconds, 0 or more, not {str(given)[:40]}")
+        raise InputError(f"lateness must be a number of seconds, 0 or more, not {str(given)[:40]}")
     return given
 
 
 def check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
     if len(columns) > settings.columns:
-        raise InputError(f"a job has {settings.columns} columns at most, not {len(columns)}")
+        raise InputError(f"a job can have at most {settings.columns} columns, not {len(columns)}")
     for name, what in ((spec.type_column, "type"), (spec.time_column, "time")):
         if name not in columns:
             raise InputError(f"columns has no {what} column {name!r}; name another with {what}_column, or add it")
@@ -99,7 +99,7 @@ def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
         raise _too_many(settings)
     if len(text) > settings.workload_text:
         raise InputError(
-            f"the workload has {len(text):,} characters, and the service takes {settings.workload_text:,} at most; "
+            f"the workload has {len(text):,} characters, and this service accepts at most {settings.workload_text:,}; "
             "split it into several workloads"
         )
     PLANNER.check(text, strategy, settings.planning)
@@ -110,7 +110,9 @@ def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
 
 
 def _too_many(settings: ServiceSettings) -> InputError:
-    return InputError(f"a workload has {settings.queries:,} queries at most here; split it into several workloads")
+    return InputError(
+        f"a workload can have at most {settings.queries:,} queries at this service; split it into several workloads"
+    )
 
 
 def with_queries(job: Job, asked: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:

@@ -86,9 +86,9 @@ class Log:
         """Raise InputError for a log with which Spark would skip events, or take them a second time."""
         offsets, commits = self._numbered("offsets"), self._numbered("commits")
         if done >= 0 and not offsets:
-            raise self._unfit(f"it is empty or missing, though {done + 1:,} of Spark's batches are done")
+            raise self._unfit(f"it is empty or missing, although {done + 1:,} of Spark's batches are done")
         if stream and self.stream != stream:
-            raise self._unfit("it is that of another stream")
+            raise self._unfit("it belongs to another stream")
         last, committed = max(offsets, default=-1), max(commits, default=-1)
         if last < done:
             raise self._unfit(f"it ends with batch {last}, but batch {done} is done")
@@ -160,9 +160,9 @@ class Log:
 
     def _unfit(self, what: str) -> InputError:
         return InputError(
-            f"{self.shown} is the folder in which Spark keeps how far it has read, and {what}. To go on would skip "
-            "events or count them twice. Put the whole checkpoint back as it was, if there is a copy of it; else begin "
-            "again with a checkpoint and a sink that are new, and a source of the events that are to be counted."
+            f"{self.shown} is Spark's record of what it has read, and {what}. To continue would skip events or count "
+            "them twice. Restore the whole checkpoint from a copy, if there is one; otherwise start with a new "
+            "checkpoint, a new sink, and a source of the events that are to be counted."
         )
 
 

@@ -76,7 +76,7 @@ class Terms:
         if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.queries.spans):
             raise InputError(
                 f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
-                "windows of these queries; run them as a stream of their own"
+                "windows of these queries; run them as a separate stream"
             )
         return replace(found, statistics=self._still_known(found))
 

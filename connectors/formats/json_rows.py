@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from elsinore.calendar_years import as_texts
 from elsinore.connectors.columns import coded_texts, is_coded_text, is_text
-from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.rows.row_columns import NUMBER
 
 
 def json_rows(batch: pa.RecordBatch, columns: Mapping[str, Sequence[str]]) -> Iterator[str]:

@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 from elsinore.connectors.dead_letters import DeadLetters
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk, Names, require
-from elsinore.connectors.tables import misnamed, names_of, unique
+from elsinore.connectors.table_feeds import misnamed, names_of, unique
 
 BATCH_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
-class Spread:
+class RowGroupBounds:
     """A row group: its byte range, its number of events, and the least and the greatest value of a column."""
 
     start: int
@@ -27,7 +27,7 @@ class Spread:
     bounds: pa.Array
 
 
-def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
+def row_group_bounds(file: pq.ParquetFile, column: str) -> list[RowGroupBounds] | None:
     """Return the spread of each row group; None if one has no statistics, or its bounds cannot be converted."""
     footer = file.metadata
     at = _place_of(column, footer)
@@ -46,7 +46,7 @@ def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
         except (OverflowError, ValueError):
             # A time that no datetime can hold. Which events are dead is found when they are read.
             return None
-        found.append(Spread(start, end, group.num_rows, bounds))
+        found.append(RowGroupBounds(start, end, group.num_rows, bounds))
     return found
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from elsinore.connectors.rows.columns import Values, arrow, joined, taken
+from elsinore.connectors.rows.row_columns import Values, arrow, at_places, joined
 
 Columns = Mapping[str, tuple[str, ...]]
 """The columns of each query's rows after the window: grouping attributes, then the items of RETURN."""
@@ -47,9 +47,9 @@ def ordered(rows: Answers) -> Answers:
         return rows
     return Answers(
         rows.query,
-        taken(rows.window_start, order),
-        taken(rows.window_end, order),
-        {name: taken(column, order) for name, column in rows.columns.items()},
+        at_places(rows.window_start, order),
+        at_places(rows.window_end, order),
+        {name: at_places(column, order) for name, column in rows.columns.items()},
     )
 
 

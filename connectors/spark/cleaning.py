@@ -67,8 +67,8 @@ def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str]
 
 
 def _too_far(name: str, kind: T.DataType) -> str:
-    where = ": timestamps are of the years 1 to 9999" if isinstance(kind, TIMES) else ""
-    return f"its time (column {name!r}) is too far away to be counted{where}"
+    where = ": timestamps must be in the years 1 to 9999" if isinstance(kind, TIMES) else ""
+    return f"its time (column {name!r}) is out of range{where}"
 
 
 def _column(name: str) -> Column:

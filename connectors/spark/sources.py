@@ -17,10 +17,10 @@ import pyspark.sql.functions as F  # noqa: N812
 import pyspark.sql.types as T  # noqa: N812
 
 from elsinore.connectors.files import FilesFeed
-from elsinore.connectors.formats.parquet_files import ParquetFile, has_all, spread_of
+from elsinore.connectors.formats.parquet_files import ParquetFile, has_all, row_group_bounds
 from elsinore.connectors.sources import Source
 from elsinore.connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
-from elsinore.connectors.spark.slices import Group
+from elsinore.connectors.spark.slices import RowGroup
 from elsinore.connectors.times import read_times, too_far
 from elsinore.planner.time.clock import Clock
 
@@ -66,7 +66,7 @@ class Events:
         return sum(path.stat().st_size for path in self.files)
 
     @property
-    def groups(self) -> list[Group] | None:
+    def groups(self) -> list[RowGroup] | None:
         """Return the row groups of the files; None if one has no statistics."""
         if self.staged:
             return _groups(self.files, TICKS, lambda bounds: np.asarray(bounds))
@@ -76,7 +76,7 @@ class Events:
         """Return times of a file in ticks; raise OverflowError if one cannot be counted."""
         times = read_times(bounds, self.source.form)
         if too_far(times, self.clock) is not None:
-            raise OverflowError("a time is too far away to be counted")
+            raise OverflowError("a time is out of range")
         return self.clock.read(times)
 
     @property
@@ -111,11 +111,11 @@ def quantiles(events: DataFrame, count: int) -> list[int]:
     return [int(cut) for cut in events.where(F.col(DEAD).isNull()).approxQuantile(TICKS, shares, 0.01)]
 
 
-def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints]) -> list[Group] | None:
-    found: list[Group] = []
+def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints]) -> list[RowGroup] | None:
+    found: list[RowGroup] = []
     for path in files:
         with pq.ParquetFile(path) as file:
-            told = spread_of(file, column)
+            told = row_group_bounds(file, column)
         if told is None:
             return None
         for one in told:
@@ -124,7 +124,7 @@ def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints
             except OverflowError:
                 # The time of an event that cannot be counted; Spark will find the event dead.
                 return None
-            found.append(Group(path, one.start, one.end, one.events, int(first), int(last)))
+            found.append(RowGroup(path, one.start, one.end, one.events, int(first), int(last)))
     return found
 
 

@@ -44,7 +44,7 @@ class DamagedFileError(Exception):
         self.path = path
 
 
-class UnreadableError(FailedError):
+class UnreadableFileError(FailedError):
     """A file that could not be read, for a reason that may pass."""
 
 
@@ -76,7 +76,9 @@ class Stream:
         if not readable(self.frame, self.names, asked):
             kinds = {field.name: field.dataType.simpleString() for field in self.frame.schema.fields}
             shown = ", ".join(f"{name}: {kinds[name]}" for name in asked if name in kinds)
-            raise InputError(f"a stream has columns of numbers, texts, truths and timestamps; this one has {shown}")
+            raise InputError(
+                f"a stream may have columns of numbers, texts, truth values and timestamps; this one has {shown}"
+            )
         return cleaned(self.frame, self.names, clock, asked, whole)
 
 
@@ -92,7 +94,7 @@ def file_options(files_at_once: int) -> dict[str, Any]:
 
 def check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; a live stream is read from a folder in which files appear")
+        raise InputError(f"{folder} is not a folder; a live stream is read from a folder in which files appear")
 
 
 def open_stream(
@@ -116,7 +118,7 @@ def open_stream(
             return None
     if not getattr(source, "isStreaming", False):
         raise InputError(
-            f"a stream is read from {type(source).__name__}, which cannot be; give a folder that grows, a streaming "
+            f"a stream cannot be read from {type(source).__name__}; give a folder that grows, a streaming "
             "DataFrame, or a function that makes one: lambda spark: spark.readStream.format('kafka')..."
         )
     kinds = {field.name: field.dataType for field in source.schema.fields}
@@ -129,7 +131,7 @@ def open_stream(
     if not isinstance(kinds[time_column], (*WHOLE, *FLOATING, T.TimestampType, T.TimestampNTZType)):
         raise InputError(
             f"the time column {time_column!r} holds {kinds[time_column].simpleString()}; "
-            "a stream's times are numbers or timestamps"
+            "it must hold numbers or timestamps"
         )
     return Stream(source, Names(type_column, time_column), time_unit)
 
@@ -173,7 +175,7 @@ def _columns(spark: SparkSession, path: Path) -> T.StructType | None:
     except Py4JJavaError as error:
         if tells_of_damage(error):
             raise DamagedFileError(path) from error
-        raise UnreadableError(f"{path} cannot be read: {causes(error)[-1]}") from error
+        raise UnreadableFileError(f"{path} cannot be read: {causes(error)[-1]}") from error
     if kind == "parquet":
         return schema
     read = [field for field in schema.fields if field.name != CORRUPT]
@@ -201,6 +203,6 @@ def _holds_events(path: Path) -> bool:
         # Arrow raises this class for damage, too; only errors of the operating system have a number.
         if error.errno is None:
             raise DamagedFileError(path) from error
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}") from error
+        raise UnreadableFileError(f"{path} cannot be read: {error.strerror}") from error
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DamagedFileError(path) from error

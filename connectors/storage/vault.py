@@ -36,7 +36,7 @@ class Vault:
         try:
             filesystem, root = fsspec.core.url_to_fs(self.url)
         except (ImportError, ValueError) as error:
-            raise InputError(f"{self.url} is no place for a checkpoint: {error}") from None
+            raise InputError(f"{self.url} cannot be used for a checkpoint: {error}") from None
         return filesystem, root.rstrip("/")
 
     @property
@@ -65,7 +65,7 @@ class Vault:
         try:
             sealed: bytes = self._place[0].cat_file(self._path(name))
         except FileNotFoundError:
-            raise DamagedError(f"{self.root}/{name} is not there") from None
+            raise DamagedError(f"{self.root}/{name} is missing") from None
         content = sealed[DIGEST_BYTES:]
         if len(sealed) < DIGEST_BYTES or blake2b(content, digest_size=DIGEST_BYTES).digest() != sealed[:DIGEST_BYTES]:
             raise DamagedError(f"{self.root}/{name} is damaged: it was cut short or changed")
@@ -109,6 +109,6 @@ class Vault:
             yield
         except OSError as error:
             raise FailedError(
-                f"{self.root}/{name} cannot be written: {error.strerror or error}. What was written before it is "
-                "whole: mend this, and begin again with the same checkpoint."
+                f"{self.root}/{name} cannot be written: {error.strerror or error}. What was written before is "
+                "intact: fix the cause, and start again with the same checkpoint."
             ) from error

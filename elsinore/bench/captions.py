@@ -37,7 +37,7 @@ def here(figure: Figure, outcomes: Outcomes, quick: bool) -> str:
         said = list(_compared(figure, (first, strategy), asked, outcomes))
         if said:
             sentences.append(_sentence("; ".join(said)))
-    return " ".join([*sentences, *_told(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
+    return " ".join([*sentences, *_remarks(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
 
 
 def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
@@ -64,10 +64,10 @@ def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcome
             yield f"the {words(metric)} of {LABELS[more]} is {times} that of {LABELS[less]}"
 
 
-def _told(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _remarks(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for strategy in figure.strategies:
         own = [outcomes[point] for point in asked if point.strategy == strategy]
-        said = figure.kind.told([outcome.metrics for outcome in own if outcome.status == "measured"])
+        said = figure.kind.remark([outcome.metrics for outcome in own if outcome.status == "measured"])
         if said:
             yield f"{LABELS[strategy]}: {said}."
 

@@ -26,7 +26,8 @@ class Inserting(Planned):
         "insertion_time": (
             "Seconds of processor time, in the mean over all panes: to find the values of snapshots for all queries "
             "and to put them where evaluations read them. The stream is run with 1 and with "
-            f"{1 + EXTRA_INSERTIONS} insertions of each value, the fastest of {RUNS} runs each; the time between both, by {EXTRA_INSERTIONS}."
+            f"{1 + EXTRA_INSERTIONS} insertions of each value, the fastest of {RUNS} runs each; the difference, "
+            f"divided by {EXTRA_INSERTIONS}."
         ),
         "sharing_time": "Seconds of processor time of all that the sharing plan does with events, with one insertion.",
     }
@@ -52,9 +53,9 @@ class Inserting(Planned):
         }
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         parts = [100 * one["insertion_time"] * one["panes"] / one["spent"] for one in measured if one["snapshots"]]
         if not parts:
             return ""
-        told = Planned.told(measured)
+        told = Planned.remark(measured)
         return f"insertion is {min(parts):.2g}% to {max(parts):.2g}% of the time that the stream takes, {told}"

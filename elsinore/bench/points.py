@@ -37,7 +37,7 @@ class Point(ABC):
 
     @staticmethod
     @abstractmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         """Return a remark that explains the metrics of some points of one strategy; empty for none."""
 
     def brief(self) -> Self:

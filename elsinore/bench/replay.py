@@ -95,7 +95,7 @@ class Run(Point):
         return min(runs, key=lambda run: run["spent"]) | {"memory": runs[0]["memory"]}
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         """Return the extent of sharing over the points that share."""
         some = [metrics for metrics in measured if metrics.get("bursts")]
         if not some:
@@ -119,7 +119,7 @@ class Run(Point):
 
 
 @dataclass
-class Watch:
+class StopWatch:
     """The sums of costs of a stream's pieces, on a simulated clock on which the pieces arrive at their rate."""
 
     spent: float = 0.0
@@ -152,7 +152,7 @@ class Pieces:
     setting: Setting
     rate: float
     form: pa.DataType
-    watch: Watch
+    watch: StopWatch
     dead: int = 0
 
     @property
@@ -173,7 +173,7 @@ class Pieces:
 
 def replay(point: Run, events: pa.Table) -> Metrics:
     """Replay a stream once, and return the metrics."""
-    setting, watch = SETTINGS[point.setting], Watch()
+    setting, watch = SETTINGS[point.setting], StopWatch()
     job = prepare(
         point.workload,
         events,

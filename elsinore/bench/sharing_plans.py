@@ -30,7 +30,7 @@ class Planned(Run):
         return plan(check_text(self.workload), self.strategy, model(seen.per_window(within)))
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         some = [metrics["snapshots"] for metrics in measured if metrics.get("bursts")]
         return f"{min(some):,} to {max(some):,} snapshots" if some else ""
 

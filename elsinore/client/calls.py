@@ -12,15 +12,15 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from elsinore.client.batches import Batch, batches
-from elsinore.client.exchange import ARROW, JSON, Pause, Request, Response, Silence, Steps
+from elsinore.client.batches import EventBatch, batches
+from elsinore.client.exchange import ARROW, JSON, NoResponse, Pause, Request, Response, Steps
 from elsinore.client.facts import JobStatus, Sent
 from elsinore.client.options import Options, wired
 from elsinore.client.pages import Page, table_of
-from elsinore.client.patience import Answered, Patience, answered
+from elsinore.client.patience import FinalResponse, Patience, answered
 from elsinore.client.refusals import refusal
 from elsinore.connectors.rows.answers import Answers, united
-from elsinore.connectors.rows.tables import APPROXIMATE
+from elsinore.connectors.rows.row_tables import APPROXIMATE
 from elsinore.result import Result
 from elsinore.workloads import text_of
 
@@ -31,7 +31,7 @@ PAGE_ROWS = 10_000
 """The most rows of a page."""
 TOO_LARGE = 413
 
-Paging: TypeAlias = Generator[Request | Pause | Page, Response | Silence | None, None]
+Paging: TypeAlias = Generator[Request | Pause | Page, Response | NoResponse | None, None]
 """A call that also yields pages as they arrive."""
 
 
@@ -131,7 +131,7 @@ class Calls:
         if status.state == "failed" and status.error is not None:
             raise status.error
 
-    def _batch(self, job: str, key: str, batch: Batch, before: Sent) -> Steps[tuple[int, bool] | None]:
+    def _batch(self, job: str, key: str, batch: EventBatch, before: Sent) -> Steps[tuple[int, bool] | None]:
         """Send a batch; return its events and whether the service already had them, None if it is too large."""
         headers = {"Idempotency-Key": key, "Accept": JSON, **batch.headers()}
         request = Request("POST", _path(job, "events"), {}, headers, batch.body())
@@ -166,7 +166,7 @@ def _path(job: str, *rest: str) -> str:
     return "/".join([WORKLOADS, *(quote(part, safe="") for part in (job, *rest))])
 
 
-def _good(got: Answered, text: str = "") -> Response:
+def _good(got: FinalResponse, text: str = "") -> Response:
     if got.response.status >= 300:
         raise refusal(got.response, text)
     return got.response

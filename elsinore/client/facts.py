@@ -22,7 +22,7 @@ class Sent:
     """Events among them that the service already had from an earlier attempt."""
 
     def __str__(self) -> str:
-        known = f", {self.repeated:,} of them known already" if self.repeated else ""
+        known = f", {self.repeated:,} of them sent before" if self.repeated else ""
         return f"{self.events:,} events in {self.batches:,} {'batch' if self.batches == 1 else 'batches'}{known}"
 
 

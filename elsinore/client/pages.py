@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from elsinore.client.exchange import Response
 from elsinore.connectors.rows.answers import Answers, Columns
-from elsinore.connectors.rows.columns import NUMBER, Values, exactly
+from elsinore.connectors.rows.row_columns import NUMBER, Values, exactly
 from elsinore.errors import FailedError
 from elsinore.result import dicts
 

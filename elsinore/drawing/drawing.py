@@ -29,7 +29,7 @@ class Drawing:
         """Write the drawing to an .svg file."""
         name = Path(path)
         if name.suffix.lower() != ".svg":
-            raise InputError(f"{name}: a drawing is written to a file .svg by name.")
+            raise InputError(f"{name}: the file name of a drawing must end in .svg.")
         draft = Draft(name)
         try:
             draft.stream.write(self.svg.encode())

@@ -30,7 +30,9 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     """
     made = plan(workload, "hamlet")
     if all(isinstance(share_set, LinkedSet | MovingSet) for share_set in made.share_sets):
-        raise InputError("no two queries of this workload share bursts, so there is no graph to draw; see explain")
+        raise InputError(
+            "no two queries of this workload share bursts, so there is no graph to draw; `elsinore explain` says why"
+        )
     options: dict[str, Any] = {"type_column": "type", "time_column": "time", "time_unit": "s"}
     source = open_events(events, **options | {"strict": False, "dead_letters": None} | dict(reading))
     clock = Clock.of(source.form, source.time_unit, made.spans)

@@ -11,7 +11,7 @@ from functools import cached_property
 from xml.etree import ElementTree as ET
 
 from elsinore.drawing.drawing import Drawing, Titled, stacked
-from elsinore.drawing.layout import Edge, Layout, Node, Route, layered
+from elsinore.drawing.layout import Edge, EdgeRoute, Layout, Node, layered
 from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import GRAY, PALE, SIZE, SMALL, WHITE, Box, Picture, cut, group, rectangle, text, width_of
 from elsinore.drawing.template import TemplatePicture
@@ -164,7 +164,7 @@ class GloriaPicture:
         width = self._draw_heads(whole)
         return Picture(whole, max(self.layout.width, width), self.layout.height + HEAD)
 
-    def _draw_edge(self, parent: ET.Element, edge: EdgeRecord, route: Route) -> None:
+    def _draw_edge(self, parent: ET.Element, edge: EdgeRecord, route: EdgeRoute) -> None:
         made = group(parent, hint=f"{' -> '.join(self.ends_of(edge))}: {_number(edge.weight)}")
         draw_route(made, route, dashed=edge.pruned, line=2.8 if edge.chosen else 1.0)
         assert route.label is not None

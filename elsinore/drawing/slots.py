@@ -105,10 +105,10 @@ def _crossings(columns: list[Column]) -> int:
 
 def _straighten(columns: list[Column]) -> None:
     for column in columns:
-        _settle(column, [0.0] * len(column))
+        _set_heights(column, [0.0] * len(column))
     for sweep in range(2 * SWEEPS):
         for column in columns if sweep % 2 == 0 else reversed(columns):
-            _settle(column, [_wanted(slot) for slot in column])
+            _set_heights(column, [_wanted(slot) for slot in column])
 
 
 def _wanted(slot: Slot) -> float:
@@ -118,7 +118,7 @@ def _wanted(slot: Slot) -> float:
     return sum(other.y * other.weight for other in neighbours) / sum(other.weight for other in neighbours)
 
 
-def _settle(column: Column, wanted: list[float]) -> None:
+def _set_heights(column: Column, wanted: list[float]) -> None:
     """Set the heights in order that are nearest to the wanted ones, by least squares (pool adjacent violators)."""
     offsets = [0.0]
     for above, below in pairwise(column):

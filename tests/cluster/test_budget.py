@@ -53,5 +53,5 @@ def test_the_error_names_the_setting_and_the_last_failure() -> None:
     with pytest.raises(FailedError, match=r"1 failures in 10 minutes.*setting restarts.*: the second") as found:
         budget.forgive(OSError("the second"), 0)
     assert isinstance(found.value.__cause__, OSError)
-    with pytest.raises(FailedError, match=r"once too often.*: MemoryError$"):
+    with pytest.raises(FailedError, match=r"too many failures.*: MemoryError$"):
         Budget(0).forgive(MemoryError(), 0)

@@ -90,4 +90,4 @@ def test_calls_do_fail(tmp_path: Path, growing: Growing, cluster: Cluster) -> No
     """Without restarts, the same run fails."""
     with run(tmp_path, growing, cluster, HOW["answers lost"], restarts=0) as driver:
         assert driver.end() == 1
-        assert "once too often" in driver.said()
+        assert "too many failures" in driver.said()

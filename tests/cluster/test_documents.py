@@ -9,7 +9,7 @@ import pytest
 
 from elsinore._version import __version__
 from elsinore.actors.state import FORMAT, UnreadableError, pack, unpack
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done, status
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, status
 from elsinore.cluster.stream.terms import Terms
 from elsinore.errors import InputError
 from tests.cluster.test_terms import terms
@@ -25,7 +25,7 @@ def checkpoint(folder: Path, **others: Any) -> Path:
     name = f"{era.name}/duty"
     duty = {**unpack(era.vault.get(name)), **others}
     era.vault.put(name, pack({key: value for key, value in duty.items() if value is not None}))
-    era.put_done(Done(1, 0))
+    era.put_done(BatchRecord(1, 0))
     begun.close()
     return folder
 

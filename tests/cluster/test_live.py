@@ -95,7 +95,7 @@ def test_a_checkpoint_has_a_path_and_an_address(tmp_path: Path, growing: Growing
     address = (tmp_path / "checkpoint").as_uri()
     growing.more(3)
     with begin(tmp_path, checkpoint=address) as live:
-        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} already uses the checkpoint"):
             begin(tmp_path)
         taken(live, growing.put * (EVENTS // PIECES))
     growing.end()
@@ -279,7 +279,7 @@ def test_a_sink_that_fails_for_good_ends_the_stream_and_loses_nothing(
     tmp_path: Path, growing: Growing, expected: Any
 ) -> None:
     growing.end()
-    with pytest.raises(elsinore.FailedError, match="the sink failed 5 times over batch 1: no such luck"):
+    with pytest.raises(elsinore.FailedError, match="the sink failed 5 times to write batch 1: no such luck"):
         begin(tmp_path, sink=Failing(99)).wait(60)
     with begin(tmp_path) as live:
         taken(live, EVENTS + 1)
@@ -289,7 +289,7 @@ def test_a_sink_that_fails_for_good_ends_the_stream_and_loses_nothing(
 def test_one_process_at_a_time(tmp_path: Path, growing: Growing) -> None:
     growing.more()
     with begin(tmp_path) as live:
-        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} already uses the checkpoint"):
             begin(tmp_path)
         taken(live, 1)
 
@@ -301,7 +301,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
     rows = answered(tmp_path / "rows.jsonl")
     live._live.checkpoint.next_era()
     growing.end()
-    with pytest.raises(elsinore.FailedError, match="another process goes on with the checkpoint"):
+    with pytest.raises(elsinore.FailedError, match="another process has taken over the checkpoint"):
         live.wait(60)
     assert live.metrics.events < EVENTS
     assert rows <= answered(tmp_path / "rows.jsonl")

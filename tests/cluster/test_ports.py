@@ -21,7 +21,7 @@ from ray._private import worker
 
 from elsinore.cluster.machines.raydp_gateway import SECRET_VARIABLE
 from elsinore.cluster.machines.session import Session
-from elsinore.connectors.spark.handover import Blocks
+from elsinore.connectors.spark.handover import SparkBlocks
 from tests.cluster.test_faults import pid_of
 
 COMMAND = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"
@@ -127,7 +127,7 @@ def test_another_user_is_refused(running: Session) -> None:
 
 def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
     """Without a secret, Spark deserializes any request."""
-    blocks = Blocks(running.spark.range(100).toDF("id"))
+    blocks = SparkBlocks(running.spark.range(100).toDF("id"))
     assert sum(len(ray.get(blocks.reference(one))) for one in range(len(blocks))) > 0
     blocks.close()
     body = b"no serialized object"

@@ -23,7 +23,7 @@ from elsinore.cluster.machines.session import Session
 from elsinore.cluster.run.crew import Crew
 from elsinore.cluster.run.ray_run import RayRun
 from elsinore.connectors.ridesharing import TYPES, write
-from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.result import Result
 from tests import frozen
 from tests.cluster.streaming import answers_alone, row_of
@@ -136,7 +136,7 @@ def test_a_long_stream_is_cut_in_slices(tmp_path: Path, rides: Path, ordered: bo
         settings={"slice_events": 9_000},
     )
     columns = columns_of(job.workload)
-    form = form_of(job.run.clock)
+    form = bounds_type(job.run.clock)
     found = Result(answers(job, columns, job.run.clock), columns, form, False, job.run.metrics, pa.table({}))
     assert isinstance(job.run, RayRun)
     assert (job.run.cuts is None) is ordered

@@ -12,7 +12,7 @@ import pytest
 
 from elsinore.cluster.machines import scratch
 from elsinore.cluster.machines.scratch import LOCK, NEW_SECONDS, PREFIX, Scratch
-from elsinore.cluster.machines.session import _told_to
+from elsinore.cluster.machines.session import _output_to
 
 KILLED = """
 import os, signal, sys
@@ -72,7 +72,7 @@ def test_a_symbolic_link_of_another_user_is_not_followed(place: Path, monkeypatc
     monkeypatch.setattr("tempfile.tempdir", str(place))
     (place / f"elsinore-{os.getpid()}.log").symlink_to(victim)
     made = Scratch()
-    with _told_to(made.log):
+    with _output_to(made.log):
         os.write(1, b"what Java says")
     assert victim.read_text() == "untouched"
     assert made.log.read_text() == "what Java says"

@@ -35,7 +35,7 @@ def test_what_is_wrong_is_said_all_at_once() -> None:
     with pytest.raises(InputError) as error:
         settings(actor=3, ahead=0)
     assert "there is no setting 'actor'; did you mean 'actors'?" in str(error.value)
-    assert "the setting ahead (slices or batches that may wait for the actors) is 0" in str(error.value)
+    assert "the setting ahead (most slices or batches that wait for the actors) is 0" in str(error.value)
 
 
 SETTINGS = [

@@ -19,7 +19,7 @@ import pytest
 
 import elsinore
 from elsinore.cluster.stream import live, reading
-from elsinore.connectors.spark.handover import Blocks
+from elsinore.connectors.spark.handover import SparkBlocks
 from tests.cluster.streaming import answered
 from tests.cluster.test_live import begin
 from tests.cluster.test_live import until as until_within
@@ -147,11 +147,11 @@ def test_files_that_spark_does_not_name_are_set_aside(tmp_path: Path, folder: Pa
 
 
 class Unlucky:
-    """A replacement for `Blocks` whose first `times` reads fail in Spark."""
+    """A replacement for `SparkBlocks` whose first `times` reads fail in Spark."""
 
     def __init__(self, times: int) -> None:
         self.left = times
-        self.real = Blocks
+        self.real = SparkBlocks
 
     def __call__(self, dealt: Any) -> Any:
         if self.left:
@@ -218,7 +218,7 @@ def test_the_command_says_that_it_waits_and_ends_with_ctrl_c(tmp_path: Path, fol
     arguments = [str(tmp_path / "w"), "-s", str(folder), "-o", str(tmp_path / "rows.jsonl"), "-c", str(tmp_path / "c")]
     with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == f"waits for the first file in {folder}\n"
+        assert process.stderr.readline() == f"waiting for the first file in {folder}\n"
         begun = monotonic()
         process.send_signal(signal.SIGINT)
         assert "0 events, 0 rows" in process.stderr.read()

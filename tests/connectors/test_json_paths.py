@@ -145,7 +145,7 @@ def test_whole_numbers_stay_exact_beside_floats() -> None:
 
 def test_msgpack_rounds_nothing() -> None:
     for wrong in ({"f": TOO_LONG}, {"f": 2**64 - 1}, {"i": 2.0**60}, {"i": 0.5}, {"i": 2**64 - 1}):
-        with pytest.raises(InputError, match=r"is (float64|int64), and these events have"):
+        with pytest.raises(InputError, match=r"is (float64|int64), but these events have"):
             fitted(read_msgpack(msgpack.packb([{"type": "A", "time": 1} | wrong]), 9), NAMES, KNOWN)
 
 

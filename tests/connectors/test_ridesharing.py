@@ -90,11 +90,11 @@ def test_no_events() -> None:
 @pytest.mark.parametrize("option", ["events", "rate", "groups", "burst", "seed"])
 def test_options_that_cannot_be(option: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {"events": 5} | {option: -1}
-    with pytest.raises(InputError, match=f"{option} is -1; it is a number of at least"):
+    with pytest.raises(InputError, match=f"{option} is -1; it must be at least"):
         write(tmp_path / "rides.csv", **options)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_ending_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"events are written to \.parquet, \.csv, \.jsonl"):
+    with pytest.raises(InputError, match=r"the file name must end in \.parquet, \.csv, \.jsonl"):
         write(tmp_path / "rides.txt", 5)

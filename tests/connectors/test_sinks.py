@@ -19,7 +19,7 @@ import pytest
 
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.live_sinks import MARKER, LiveSink, open_live_sink
-from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.rows.row_columns import NUMBER
 from elsinore.connectors.sinks import open_sink
 
 QUERIES = {"first": ["g", "COUNT(*)"], "second": ["SUM(X.v)"]}
@@ -148,7 +148,7 @@ def test_a_run_that_fails_leaves_nothing_behind(ending: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows", "no/folder.csv"])
 def test_names_that_cannot_be(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"rows are written to \.jsonl|cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"the file name must end in \.jsonl|cannot be written: No such file"):
         open_sink(tmp_path / name, QUERIES)
 
 

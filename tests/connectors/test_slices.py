@@ -10,16 +10,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from elsinore.connectors.formats.parquet_files import has_all, spread_of
+from elsinore.connectors.formats.parquet_files import has_all, row_group_bounds
 from elsinore.connectors.spark.dealing import BEGINNING
-from elsinore.connectors.spark.slices import Group, Slice, at_panes, by_cuts, in_one, in_order
+from elsinore.connectors.spark.slices import RowGroup, Slice, at_panes, by_cuts, in_one, in_order
 
 A, B = Path("/a"), Path("/b")
 
 
-def groups(path: Path, *bounds: tuple[int, int]) -> list[Group]:
+def groups(path: Path, *bounds: tuple[int, int]) -> list[RowGroup]:
     """Row groups of 100 bytes and 10 events, with these times."""
-    return [Group(path, 100 * n, 100 * n + 100, 10, first, last) for n, (first, last) in enumerate(bounds)]
+    return [RowGroup(path, 100 * n, 100 * n + 100, 10, first, last) for n, (first, last) in enumerate(bounds)]
 
 
 def test_partitions_in_order_of_time_follow_one_another() -> None:
@@ -33,7 +33,7 @@ def test_partitions_in_order_of_time_follow_one_another() -> None:
 
 
 def test_a_row_group_that_lies_in_two_partitions_holds_the_watermark_of_both() -> None:
-    told = [Group(A, 0, 150, 10, 5, 9), Group(A, 150, 300, 10, 10, 19)]
+    told = [RowGroup(A, 0, 150, 10, 5, 9), RowGroup(A, 150, 300, 10, 10, 19)]
     read = [[("/a", 0, 100)], [("/a", 100, 200)], [("/a", 200, 300)]]
     # Who reads the first one is known by its middle alone; the second partition may have it.
     assert in_order(read, told, 10, 1) == [Slice((0,), 5), Slice((1, 2))]
@@ -82,7 +82,7 @@ def test_what_row_groups_tell(tmp_path: Path) -> None:
     path = tmp_path / "v.parquet"
     pq.write_table(pa.table({"u": np.arange(100), "v": np.arange(100)}), path, row_group_size=40)
     with pq.ParquetFile(path) as file:
-        found = spread_of(file, "v")
+        found = row_group_bounds(file, "v")
     assert found is not None
     assert [(one.events, one.bounds.to_pylist()) for one in found] == [(40, [0, 39]), (40, [40, 79]), (20, [80, 99])]
     assert 0 < found[0].start < found[0].end <= found[1].start < found[2].end < path.stat().st_size
@@ -93,8 +93,8 @@ def test_statistics_are_those_of_the_column_however_others_are_nested(tmp_path: 
     columns = {"s": [{"a": 1, "b": 2}] * 2, "n": [7, 9], "time": [100, 200], "type": ["A", "B"]}
     pq.write_table(pa.table(columns), tmp_path / "nested.parquet")
     with pq.ParquetFile(tmp_path / "nested.parquet") as file:
-        [found] = spread_of(file, "time") or []
+        [found] = row_group_bounds(file, "time") or []
         assert found.bounds.to_pylist() == [100, 200]
         assert has_all(file, "type")
-        assert spread_of(file, "s") is None
+        assert row_group_bounds(file, "s") is None
         assert not has_all(file, "s")

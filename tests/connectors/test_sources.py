@@ -340,7 +340,7 @@ def test_attributes_that_mix_kinds(values: list[Any], message: str) -> None:
         ("nowhere.csv", {}, "there is no file nowhere.csv"),
         ("no*where.csv", {}, "no file matches no*where.csv"),
         (".", {}, "is a folder"),
-        ("pyproject.toml", {}, "says no format that is known"),
+        ("pyproject.toml", {}, "is not that of a known format"),
     ],
 )
 def test_input_that_is_none(events: Any, options: dict[str, Any], message: str) -> None:
@@ -397,7 +397,7 @@ def test_files_whose_times_do_not_go_together(tmp_path: Path) -> None:
 def test_files_whose_attributes_do_not_go_together(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     pq.write_table(TABLE.set_column(2, "v", pa.array(["x", "y", "z"])), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"column 'v' holds string in .*b\.parquet, but int64 in what was read before"):
+    with pytest.raises(InputError, match=r"column 'v' holds string in .*b\.parquet, but int64 in earlier events"):
         read(tmp_path / "*.parquet", "v")
 
 

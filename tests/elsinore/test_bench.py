@@ -140,7 +140,7 @@ def test_the_insertion_of_values_is_measured() -> None:
     found = Inserting(MIXED.name, "gloria", 30, 2_000, 10).measured()
     assert 0 < found["insertion_time"] * found["panes"] < found["sharing_time"] < found["spent"]
     assert found["snapshots"] > 100
-    assert Inserting.told([found]).startswith("insertion is ")
+    assert Inserting.remark([found]).startswith("insertion is ")
 
 
 def test_values_that_are_inserted_more_often_are_the_same() -> None:

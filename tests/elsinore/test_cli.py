@@ -103,7 +103,7 @@ def test_several_files(folder: Path) -> None:
         (["run", "rides.elsinore", "--events", "events.jsonl", "--out", "rows.doc"], "rows.doc"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--out", "none/rows.csv"], "none"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--strategy", "fast"], "there is no strategy 'fast'"),
-        (["run", "rides.elsinore", "--events", "events.jsonl", "--lateness", "-1"], "lateness is a number"),
+        (["run", "rides.elsinore", "--events", "events.jsonl", "--lateness", "-1"], "lateness must be a number"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--time-unit", "year"], "time_unit is 'year'"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--type-column", "kind"], "'kind'"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--engine", "spark"], "spark"),

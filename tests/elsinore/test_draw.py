@@ -15,7 +15,7 @@ from elsinore.api import draw
 from elsinore.cli import app
 from elsinore.drawing.drawing import Drawing
 from elsinore.drawing.graph import PartitionPicture, active, columns, draw_graph
-from elsinore.drawing.layout import Layout, Route
+from elsinore.drawing.layout import EdgeRoute, Layout
 from elsinore.drawing.ranks import ranks
 from elsinore.drawing.svg import Box
 from elsinore.drawing.template import TemplatePicture
@@ -68,7 +68,7 @@ def overlap(one: Box, other: Box) -> bool:
     return wide > SLACK and high > SLACK
 
 
-def crossed(route: Route, box: Box) -> bool:
+def crossed(route: EdgeRoute, box: Box) -> bool:
     """Does an edge run through a box, or bend where there is one?"""
     straight = any(
         stretch.start < box.right - SLACK and stretch.end > box.x + SLACK and box.y < stretch.y < box.bottom
@@ -285,7 +285,7 @@ def test_a_drawing_is_shown_and_saved(tmp_path: Path) -> None:
     assert drawing._repr_svg_() == drawing.svg
     drawing.save(tmp_path / "rides.svg")
     assert (tmp_path / "rides.svg").read_text(encoding="utf-8") == drawing.svg
-    for name, message in (("rides.png", r"to a file \.svg"), ("none/rides.svg", "cannot be written")):
+    for name, message in (("rides.png", r"must end in \.svg"), ("none/rides.svg", "cannot be written")):
         with pytest.raises(InputError, match=message):
             drawing.save(tmp_path / name)
 

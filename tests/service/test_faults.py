@@ -108,7 +108,7 @@ def test_all_of_it_is_killed_and_started_again(service: Served, tmp_path: Path, 
 
 def test_a_folder_has_one_service(service: Served) -> None:
     assert service.another().wait(60) == 2
-    assert f"is at work on {service.data}" in service.log.read_text().splitlines()[-1]
+    assert f"already serves {service.data}" in service.log.read_text().splitlines()[-1]
 
 
 def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_job_whose_log_is_gone_fails_alone(service: Served, client: httpx2.Cli
         while (found := document(client, broken))["state"] != "failed":
             assert monotonic() < end, found
             sleep(0.1)
-        assert f"{log} is the folder in which Spark keeps how far it has read" in found["error"]["detail"]
+        assert f"{log} is Spark's record of what it has read" in found["error"]["detail"]
         before = document(client, whole)["metrics"]["events"]
         sender.more()
         until_taken(client, whole, before + 1)

@@ -14,16 +14,16 @@ import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
-from elsinore.cluster.machines.holding import HeldError
-from elsinore.cluster.service import at_work
-from elsinore.cluster.service.at_work import AtWork
-from elsinore.cluster.service.intake import NDJSON, Append, take
+from elsinore.cluster.machines.file_locks import HeldError
+from elsinore.cluster.service import job_runner
+from elsinore.cluster.service.intake import NDJSON, Append, accept
+from elsinore.cluster.service.job_runner import JobRunner
 from elsinore.cluster.service.jobs import Job, Spec
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
 from elsinore.cluster.service.web.refusals import STALE, RefusedError
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.planner.time.clock import Clock
 from tests.service.played import WORKLOAD, Played, PlayedLive, played, until
@@ -38,7 +38,7 @@ class Streams:
         self.all: list[PlayedLive] = []
         self.kind: Any = PlayedLive
 
-    def begin(self, work: AtWork) -> PlayedLive:
+    def begin(self, work: JobRunner) -> PlayedLive:
         assert not [one for one in self.all if one.going], "two streams at a time"
         self.all.append(self.kind(work.job))
         return self.all[-1]
@@ -48,12 +48,12 @@ class Streams:
 def streams(monkeypatch: pytest.MonkeyPatch) -> Streams:
     found = Streams()
     started: Any = lambda work: found.begin(work)  # noqa: E731 - a method of the class, not of `found`
-    monkeypatch.setattr(AtWork, "_started", started)
+    monkeypatch.setattr(JobRunner, "_start_stream", started)
     for name, seconds in (
         ("POLL_SECONDS", 0.01), ("STATUS_SECONDS", 0.02), ("RETRY_SECONDS", 0.02), ("MAX_PAUSE_SECONDS", 0.02),
         ("STOP_SECONDS", 0.5),
     ):  # fmt: skip
-        monkeypatch.setattr(at_work, name, seconds)
+        monkeypatch.setattr(job_runner, name, seconds)
     return found
 
 
@@ -66,13 +66,13 @@ def service(tmp_path: Path, streams: Streams) -> Iterator[Played]:
 @pytest.fixture
 def job(service: Played) -> Job:
     found = submit(service.jobs, Submission(workload=WORKLOAD, name="job"), None, b"", service.manager.service)
-    take(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
+    accept(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
     return found
 
 
-def working(service: Played) -> AtWork:
+def working(service: Played) -> JobRunner:
     service.look()
-    found = service.manager.at_work["job"]
+    found = service.manager.runners["job"]
     until(lambda: found.state == "running")
     return found
 
@@ -149,16 +149,16 @@ def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, 
 def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
     service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elsinore.cluster.machines.holding.PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(at_work, "MAX_FAILURES", 1)
+    monkeypatch.setattr("elsinore.cluster.machines.file_locks.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(job_runner, "MAX_FAILURES", 1)
     held = Checkpoint(str(job.checkpoint))
     service.look()
-    work = service.manager.at_work["job"]
+    work = service.manager.runners["job"]
     until(lambda: work.failures > 3)
     assert (work.state, work.error) == ("recovering", None)
     held.close()
     until(lambda: work.state == "running")
-    with pytest.raises(HeldError, match="is at work on the checkpoint"):
+    with pytest.raises(HeldError, match="already uses the checkpoint"):
         Checkpoint(str(job.checkpoint))
 
 
@@ -173,7 +173,7 @@ def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_re
     """Such a job took the event before such events became dead letters."""
     clock = Clock.of(form, "s", [Fraction(60)])
     assert clock.show(np.array([time])).type == form
-    streams.kind = lambda job: PlayedLive(job, clock, Done(1, 0, True, time, time))
+    streams.kind = lambda job: PlayedLive(job, clock, BatchRecord(1, 0, True, time, time))
     work = working(service)
     found = until(lambda: service.document("job")["metrics"]["latest"])
     assert isinstance(found, str)
@@ -193,7 +193,7 @@ def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
     def broken(*_: Any) -> None:
         raise OverflowError("date value out of range")
 
-    monkeypatch.setattr(at_work, "measured", broken)
+    monkeypatch.setattr(job_runner, "metrics_of", broken)
     streams.all[0].fail(FailedError("Spark gave up"))
     until(lambda: len(streams.all) == 2)
     assert work._thread.is_alive()
@@ -206,7 +206,7 @@ def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
 def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: Job) -> None:
     work, before = working(service), job.spec()
     work.change(replace(before, workload=MORE), before.workload)
-    with pytest.raises(RefusedError, match="were changed meanwhile") as refused:
+    with pytest.raises(RefusedError, match="were changed by another request") as refused:
         work.change(before, before.workload)
     assert refused.value.kind == STALE
     work.pause()

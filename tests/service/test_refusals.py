@@ -52,7 +52,7 @@ def test_a_failure_tells_its_cause_alone(kind: str) -> None:
     found = refusal(error)
     assert (found.status, found.kind) == (503, "failed")
     assert says in found.detail
-    assert found.detail.endswith("the log of the service says more")
+    assert found.detail.endswith("see the log of the service")
     assert len(found.detail) < MAX_CAUSE_LENGTH + 50
     for secret in ("/srv", "org.apache", ".scala", "Traceback", "\n", "bucket"):
         assert secret not in found.detail

@@ -12,7 +12,7 @@ import pytest
 from elsinore.cluster.service.jobs import Job
 from elsinore.cluster.service.rows import Cursor, Reader, RowsSink, forget_rows
 from elsinore.cluster.service.web.refusals import RefusedError
-from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.rows.row_columns import NUMBER
 
 FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
 COLUMNS = {"a": ("n",)}
@@ -79,5 +79,5 @@ def test_a_page_without_rows_has_its_columns(job: Job) -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "1.x", "-1.0", "1.2.3", "\u0661.\u0662", "9" * 50 + ".0"])
 def test_a_cursor_that_is_none(text: str) -> None:
-    with pytest.raises(RefusedError, match="no cursor"):
+    with pytest.raises(RefusedError, match="cursor is invalid"):
         Cursor.read(text)

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from elsinore.cli import app
 from elsinore.cluster.service.embedded import with_token
 from elsinore.cluster.service.settings import check_listening, service_settings, token_of
-from elsinore.cluster.service.web.guard import Rate
+from elsinore.cluster.service.web.guard import RateLimit
 from elsinore.connectors.errors import InputError
 
 
@@ -89,6 +89,6 @@ def test_the_command_says_so_before_it_starts_anything(monkeypatch: pytest.Monke
 
 
 def test_a_rate_fills_again() -> None:
-    rate = Rate(10, left=10.0, looked=0.0)
+    rate = RateLimit(10, left=10.0, looked=0.0)
     assert [rate.allows(0.0) for _ in range(11)] == [True] * 10 + [False]
     assert [rate.allows(0.25) for _ in range(3)] == [True, True, False]

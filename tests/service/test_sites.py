@@ -64,7 +64,7 @@ def test_nothing_is_done_for_another_site(here: Asking, call: str) -> None:
         answer = here.ask(method, path, [HERE, *headers, sign], body)
         assert answer.status_code == 403, name
         assert not [header for header in answer.headers if header.startswith("access-control")]
-        assert method == "HEAD" or answer.json()["detail"] == "a page of another site may not ask this service"
+        assert method == "HEAD" or answer.json()["detail"] == "requests from pages of other sites are refused"
     assert not here.done
 
 

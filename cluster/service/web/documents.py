@@ -18,7 +18,7 @@ RECOVERING = "recovering"
 
 
 class Submission(BaseModel):
-    """A workload, and how its events look."""
+    """A workload, and the columns of its events."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -26,20 +26,24 @@ class Submission(BaseModel):
         description="the text of one or more queries", examples=["RETURN COUNT(*) PATTERN A+ WITHIN 1 minute"]
     )
     name: str | None = Field(
-        default=None, pattern="^[a-z0-9-]{1,64}$", description="of the job; else the service makes one"
+        default=None, pattern="^[a-z0-9-]{1,64}$", description="id of the job; by default the service generates one"
     )
     strategy: str = "auto"
     numeric: Literal["exact", "approximate"] = "exact"
-    lateness: int | float | str = Field(default=0, description="seconds that events may be late, 0 or more")
+    lateness: int | float | str = Field(default=0, description="seconds by which events may be late, 0 or more")
     type_column: str = Field(default="type", min_length=1, max_length=256)
     time_column: str = Field(default="time", min_length=1, max_length=256)
-    time_unit: str = Field(default="s", description="what a time that is a number counts")
-    columns: dict[str, ColumnType] | None = Field(default=None, description="else those of the first events")
-    actors: int | None = Field(default=None, ge=1, le=64, description="among which partitions are spread")
+    time_unit: str = Field(default="s", description="unit of times that are numbers")
+    columns: dict[str, ColumnType] | None = Field(
+        default=None, description="types of columns; by default those of the first events"
+    )
+    actors: int | None = Field(
+        default=None, ge=1, le=64, description="graph actors, over which partitions are distributed"
+    )
 
 
 class Queries(BaseModel):
-    """Queries to add; `columns` of attributes that no event had so far."""
+    """Queries to add, and types of attributes that no event had so far."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -88,12 +92,12 @@ class JobList(BaseModel):
     workloads: list[JobDocument]
 
 
-class Taken(BaseModel):
+class AppendDocument(BaseModel):
     events: int
     repeated: bool
 
 
-class Rows(BaseModel):
+class RowsDocument(BaseModel):
     rows: list[dict[str, Any]]
     next: str
 
@@ -110,8 +114,8 @@ class BurstsOfType(BaseModel):
 
 class Statistics(BaseModel):
     counters: dict[str, float | str | None]
-    types: dict[str, int] = Field(description="events by type, of the types that queries name; late ones are not")
-    bursts: dict[str, BurstsOfType] = Field(description="by the Kleene sub-pattern, of the bursts remembered")
+    types: dict[str, int] = Field(description="events by type, for types that queries name; without late events")
+    bursts: dict[str, BurstsOfType] = Field(description="by Kleene sub-pattern, for the decisions that are kept")
 
 
 class Health(BaseModel):
@@ -166,7 +170,7 @@ def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, A
     return {**found, "error": {**NO_REASON, **status["error"]}} if "error" in status else found
 
 
-NO_REASON = {"type": "about:blank", "title": "It has failed", "status": 500}
+NO_REASON = {"type": "about:blank", "title": "The job has failed", "status": 500}
 
 
 def failed_document(job: Job, error: Exception) -> dict[str, Any]:

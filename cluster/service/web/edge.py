@@ -100,9 +100,9 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._watch(HEAD_SECONDS, self._head_is_late)
         super().data_received(data)
         if self._head > 2 * MAX_HEADER_BYTES:
-            self._refuse(431, f"the headers are more than {MAX_HEADER_BYTES:,} bytes")
+            self._refuse(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
         if was_in_message and self._in_message and self._framing > MAX_FRAMING_BYTES:
-            self._refuse(431, f"trailers and extensions of chunks are more than {MAX_FRAMING_BYTES:,} bytes")
+            self._refuse(431, f"trailers and extensions of chunks have more than {MAX_FRAMING_BYTES:,} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._in_message:  # ignore trailers, so that headers stay as they were checked
@@ -156,12 +156,12 @@ class BoundedProtocol(HttpToolsProtocol):
         elif not self._head:
             self.transport.close()
         else:
-            self._refuse(408, f"the head of the request did not come within {HEAD_SECONDS:g} seconds")
+            self._refuse(408, f"the headers of the request did not arrive within {HEAD_SECONDS:g} seconds")
 
     def _body_is_late(self) -> None:
         waited_for = not (self.flow.read_paused or self.cycle.waiting_for_100_continue)
         if waited_for and not self._moved:
-            self._refuse(408, f"nothing of the body came for {BODY_SECONDS:g} seconds")
+            self._refuse(408, f"no part of the body arrived for {BODY_SECONDS:g} seconds")
         else:
             self._moved = False
             self._watch(BODY_SECONDS, self._body_is_late)
@@ -240,7 +240,9 @@ class Starting:
             if message["type"] == "http.response.start" and message["status"] == 404:
                 missing = (b"content-type", PROBLEM) not in message["headers"]
                 if missing:
-                    await refuse(RefusedError(503, "the service is being started", kind="starting"), send)
+                    await refuse(
+                        RefusedError(503, "the service is starting; try again in a moment", kind="starting"), send
+                    )
             if not missing:
                 await send(message)
 

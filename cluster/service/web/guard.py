@@ -28,7 +28,7 @@ LENGTH_SLACK_BYTES = 1 << 16
 
 
 @dataclass
-class Rate:
+class RateLimit:
     """A token bucket that gains `limit` tokens a second, up to `limit`; each request takes one."""
 
     limit: int
@@ -53,8 +53,8 @@ class Guard:
         token = token_of(settings)
         self.token = None if token is None else token.encode()
         self.hosts = hosts_of(settings.host, settings.hosts)
-        self.rate = Rate(settings.rate, left=settings.rate, looked=monotonic())
-        self.failures = Rate(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
+        self.rate = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
+        self.failures = RateLimit(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
         self.open = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -83,24 +83,24 @@ class Guard:
     def _check(self, scope: Any) -> None:
         headers = scope["headers"]
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
-            raise RefusedError(431, f"the headers are more than {MAX_HEADER_BYTES:,} bytes")
+            raise RefusedError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
         self._check_token([value for name, value in headers if name == b"authorization"])
         if not self.rate.allows(monotonic()):
             raise RefusedError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
-            raise RefusedError(429, f"{self.open:,} requests are open already; try again when some are done")
-        told = next((value for name, value in headers if name == b"content-length"), b"0")
-        if told.isdigit() and int(told) > self.settings.body + LENGTH_SLACK_BYTES:
+            raise RefusedError(429, f"{self.open:,} requests are open already; try again in a moment")
+        length = next((value for name, value in headers if name == b"content-length"), b"0")
+        if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
             raise too_large(self.settings)
 
     def _check_token(self, shown: list[bytes]) -> None:
         if self.token is None:
             return
         if not shown:
-            raise self._failed("this service wants a token: Authorization: Bearer TOKEN")
+            raise self._failed("this service requires a token: send the header Authorization: Bearer TOKEN")
         kind, _, token = shown[0].partition(b" ")
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
-            raise self._failed("that is not the token of this service")
+            raise self._failed("this is not the token of the service")
 
     def _failed(self, detail: str) -> RefusedError:
         """Return the refusal of a request without the token.
@@ -115,7 +115,7 @@ class Guard:
 
 
 def too_large(settings: ServiceSettings) -> RefusedError:
-    return RefusedError(413, f"the body is more than {settings.body:,} bytes; send it in several")
+    return RefusedError(413, f"the body has more than {settings.body:,} bytes; split it into several requests")
 
 
 async def refuse(error: RefusedError, send: Any) -> None:

@@ -14,21 +14,21 @@ from elsinore.planner.language.errors import Problem, WorkloadError
 
 TITLES = {
     400: "The body cannot be read",
-    401: "A token is wanted",
-    403: "Another site asks",
-    404: "There is no such thing here",
-    405: "That cannot be done with it",
-    408: "The request did not come as a whole",
-    409: "It is not as the request takes it to be",
-    411: "The length of the body is not told",
+    401: "A token is required",
+    403: "Requests from other sites are refused",
+    404: "Not found",
+    405: "The method is not supported",
+    408: "The request did not arrive completely",
+    409: "The request conflicts with the current state",
+    411: "The length of the body is missing",
     413: "The body is too large",
-    415: "Bodies of this type are not read",
-    421: "Another host is asked for",
-    422: "It cannot be done as it was asked for",
-    429: "Too much at a time",
+    415: "The media type is not supported",
+    421: "The service does not answer for this host",
+    422: "The request is invalid",
+    429: "Too many requests or events",
     431: "The headers are too large",
-    500: "The service made a mistake",
-    503: "It cannot be done right now",
+    500: "Internal error",
+    503: "Not possible right now",
 }
 
 DISK_FULL = (ENOSPC, EDQUOT)
@@ -36,7 +36,7 @@ DISK_FULL = (ENOSPC, EDQUOT)
 MAX_CAUSE_LENGTH = 240
 """The most characters of a cause."""
 
-LOG_HINT = "the log of the service says more"
+LOG_HINT = "see the log of the service"
 
 FOLDERS = re.compile(r"(?<![\w.~-])(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/{1,3}(?:[^\s/'\"`:;,()\[\]<>]+/)+")
 """The folders before the name of a file, with the scheme of an address."""
@@ -55,7 +55,7 @@ RETRY_SECONDS = 2
 
 
 STALE = "stale"
-"""Kind of a refusal: what a change was made from is not what the job is by now."""
+"""Kind of a refusal: the job was changed after the request was computed from it."""
 
 
 class RefusedError(Exception):
@@ -72,7 +72,7 @@ class RefusedError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickling, because the manager raises it in another process."""
-        return _again, (self.status, self.detail, self.kind, self.problems)
+        return _unpickled, (self.status, self.detail, self.kind, self.problems)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -95,7 +95,7 @@ class RefusedError(Exception):
         return json.dumps(self.document).encode()
 
 
-def _again(status: int, detail: str, kind: str | None, problems: list[dict[str, Any]] | None) -> RefusedError:
+def _unpickled(status: int, detail: str, kind: str | None, problems: list[dict[str, Any]] | None) -> RefusedError:
     return RefusedError(status, detail, kind=kind, problems=problems)
 
 
@@ -108,12 +108,12 @@ def refusal(error: BaseException) -> RefusedError:
     if isinstance(error, InputError):
         return RefusedError(422, str(error), kind="input")
     if isinstance(error, FileNotFoundError):
-        return RefusedError(404, "it was removed meanwhile")
+        return RefusedError(404, "it was removed by another request")
     if isinstance(error, OSError) and error.errno in DISK_FULL:
-        return RefusedError(503, "the disk of the service is full; try again when there is room", kind="full")
+        return RefusedError(503, "the disk of the service is full; try again when there is space", kind="full")
     if isinstance(error, FailedError | OSError):
         return RefusedError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
-    return RefusedError(500, f"{type(error).__name__}; its log says more", kind="mistake")
+    return RefusedError(500, f"{type(error).__name__}; {LOG_HINT}", kind="mistake")
 
 
 def cause(error: BaseException) -> str:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgpack
 import pyarrow as pa
 
-from elsinore.client.exchange import JSON, PROBLEM, Pause, Request, Response, Silence, Steps
+from elsinore.client.exchange import JSON, PROBLEM, NoResponse, Pause, Request, Response, Steps
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ DOCUMENT: dict[str, Any] = {
     "metrics": {"events": 1234, "rows": 5},
 }
 
-LOST = Silence("ReadError", 0.5)
+LOST = NoResponse("ReadError", 0.5)
 
 
 def said(document: Any, status: int = 200, **headers: str) -> Response:
@@ -54,7 +54,7 @@ def inflated(body: bytes) -> bytes:
 class Played:
     """A call, played to its end against these answers."""
 
-    def __init__(self, steps: Steps[Any], answers: Iterable[Response | Silence]) -> None:
+    def __init__(self, steps: Steps[Any], answers: Iterable[Response | NoResponse]) -> None:
         self.requests: list[Request] = []
         self.pauses: list[float] = []
         self.result: Any = None

@@ -37,7 +37,7 @@ class Small:
 
     def answer(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, str, bytes, dict[str, str]]:
         if headers.get("Authorization") != f"Bearer {TOKEN}":
-            return _problem(401, "this service wants a token")
+            return _problem(401, "this service requires a token")
         path, _, asked = path.partition("?")
         if path.endswith("/events"):
             return self._events(headers, body)

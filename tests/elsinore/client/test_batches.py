@@ -13,14 +13,14 @@ import pytest
 
 import elsinore
 from elsinore.client import batches as module
-from elsinore.client.batches import Batch, batches
+from elsinore.client.batches import EventBatch, batches
 from elsinore.connectors import ridesharing
 from tests.elsinore.client.scripted import inflated, unpacked
 
 TABLE = pa.Table.from_batches(ridesharing.generate(5_000, seed=3))
 
 
-def read(batch: Batch) -> pa.Table:
+def read(batch: EventBatch) -> pa.Table:
     return pa.ipc.open_stream(inflated(batch.body())).read_all()
 
 

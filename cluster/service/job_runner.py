@@ -16,7 +16,7 @@ import pyspark.sql.types as T  # noqa: N812
 from ray.exceptions import RayError
 
 from elsinore.calendar_years import as_python
-from elsinore.cluster.machines.holding import HeldError
+from elsinore.cluster.machines.file_locks import HeldError
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.intake import forget_keys, is_last, sweep
 from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, paused
@@ -24,13 +24,13 @@ from elsinore.cluster.service.rows import RowsSink, forget_rows
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.refusals import STALE, RefusedError, refusal
 from elsinore.cluster.stream.checkpoint import latest_of, mend
-from elsinore.cluster.stream.live import Asked, Live, Write
+from elsinore.cluster.stream.live import Live, StreamRequest, Write
 from elsinore.cluster.stream.terms import Terms
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.feed import Names
-from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, table
+from elsinore.connectors.spark.finished_files import finished_files, known_files, log_bytes, shorten_log
 from elsinore.connectors.spark.streams import Stream, file_options
-from elsinore.connectors.spark.taken import log_bytes, seen, shorten, taken
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
 
@@ -77,17 +77,17 @@ SPARK_TYPES: dict[str, T.DataType] = {
 
 
 @dataclass
-class AtWork:
+class JobRunner:
     """A job with its live stream and the thread that runs it.
 
-    Methods that change it hold `_lock`; those that only read do not.
+    Mutating methods hold `_lock`; read-only properties do not.
     """
 
     job: Job
     settings: Settings
     service: ServiceSettings
     starting: Any
-    """A lock shared by all jobs, so that their streams begin one after another."""
+    """A lock shared by all jobs, so that their streams start one after another."""
     live: Live | None = None
     error: dict[str, Any] | None = None
     failures: int = 0
@@ -124,7 +124,7 @@ class AtWork:
             self._read()
         except Exception as error:  # noqa: BLE001 - this job alone has failed
             self._set_error(error)
-        self._thread = Thread(target=self._go, name=f"job-{self.job.name}", daemon=True)
+        self._thread = Thread(target=self._run, name=f"job-{self.job.name}", daemon=True)
         self._thread.start()
 
     def _read(self) -> None:
@@ -150,7 +150,7 @@ class AtWork:
     def _locked(self) -> Iterator[None]:
         """Hold the lock; raise FailedError after a timeout, because a stream may take long to begin."""
         if not self._lock.acquire(timeout=STOP_SECONDS):
-            raise FailedError(f"the stream of {self.job.name} is being begun or stopped; try again in a moment")
+            raise FailedError(f"the stream of {self.job.name} is starting or stopping; try again in a moment")
         try:
             yield
         finally:
@@ -158,33 +158,33 @@ class AtWork:
 
     def pause(self) -> None:
         with self._locked():
-            self._put(paused(self._known(), True))
+            self._put(paused(self._spec_or_read(), True))
             stopped = self._stop(STOP_SECONDS)
-            self.tell()
+            self.write_status()
         if not stopped:
-            raise self._at_work("it is paused when that is done")
-        LOG.info("paused", extra={"job": self.job.name})
+            raise self._still_busy("it is paused after this batch")
+        LOG.info("job paused", extra={"job": self.job.name})
 
     def resume(self) -> None:
         """Resume a job that is paused or has failed."""
         with self._locked():
             if self.damage:
                 self._read()
-            self._put(paused(self._known(), False))
+            self._put(paused(self._spec_or_read(), False))
             self.error, self.damage, self.closing = None, False, False
             self.failures, self.pause_until = 0, 0.0
-            self.tell()
-        LOG.info("resumed", extra={"job": self.job.name})
+            self.write_status()
+        LOG.info("job resumed", extra={"job": self.job.name})
 
-    def _known(self) -> Spec:
+    def _spec_or_read(self) -> Spec:
         if self.spec is None:
             self._read()
         assert self.spec is not None
         return self.spec
 
-    def _at_work(self, what: str) -> FailedError:
+    def _still_busy(self, what: str) -> FailedError:
         return FailedError(
-            f"the stream of {self.job.name} is still at work on a batch; {what}. DELETE the job to end it at once"
+            f"the stream of {self.job.name} is still processing a batch; {what}. To end the job at once, DELETE it"
         )
 
     def change(self, spec: Spec, before: str) -> None:
@@ -193,9 +193,9 @@ class AtWork:
         Raise RefusedError of the kind `stale` if the workload is not the one `before`, from which `spec` was made.
         """
         with self._locked():
-            known = self._known()
+            known = self._spec_or_read()
             if known.workload != before:
-                raise RefusedError(409, f"the queries of {self.job.name} were changed meanwhile", kind=STALE)
+                raise RefusedError(409, f"the queries of {self.job.name} were changed by another request", kind=STALE)
             spec = replace(spec, paused=known.paused)
             terms = self._terms()
             if terms is not None:
@@ -206,7 +206,7 @@ class AtWork:
                     self.live.change(spec.workload)
             except Exception as error:  # noqa: BLE001 - the stream has failed, and restarts
                 self._fail(error)
-            self.tell()
+            self.write_status()
         LOG.info("queries changed", extra={"job": self.job.name})
 
     def _terms(self) -> Terms | None:
@@ -221,7 +221,7 @@ class AtWork:
         try:
             return [] if live is None else [part for parts in live.crew.ask("decisions") for part in parts]
         except RayError as error:
-            raise FailedError("a graph actor has died; another one takes its place") from error
+            raise FailedError("a graph actor has died and is being replaced; try again in a moment") from error
 
     def end(self, at_once: bool = False) -> None:
         """Stop the stream, after the current batch or at once, and end the thread that runs it.
@@ -233,7 +233,7 @@ class AtWork:
             self._cut.set()
         with self._locked():
             if not self._stop(STOP_SECONDS):
-                raise self._at_work("it is being stopped")
+                raise self._still_busy("it stops after this batch")
             self._over.set()
         self._thread.join(5)
 
@@ -270,7 +270,7 @@ class AtWork:
         except Exception as error:
             LOG.warning("the stream was not stopped", extra={"job": self.job.name}, exc_info=error)
 
-    def _go(self) -> None:
+    def _run(self) -> None:
         told = swept = 0.0
         while not self._over.wait(POLL_SECONDS):
             try:
@@ -278,7 +278,7 @@ class AtWork:
                     if not self._over.is_set():
                         self._step()
                         if time() - told > STATUS_SECONDS:
-                            self.tell()
+                            self.write_status()
                             told = time()
                 if self.service.rows_kept is not None and time() - swept > SWEEP_SECONDS:
                     forget_rows(self.job, time() - self.service.rows_kept * HOUR_SECONDS)
@@ -291,15 +291,15 @@ class AtWork:
             if self._has_to_stop(self.live):
                 self._stop(POLL_SECONDS)
         elif self.damage or self.spec is None:
-            self._look_again()
+            self._read_again()
         elif self._ready and self.starting.acquire(blocking=False):
             try:
                 self._tidy()
-                self.live = self._started()
+                self.live = self._start_stream()
             finally:
                 self.starting.release()
             self.begun_with = self.live.metrics.batches
-            LOG.info("begun", extra={"job": self.job.name})
+            LOG.info("stream started", extra={"job": self.job.name})
 
     def _has_to_stop(self, live: Live) -> bool:
         if self.ending:
@@ -310,7 +310,7 @@ class AtWork:
         )
         return live.wait(0) or paused_ or grown
 
-    def _look_again(self) -> None:
+    def _read_again(self) -> None:
         """Read a damaged file again after a pause, and clear the error if the file has been restored."""
         if time() >= self.pause_until:
             self.pause_until = time() + RETRY_SECONDS
@@ -332,11 +332,11 @@ class AtWork:
         """
         sweep(self.job)
         mend(str(self.job.checkpoint))
-        for path in taken(self._spark):
+        for path in finished_files(self._spark):
             path.unlink(missing_ok=True)
-        shorten(self._spark, lambda path: is_last(self.job, path))
+        shorten_log(self._spark, lambda path: is_last(self.job, path))
         if self.service.keys_kept is not None:
-            forget_keys(self.job, time() - self.service.keys_kept * HOUR_SECONDS, seen(self._spark))
+            forget_keys(self.job, time() - self.service.keys_kept * HOUR_SECONDS, known_files(self._spark))
         self.log = log_bytes(self._spark)
 
     @property
@@ -352,7 +352,7 @@ class AtWork:
 
         An error in the input fails the job at once; other errors may pass, and are retried first.
         """
-        LOG.error("failed", extra={"job": self.job.name}, exc_info=error)
+        LOG.error("stream failed", extra={"job": self.job.name}, exc_info=error)
         with self._lock:
             if self.live is not None:
                 if self.live.metrics.batches > self.begun_with:
@@ -365,42 +365,42 @@ class AtWork:
             if not held and (bad or self.failures > MAX_FAILURES):
                 self._set_error(error)
             self.pause_until = time() + min(2.0**self.failures, MAX_PAUSE_SECONDS)
-            self.tell()
+            self.write_status()
 
     def _set_error(self, error: Exception) -> None:
         self.error, self.damage = refusal(error).document, isinstance(error, DamagedJobError)
 
-    def _started(self) -> Live:
-        spec, self._cut = self._known(), Event()
+    def _start_stream(self) -> Live:
+        spec, self._cut = self._spec_or_read(), Event()
         if self.closing:
-            raise FailedError(f"{self.job.name} is being ended")
-        asked = Asked(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions)
+            raise FailedError(f"the job {self.job.name} is being stopped")
+        asked = StreamRequest(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions)
         settings = self.settings
         if spec.actors is not None:
             settings = settings.model_copy(update={"actors": spec.actors})
-        return Live(asked, self._opened, self._writer, str(self.job.checkpoint), settings, self._cut)
+        return Live(asked, self._open_stream, self._make_writer, str(self.job.checkpoint), settings, self._cut)
 
-    def _opened(self, spark: Any) -> Stream:
+    def _open_stream(self, spark: Any) -> Stream:
         """Return a stream of the events in the folder `incoming`; Spark deletes files that it has taken."""
         fields = [T.StructField(name, SPARK_TYPES[kind]) for name, kind in self.job.columns().items()]
         reader = spark.readStream.format("parquet").schema(T.StructType(fields))
         options = file_options(self.settings.files_at_once) | {"parquet.page.verify-checksum.enabled": "true"}
         reader = reader.options(**options, cleanSource="delete", pathGlobFilter="*.parquet")
-        spec = self._known()
+        spec = self._spec_or_read()
         names = Names(spec.type_column, spec.time_column)
         return Stream(reader.load(str(self.job.incoming)), names, spec.time_unit)
 
-    def _writer(self, terms: Terms) -> Write:
+    def _make_writer(self, terms: Terms) -> Write:
         columns = columns_of(check_text(terms.workload))
         sink = RowsSink(self.job.rows, columns)
-        form, approximate = form_of(terms.clock), terms.numeric == "approximate"
+        form, approximate = bounds_type(terms.clock), terms.numeric == "approximate"
 
         def write(batch: int, rows: list[Rows]) -> None:
             sink.write(batch, table(answers(rows, columns, terms.clock).values(), columns, form, approximate))
 
         return write
 
-    def tell(self) -> None:
+    def write_status(self) -> None:
         """Write the status of the job. A failure here is logged and ends nothing: the status is not relied on."""
         try:
             if self.live is not None:
@@ -416,12 +416,12 @@ class AtWork:
         try:
             if live.done.number != self.batches:
                 self.batches, self.done_at = live.done.number, time()
-            self.last, self.types = measured(live, time() - self.done_at), live.done.types
+            self.last, self.types = metrics_of(live, time() - self.done_at), live.done.types
         except Exception as error:
-            LOG.warning("its numbers cannot be told", extra={"job": self.job.name}, exc_info=error)
+            LOG.warning("the metrics cannot be read", extra={"job": self.job.name}, exc_info=error)
 
 
-def measured(live: Live, age: float) -> dict[str, Any]:
+def metrics_of(live: Live, age: float) -> dict[str, Any]:
     """Return the counters of a stream, and its watermark and latest time in the form of its events."""
     metrics, done = asdict(live.metrics), live.done
     parts: dict[str, float] = metrics.pop("parts")

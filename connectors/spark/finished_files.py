@@ -18,20 +18,20 @@ COMPACT = ".compact"
 """Suffix of the name of a log of all files, up to some batch."""
 
 
-def taken(checkpoint: Path) -> Iterator[Path]:
+def finished_files(checkpoint: Path) -> Iterator[Path]:
     """Yield the files of a stream's only source, up to the last batch that was done; `checkpoint` is Spark's."""
     last = _done(checkpoint)
     for log in _logs(checkpoint) if last is not None else ():
         yield from (_path(entry) for entry in map(json.loads, _lines(log)) if entry["batchId"] <= last)
 
 
-def seen(checkpoint: Path) -> Iterator[Path]:
+def known_files(checkpoint: Path) -> Iterator[Path]:
     """Yield all files that Spark knows, and will not read again."""
     for log in _logs(checkpoint):
         yield from (_path(json.loads(line)) for line in _lines(log))
 
 
-def files_of(checkpoint: Path, batch: int) -> list[Path]:
+def files_of_batch(checkpoint: Path, batch: int) -> list[Path]:
     """Return the files of one of Spark's batches; none if its source has no files."""
     try:
         first, last = _offset(checkpoint, batch - 1), _offset(checkpoint, batch)
@@ -48,7 +48,7 @@ def log_bytes(checkpoint: Path) -> int:
     return log.stat().st_size if log is not None else 0
 
 
-def shorten(checkpoint: Path, forgotten: Callable[[Path], bool]) -> None:
+def shorten_log(checkpoint: Path, forgotten: Callable[[Path], bool]) -> None:
     """Remove from the log the files that were read and deleted, and that no process will put there again (`forgotten`).
 
     Spark reads no path twice, and knows from its log which ones it has read. It must not be running meanwhile.

@@ -20,7 +20,7 @@ COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 @dataclass(frozen=True)
-class Block:
+class TextBlock:
     """Whole lines, and the number of the first (from 1)."""
 
     data: bytes
@@ -31,26 +31,26 @@ class Block:
         """Return the number of lines."""
         return self.data.count(b"\n") + (not self.data.endswith(b"\n"))
 
-    def start(self, size: int) -> Block:
+    def start(self, size: int) -> TextBlock:
         """Return the lines that begin within the first bytes."""
         end = self.data.find(b"\n", size) + 1
-        return Block(self.data[:end], self.first) if end else self
+        return TextBlock(self.data[:end], self.first) if end else self
 
 
-class Blocks:
+class TextBlocks:
     """The blocks of one file; `bytes_read` counts the bytes read from the file, before they are decompressed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.bytes_read = 0
 
-    def __iter__(self) -> Iterator[Block]:
+    def __iter__(self) -> Iterator[TextBlock]:
         try:
             yield from self._blocks()
         except (OSError, pa.ArrowException) as error:
             raise InputError(f"{self.path} cannot be read to its end: {error}") from error
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Iterator[TextBlock]:
         compression = COMPRESSIONS.get(self.path.suffix.lower())
         first, rest = 1, b""
         with self.path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
@@ -61,7 +61,7 @@ class Blocks:
                 cut = data.rfind(b"\n") + 1 if following else len(data)
                 rest += data[:cut]
                 if cut:
-                    block = Block(rest, first)
+                    block = TextBlock(rest, first)
                     yield block
                     first += block.height
                     rest = b""

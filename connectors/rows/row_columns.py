@@ -52,7 +52,7 @@ def listed(values: Values) -> list[Any]:
     return items
 
 
-def taken(values: Values, order: pa.Array) -> Values:
+def at_places(values: Values, order: pa.Array) -> Values:
     """Return the values at these places."""
     return values.take(order) if isinstance(values, pa.Array) else values[order.to_numpy()]
 

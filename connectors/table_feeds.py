@@ -16,7 +16,7 @@ HEAD_ROWS = 1_000_000
 """Rows that are read ahead, at most, to find the first values of a column of a stream."""
 
 
-class Columns(Protocol):
+class TableColumns(Protocol):
     """A table whose columns are converted to Arrow only when they are asked for."""
 
     @property
@@ -84,7 +84,7 @@ class TableFeed:
 
     in_memory = True
 
-    def __init__(self, columns: Columns, source: str) -> None:
+    def __init__(self, columns: TableColumns, source: str) -> None:
         self._columns = columns
         self._source = source
         self._done = False

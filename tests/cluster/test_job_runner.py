@@ -13,14 +13,14 @@ from time import monotonic, sleep, time
 import pytest
 
 from elsinore.cluster.machines.settings import Settings
-from elsinore.cluster.service import at_work
-from elsinore.cluster.service.at_work import AtWork
-from elsinore.cluster.service.intake import NDJSON, Append, take
+from elsinore.cluster.service import job_runner
+from elsinore.cluster.service.intake import NDJSON, Append, accept
+from elsinore.cluster.service.job_runner import JobRunner
 from elsinore.cluster.service.jobs import Job, Jobs
 from elsinore.cluster.service.settings import ServiceSettings, service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
-from elsinore.connectors.spark.taken import log_bytes
+from elsinore.connectors.spark.finished_files import log_bytes
 
 pytestmark = pytest.mark.usefixtures("running")
 
@@ -42,25 +42,25 @@ def job(settings: ServiceSettings) -> Job:
 
 
 @pytest.fixture
-def working(job: Job, settings: ServiceSettings) -> Iterator[AtWork]:
-    found = AtWork(job, Settings(engine="ray", files_at_once=1, trigger=0), settings, Lock())
+def working(job: Job, settings: ServiceSettings) -> Iterator[JobRunner]:
+    found = JobRunner(job, Settings(engine="ray", files_at_once=1, trigger=0), settings, Lock())
     yield found
     found.end()
 
 
 def append(job: Job, settings: ServiceSettings, number: int, keyed: bool) -> None:
     body = json.dumps({"type": "A", "time": number}).encode()
-    assert take(job, Append(body, NDJSON, str(number) if keyed else None), settings).events == 1
+    assert accept(job, Append(body, NDJSON, str(number) if keyed else None), settings).events == 1
 
 
-def until(working: AtWork, what: Callable[[AtWork], bool]) -> None:
+def until(working: JobRunner, what: Callable[[JobRunner], bool]) -> None:
     end = monotonic() + 60
     while not what(working):
         assert monotonic() < end, (working.state, working.last, working.error)
         sleep(0.05)
 
 
-def has_begun_anew(working: AtWork) -> bool:
+def has_begun_anew(working: JobRunner) -> bool:
     return working.live is not None and working.live.era.number > 1
 
 
@@ -71,7 +71,7 @@ def test_no_append_is_passed_over_for_the_time_of_its_file(
     [path] = job.incoming.glob("*.parquet")
     ahead = time() + 8 * 86400
     os.utime(path, (ahead, ahead))
-    working: AtWork = request.getfixturevalue("working")
+    working: JobRunner = request.getfixturevalue("working")
     for number in range(1, 4):
         until(working, lambda found, number=number: found.last.get("events") == number)  # type: ignore[misc]
         append(job, settings, number, keyed=False)
@@ -79,7 +79,7 @@ def test_no_append_is_passed_over_for_the_time_of_its_file(
 
 
 def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
-    job: Job, settings: ServiceSettings, working: AtWork
+    job: Job, settings: ServiceSettings, working: JobRunner
 ) -> None:
     append(job, settings, 0, keyed=False)
     until(working, lambda found: found.last.get("events") == 1)
@@ -90,15 +90,15 @@ def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
     append(job, settings, 1, keyed=False)
     begin = monotonic()
     working.end(at_once=True)
-    assert monotonic() - begin < at_work.STOP_SECONDS
+    assert monotonic() - begin < job_runner.STOP_SECONDS
     assert not working._thread.is_alive()
     assert working.state != "running"
 
 
 def test_what_spark_remembers_is_bounded(
-    job: Job, settings: ServiceSettings, working: AtWork, monkeypatch: pytest.MonkeyPatch
+    job: Job, settings: ServiceSettings, working: JobRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(at_work, "MAX_LOG_GROWTH_BYTES", 500)
+    monkeypatch.setattr(job_runner, "MAX_LOG_GROWTH_BYTES", 500)
     append(job, settings, 0, keyed=True)
     # This is the state after a crash before the key was recorded: the client retries the append.
     [marker] = job.keys.glob("*/*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def let_go(*held: Any) -> None:
+def release(*held: Any) -> None:
     """Release Java objects that Py4J holds for Python; references between Java objects are not affected.
 
     Py4J releases an object by itself only when Python collects its proxy. That is late, because a proxy and its methods

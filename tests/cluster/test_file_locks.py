@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from elsinore.cluster.machines import holding, session
-from elsinore.cluster.machines.holding import HeldError, hold, holder
+from elsinore.cluster.machines import file_locks, session
+from elsinore.cluster.machines.file_locks import HeldError, hold, holder
 from elsinore.errors import InputError
 
 
@@ -34,7 +34,7 @@ def test_a_look_at_a_lock_keeps_nobody_from_taking_it(tmp_path: Path) -> None:
 
 
 def test_a_lock_that_stays_taken_is_refused_as_input_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(holding, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(file_locks, "PATIENCE_SECONDS", 0.05)
     with hold(tmp_path / "lock"):
         with pytest.raises(HeldError, match="process"):
             hold(tmp_path / "lock")
@@ -63,6 +63,6 @@ def test_the_watch_over_spark_goes_on_when_ray_does_not_answer(monkeypatch: pyte
     monkeypatch.setattr("ray.is_initialized", lambda: True)
     monkeypatch.setattr("ray.get_actor", actor)
     monkeypatch.setattr("ray._private.state.actors", actors)
-    watch = session.Watch(SimpleNamespace(stop=stopped.set))
+    watch = session.SparkWatch(SimpleNamespace(stop=stopped.set))
     assert stopped.wait(10)
     assert watch.lost

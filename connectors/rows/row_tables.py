@@ -10,14 +10,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.connectors.rows.answers import Answers, Columns, ordered
-from elsinore.connectors.rows.columns import NUMBER, Values, arrow, joined, whole
+from elsinore.connectors.rows.row_columns import NUMBER, Values, arrow, joined, whole
 
 if TYPE_CHECKING:
     from elsinore.planner.language.syntax import Workload
     from elsinore.planner.time.clock import Clock
 
 
-class Rows(Protocol):
+class WindowRows(Protocol):
     """Rows of one query as graph actors return them: columns by name, and bounds of windows in ticks."""
 
     @property
@@ -41,15 +41,15 @@ def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
     return {query.name: (*query.groups, *(item.label for item in query.aggregates)) for query in workload.queries}
 
 
-def answers(parts: Iterable[Rows], columns: Columns, clock: Clock) -> dict[str, Answers]:
+def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:
     """Return the rows of each query, queries in the order of the workload, rows sorted by window and group."""
-    found: dict[str, list[Rows]] = {name: [] for name in columns}
+    found: dict[str, list[WindowRows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
     return {name: ordered(_shown(some, clock)) for name, some in found.items() if some}
 
 
-def _shown(parts: Sequence[Rows], clock: Clock) -> Answers:
+def _shown(parts: Sequence[WindowRows], clock: Clock) -> Answers:
     first = parts[0]
     return Answers(
         first.query,
@@ -65,7 +65,7 @@ def _times(ticks: npt.NDArray[np.int64], clock: Clock) -> Values:
     return whole(clock.show(ticks)) if pa.types.is_integer(clock.form) else clock.show(ticks)
 
 
-def form_of(clock: Clock) -> pa.DataType:
+def bounds_type(clock: Clock) -> pa.DataType:
     """Return the type of window bounds, for a table without rows."""
     return clock.show(np.empty(0, np.int64)).type
 

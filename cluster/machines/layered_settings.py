@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, TomlConf
 from elsinore.connectors.errors import InputError, nearest
 
 
-class Sourced(BaseSettings):
+class LayeredSettings(BaseSettings):
     """Settings of which arguments override environment variables, and these override the file.
 
     The file is the one that the environment names, or that of the current folder. The latter may have come with data
@@ -43,44 +43,44 @@ class Sourced(BaseSettings):
         return init_settings, env_settings, found
 
 
-S = TypeVar("S", bound=Sourced)
+S = TypeVar("S", bound=LayeredSettings)
 
 
-def sourced(kind: type[S], **given: Any) -> S:
+def read_settings(kind: type[S], **given: Any) -> S:
     """Return settings with these arguments; raise one InputError for all that is wrong."""
     try:
         return kind(**given)
     except ValidationError as error:
-        raise InputError("\n".join(_told(kind, problem) for problem in error.errors())) from None
+        raise InputError("\n".join(_message(kind, problem) for problem in error.errors())) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
         raise InputError(f"{_named(kind) or kind.model_config['toml_file']} cannot be read: {error}") from None
 
 
-def _check(kind: type[Sourced], found: Set[str]) -> None:
+def _check(kind: type[LayeredSettings], found: Set[str]) -> None:
     """Raise InputError if the file of the current folder contains trusted settings, given the names found in it."""
     if found:
         here, prefix = kind.model_config["toml_file"], str(kind.model_config["env_prefix"])
         raise InputError(
             f"{here} in the current folder sets {', '.join(sorted(found))}. Such settings can run code, connect to "
-            "other machines or let others in, so they are not taken from whatever folder a process starts in. If you "
-            f"trust the file, name it: {_variable(kind)}={here}. Or take them out of it, and set "
+            "other machines or give others access, so they are not read from the current folder. If you trust the "
+            f"file, set {_variable(kind)}={here}. Otherwise remove them from it, and set "
             f"{', '.join(prefix + name.upper() for name in sorted(found))}"
         )
 
 
-def _variable(kind: type[Sourced]) -> str:
+def _variable(kind: type[LayeredSettings]) -> str:
     return f"{kind.model_config['env_prefix']}FILE"
 
 
-def _named(kind: type[Sourced]) -> Path | None:
+def _named(kind: type[LayeredSettings]) -> Path | None:
     """Return the file that the environment names, or None."""
     named = os.environ.get(_variable(kind))
     if named and not Path(named).is_file():
-        raise InputError(f"{_variable(kind)} names {named}, and there is no such file")
+        raise InputError(f"{_variable(kind)} is {named}, which is not a file; give the path of a settings file")
     return Path(named) if named else None
 
 
-def _told(kind: type[Sourced], problem: Any) -> str:
+def _message(kind: type[LayeredSettings], problem: Any) -> str:
     name, fields = ".".join(map(str, problem["loc"])), kind.model_fields
     if problem["type"] == "extra_forbidden":
         meant = nearest(name, fields)
