@@ -131,8 +131,8 @@ def _judge(workloads: list[Measured], costs: npt.NDArray[np.float64]) -> None:
         errors += [abs(price / took - 1) for price, took in priced]
         regrets.append(min(priced)[1] / min(took for _, took in priced))
     print(f"prices are off by {np.median(errors):.2f} (median), {max(errors):.2f} (worst)", file=sys.stderr)
-    told = f"{np.mean(regrets):.2f} (mean), {max(regrets):.2f} (worst)"
-    print(f"the plan of the least price, to the quickest: {told}", file=sys.stderr)
+    ratios = f"{np.mean(regrets):.2f} (mean), {max(regrets):.2f} (worst)"
+    print(f"the plan of the least price, to the quickest: {ratios}", file=sys.stderr)
 
 
 def main() -> None:

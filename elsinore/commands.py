@@ -55,8 +55,8 @@ def wait_for_end(live: LiveStream, folder: Path) -> str:
                 pass
     except KeyboardInterrupt:
         live.stop()
-    told = summary(live.metrics, perf_counter() - started)
-    return f"{told}\nStopped; it resumes from here when it is started again with the same checkpoint."
+    line = summary(live.metrics, perf_counter() - started)
+    return f"{line}\nStopped; it resumes from here when it is started again with the same checkpoint."
 
 
 DECISIONS = (".parquet", ".jsonl")

@@ -42,9 +42,9 @@ class Files:
             yield chunk.batch
 
 
-def send(job: Job, files: Files, key: str | None, told: Callable[[int], object]) -> str:
+def send(job: Job, files: Files, key: str | None, progress: Callable[[int], object]) -> str:
     """Send all events to a job, and return a summary."""
-    sent: Sent = job.send(files, key=key, progress=told)
+    sent: Sent = job.send(files, key=key, progress=progress)
     unreadable = f"; {files.unreadable:,} could not be read" if files.unreadable else ""
     return f"{job.id}: {sent}{unreadable}"
 

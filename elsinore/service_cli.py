@@ -119,8 +119,8 @@ def send(
         to = client.job(job)
         events = Files(files, to)
         with counting(events.total, shown=sys.stderr.isatty()) as progress:
-            told = send(to, events, key, progress)
-    typer.echo(told, err=True)
+            receipt = send(to, events, key, progress)
+    typer.echo(receipt, err=True)
 
 
 def results(

@@ -220,9 +220,9 @@ def _interrupted_afterwards() -> Iterator[None]:
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
         return
-    asked: list[int] = []
+    received: list[int] = []
     put = signal.signal
-    before = put(signal.SIGINT, lambda number, _: asked.append(number))
+    before = put(signal.SIGINT, lambda number, _: received.append(number))
 
     def put_others(number: Any, handler: Any) -> Any:
         ours = number == signal.SIGINT and callable(handler)
@@ -234,7 +234,7 @@ def _interrupted_afterwards() -> Iterator[None]:
     finally:
         vars(signal)["signal"] = put
         put(signal.SIGINT, before)
-        if asked:
+        if received:
             signal.raise_signal(signal.SIGINT)
 
 

@@ -219,12 +219,12 @@ class Crew:
             try:
                 if place.pending_begin is not None:
                     self._reply(place.pending_begin)
-                said = self._reply(getattr(place.actor, method).remote(*arguments))
+                reply = self._reply(getattr(place.actor, method).remote(*arguments))
             except RayError as error:
                 self._forgive_and_replace(number, place, error)
             else:
                 place.pending_begin = None
-                return said
+                return reply
 
     def _forgive_and_replace(self, number: int, place: SupervisedActor, error: RayError) -> None:
         self._forgive(error)

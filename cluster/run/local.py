@@ -79,9 +79,9 @@ class Metrics:
 
     def note(self, counts: Iterable[Counts]) -> None:
         """Set the counters to the sums over all graph actors."""
-        told = list(counts)
+        all_counts = list(counts)
         for name in SUMMED_COUNTERS:
-            setattr(self, name, sum(getattr(one, name) for one in told))
+            setattr(self, name, sum(getattr(one, name) for one in all_counts))
 
 
 class LocalRun:

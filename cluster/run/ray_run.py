@@ -78,18 +78,18 @@ class RayRun:
         self.decisions = pa.table({})
 
     def __iter__(self) -> Iterator[Rows]:
-        begun, settings = session(self.settings), self.settings
+        ray_session, settings = session(self.settings), self.settings
         ranges = Ranges.even(settings.key_groups, settings.actors)
         self.deal = Deal(self.routes, ranges.groups, self.duty.types)
-        crew = Crew(self.duty, ranges, begun.pool, begun.pool.optimizer(self.policy), settings.restarts)
-        collecting = SupervisedCollector(begun.pool, settings.restarts)
+        crew = Crew(self.duty, ranges, ray_session.pool, ray_session.pool.optimizer(self.policy), settings.restarts)
+        collecting = SupervisedCollector(ray_session.pool, settings.restarts)
         try:
             with spark_events(self.source, self.clock, self.plan.columns) as events:
                 while not self.finished:
                     try:
-                        yield from self._dealt(crew, collecting, events, begun.spark)
+                        yield from self._dealt(crew, collecting, events, ray_session.spark)
                     except (Py4JError, RayError, FailedError):
-                        if not begun.spark_lost or not crew.failures.spend(self.received):
+                        if not ray_session.spark_lost or not crew.failures.spend(self.received):
                             raise
                         crew.withdraw(self.received + 1)
             if self.record_decisions:

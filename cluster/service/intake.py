@@ -76,11 +76,11 @@ def accept(job: Job, append: Append, settings: ServiceSettings) -> AppendReceipt
     names = Names(spec.type_column, spec.time_column)
     raw = _read(append, settings, job.columns())
     found = _in_columns(job, spec, raw, names, settings)
-    said = f"{meaning} {raw.events}".encode()
-    if raw.events and not _put(job, name, found.table, said):
-        return _repeated(_known_meaning(job, name) or said, meaning)
+    meaning_and_count = f"{meaning} {raw.events}".encode()
+    if raw.events and not _put(job, name, found.table, meaning_and_count):
+        return _repeated(_known_meaning(job, name) or meaning_and_count, meaning)
     if append.key:
-        _remember(job, name, said)
+        _remember(job, name, meaning_and_count)
     return AppendReceipt(raw.events, False)
 
 
@@ -136,11 +136,14 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
     check_attributes(workload, dict.fromkeys(workload.types, attributes))
 
 
-def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
+def _put(job: Job, name: str, table: pa.Table, meaning_and_count: bytes) -> bool:
     """Write a file of events with the meaning of its key; return False if the file exists already."""
     sink = pa.BufferOutputStream()
     pq.write_table(
-        table.replace_schema_metadata({MEANING_KEY: said}), sink, compression="zstd", write_page_checksum=True
+        table.replace_schema_metadata({MEANING_KEY: meaning_and_count}),
+        sink,
+        compression="zstd",
+        write_page_checksum=True,
     )
     draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
     try:
@@ -170,18 +173,18 @@ def _known_meaning(job: Job, name: str) -> bytes | None:
         return found
     path = job.incoming / f"{name}.parquet"
     try:
-        said = (pq.read_schema(path).metadata or {}).get(MEANING_KEY, b"")
+        meaning_and_count = (pq.read_schema(path).metadata or {}).get(MEANING_KEY, b"")
     except FileNotFoundError:
         if found is None and not marker.exists():
             return None
         raise _lost_meaning(job, marker) from None
     except (pa.ArrowException, OSError):
         raise _lost_meaning(job, path) from None
-    if not MEANING_FORM.fullmatch(said):
+    if not MEANING_FORM.fullmatch(meaning_and_count):
         raise _lost_meaning(job, path)
     sync(job.incoming)
-    _remember(job, name, said)
-    return said
+    _remember(job, name, meaning_and_count)
+    return meaning_and_count
 
 
 def _lost_meaning(job: Job, path: Path) -> FailedError:
@@ -193,12 +196,12 @@ def _lost_meaning(job: Job, path: Path) -> FailedError:
     )
 
 
-def _remember(job: Job, name: str, said: bytes) -> None:
+def _remember(job: Job, name: str, meaning_and_count: bytes) -> None:
     marker = _marker(job, name)
     if not marker.parent.is_dir():
         marker.parent.mkdir(parents=True, exist_ok=True)
         sync(job.keys)
-    put_bytes(marker, said)
+    put_bytes(marker, meaning_and_count)
 
 
 def sweep(job: Job) -> None:
@@ -226,8 +229,8 @@ def _marker(job: Job, name: str) -> Path:
     return job.keys / name[:2] / name
 
 
-def _repeated(said: bytes, meaning: str) -> AppendReceipt:
-    before, events = said.decode().split()
+def _repeated(meaning_and_count: bytes, meaning: str) -> AppendReceipt:
+    before, events = meaning_and_count.decode().split()
     if before != meaning:
         raise RefusedError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
     return AppendReceipt(int(events), True)

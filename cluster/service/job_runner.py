@@ -271,15 +271,15 @@ class JobRunner:
             LOG.warning("the stream was not stopped", extra={"job": self.job.name}, exc_info=error)
 
     def _run(self) -> None:
-        told = swept = 0.0
+        written_at = swept = 0.0
         while not self._over.wait(POLL_SECONDS):
             try:
                 with self._lock:
                     if not self._over.is_set():
                         self._step()
-                        if time() - told > STATUS_SECONDS:
+                        if time() - written_at > STATUS_SECONDS:
                             self.write_status()
-                            told = time()
+                            written_at = time()
                 if self.service.rows_kept is not None and time() - swept > SWEEP_SECONDS:
                     forget_rows(self.job, time() - self.service.rows_kept * HOUR_SECONDS)
                     swept = time()
@@ -374,11 +374,13 @@ class JobRunner:
         spec, self._cut = self._spec_or_read(), Event()
         if self.closing:
             raise FailedError(f"the job {self.job.name} is being stopped")
-        asked = StreamRequest(spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions)
+        request = StreamRequest(
+            spec.workload, spec.strategy, spec.numeric, spec.late, remembered=self.service.decisions
+        )
         settings = self.settings
         if spec.actors is not None:
             settings = settings.model_copy(update={"actors": spec.actors})
-        return Live(asked, self._open_stream, self._make_writer, str(self.job.checkpoint), settings, self._cut)
+        return Live(request, self._open_stream, self._make_writer, str(self.job.checkpoint), settings, self._cut)
 
     def _open_stream(self, spark: Any) -> Stream:
         """Return a stream of the events in the folder `incoming`; Spark deletes files that it has taken."""

@@ -150,9 +150,9 @@ class Job:
             raise self.damaged(name, error) from None
 
     def damaged(self, name: str, error: object) -> DamagedJobError:
-        said = (getattr(error, "strerror", None) or str(error)).splitlines()
+        lines = (getattr(error, "strerror", None) or str(error)).splitlines()
         return DamagedJobError(
-            f"the file {self.name}/{name} of this job cannot be read: {said[0] if said else type(error).__name__}. "
+            f"the file {self.name}/{name} of this job cannot be read: {lines[0] if lines else type(error).__name__}. "
             "Restore the file, and the job continues; or DELETE the job"
         )
 

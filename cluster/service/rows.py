@@ -184,9 +184,9 @@ class Reader:
         except FileNotFoundError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            said = str(error).splitlines() or [type(error).__name__]
+            lines = str(error).splitlines() or [type(error).__name__]
             raise FailedError(
-                f"the rows {self.job.name}/rows/{name} cannot be read: {said[0]}. Restore the file, or skip it: "
+                f"the rows {self.job.name}/rows/{name} cannot be read: {lines[0]}. Restore the file, or skip it: "
                 f"after={batch + 1}.0"
             ) from None
 

@@ -21,12 +21,12 @@ from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
 
-def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:
+def submit(jobs: Jobs, submission: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:
     """Add a job, or return the one that the same idempotency key has made before."""
     request = f"{digest(key.encode())} {digest(body)}" if key else ""
-    name = asked.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
-    spec = spec_of(asked, request, settings)
-    columns: dict[str, str] = {**(asked.columns or {})}
+    name = submission.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
+    spec = spec_of(submission, request, settings)
+    columns: dict[str, str] = {**(submission.columns or {})}
     if columns:
         check_columns(spec, columns, settings)
     there = {job.name: job for job in jobs.all()}
@@ -46,19 +46,19 @@ def _again(job: Job, request: str) -> Job:
     raise RefusedError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
 
 
-def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
-    check_known("strategy", asked.strategy, STRATEGIES)
-    check_known("time unit", asked.time_unit, tuple(UNITS))
-    checked(asked.workload, asked.strategy, settings)
+def spec_of(submission: Submission, request: str, settings: ServiceSettings) -> Spec:
+    check_known("strategy", submission.strategy, STRATEGIES)
+    check_known("time unit", submission.time_unit, tuple(UNITS))
+    checked(submission.workload, submission.strategy, settings)
     return Spec(
-        workload=asked.workload,
-        strategy=asked.strategy,
-        numeric=asked.numeric,
-        lateness=str(_lateness(asked.lateness)),
-        type_column=asked.type_column,
-        time_column=asked.time_column,
-        time_unit=asked.time_unit,
-        actors=asked.actors,
+        workload=submission.workload,
+        strategy=submission.strategy,
+        numeric=submission.numeric,
+        lateness=str(_lateness(submission.lateness)),
+        type_column=submission.type_column,
+        time_column=submission.time_column,
+        time_unit=submission.time_unit,
+        actors=submission.actors,
         created=time.time(),
         request=request,
     )
@@ -115,12 +115,12 @@ def _too_many(settings: ServiceSettings) -> InputError:
     )
 
 
-def with_queries(job: Job, asked: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
+def with_queries(job: Job, submission: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
     """Return the specification with these queries added; None if it is `repeatable` and all are there already."""
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
-    checked(asked.workload, spec.strategy, settings)
-    added = {query.name: str(query) for query in parse(asked.workload).queries}
+    checked(submission.workload, spec.strategy, settings)
+    added = {query.name: str(query) for query in parse(submission.workload).queries}
     taken = sorted(added.keys() & before.keys())
     if taken and repeatable and all(before[name] == text for name, text in added.items() if name in before):
         added = {name: text for name, text in added.items() if name not in before}

@@ -344,12 +344,12 @@ class Live:
     def _record_of(self, number: int, spark_batch: int, dealt: Any) -> BatchRecord:
         """Return the record of this batch, with the counters as they are when it is done."""
         execution, before = dealt._jdf.queryExecution(), self.done
-        told = execution.observedMetrics().apply(OBSERVATION_NAME)
+        observed_counts = execution.observedMetrics().apply(OBSERVATION_NAME)
         release(execution)
-        counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in OBSERVED_COUNTERS}
+        counts = {name: before.counts.get(name, 0) + int(observed_counts.getAs(name)) for name in OBSERVED_COUNTERS}
         counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
         counts["set_aside"] = self.metrics.set_aside
-        latest = told.getAs("latest")
+        latest = observed_counts.getAs("latest")
         if latest is None:
             return BatchRecord(number, spark_batch, before.seen, before.latest, before.watermark, counts)
         latest = max(int(latest), before.latest) if before.seen else int(latest)

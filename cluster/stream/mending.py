@@ -106,8 +106,8 @@ class Log:
         name = f"sources/{source}"
         if before >= 0:
             steps = self._numbered(name)
-            begun = max((step for step, path in steps.items() if step <= before and _is_compact(path)), default=0)
-            for step in range(begun, before + 1):
+            first_step = max((step for step, path in steps.items() if step <= before and _is_compact(path)), default=0)
+            for step in range(first_step, before + 1):
                 if step not in steps or not _is_whole(steps[step]):
                     raise self._unfit(f"{name}/{step} is missing or damaged")
         expected = before + 1

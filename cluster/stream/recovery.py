@@ -43,12 +43,12 @@ class Recovery:
         """
         try:
             terms, records = Terms.read(era.duty()), era.done()
-            crew, begun = self._snapshot(era, terms, records)
+            crew, snapshot = self._snapshot(era, terms, records)
             try:
                 for record in records:
-                    if record.number > begun.number:
+                    if record.number > snapshot.number:
                         _repeat(crew, era, record)
-                done = records[-1] if records else begun
+                done = records[-1] if records else snapshot
                 while last := era.whole(done.number + 1):
                     done = self._end(crew, era, terms, last)
                 return EraEnd(terms, done, crew.states(done.number))

@@ -36,13 +36,13 @@ def row_group_bounds(file: pq.ParquetFile, column: str) -> list[RowGroupBounds] 
     found = []
     for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
         chunks = [group.column(number) for number in range(group.num_columns)]
-        told = chunks[at].statistics
-        if told is None or not told.has_min_max:
+        statistics = chunks[at].statistics
+        if statistics is None or not statistics.has_min_max:
             return None
         start = min(chunk.dictionary_page_offset or chunk.data_page_offset for chunk in chunks)
         end = start + sum(chunk.total_compressed_size for chunk in chunks)
         try:
-            bounds = pa.array([told.min, told.max], file.schema_arrow.field(column).type)
+            bounds = pa.array([statistics.min, statistics.max], file.schema_arrow.field(column).type)
         except (OverflowError, ValueError):
             # A time that no datetime can hold. Which events are dead is found when they are read.
             return None
@@ -64,9 +64,9 @@ def has_all(file: pq.ParquetFile, column: str) -> bool:
     at = _place_of(column, footer)
     if at is None or pa.types.is_floating(file.schema_arrow.field(column).type):
         return False
-    told = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
+    statistics = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
     try:
-        return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)
+        return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in statistics)
     except (OverflowError, ValueError):
         return False
 

@@ -115,10 +115,10 @@ def _groups(files: Iterable[Path], column: str, ticks: Callable[[pa.Array], Ints
     found: list[RowGroup] = []
     for path in files:
         with pq.ParquetFile(path) as file:
-            told = row_group_bounds(file, column)
-        if told is None:
+            row_groups = row_group_bounds(file, column)
+        if row_groups is None:
             return None
-        for one in told:
+        for one in row_groups:
             try:
                 first, last = ticks(one.bounds)
             except OverflowError:

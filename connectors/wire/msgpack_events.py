@@ -48,12 +48,14 @@ def read_msgpack(body: bytes, limit: int, room: int = MAX_COLUMN_BYTES) -> RawEv
     except InputError:
         raise
     except (msgpack.UnpackException, ValueError, OverflowError, RecursionError) as error:
-        said = str(error) or type(error).__name__
-        if "max_array_len" in said:
+        message = str(error) or type(error).__name__
+        if "max_array_len" in message:
             raise UnreadableBodyError(f"an event of the msgpack has an array as a value; {FLAT_EVENTS}") from None
-        if "max_map_len" in said:
+        if "max_map_len" in message:
             raise BodyTooLargeError(f"an event of the msgpack has more than {MAX_EVENT_VALUES:,} values") from None
-        raise UnreadableBodyError(f"the body is not msgpack: one array of maps with texts as keys ({said})") from None
+        raise UnreadableBodyError(
+            f"the body is not msgpack: one array of maps with texts as keys ({message})"
+        ) from None
     if unpacker.tell() != len(body):
         raise UnreadableBodyError("the body continues after its msgpack array; send one array of maps")
     return raw_of(events, room)

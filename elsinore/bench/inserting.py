@@ -57,5 +57,5 @@ class Inserting(Planned):
         parts = [100 * one["insertion_time"] * one["panes"] / one["spent"] for one in measured if one["snapshots"]]
         if not parts:
             return ""
-        told = Planned.remark(measured)
-        return f"insertion is {min(parts):.2g}% to {max(parts):.2g}% of the time that the stream takes, {told}"
+        remark = Planned.remark(measured)
+        return f"insertion is {min(parts):.2g}% to {max(parts):.2g}% of the time that the stream takes, {remark}"

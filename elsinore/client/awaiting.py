@@ -112,11 +112,11 @@ class AsyncClient:
         if isinstance(step, Pause):
             await sleep(step.seconds)
             return None
-        begun = monotonic()
+        started_at = monotonic()
         try:
             return response(await self._http.request(**asked(step)))
         except httpx2.RequestError as error:
-            return silence(error, begun)
+            return silence(error, started_at)
 
 
 class AsyncJob:

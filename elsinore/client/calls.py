@@ -83,12 +83,12 @@ class Calls:
         return json.loads((yield from self._asked("GET", _path(job, "statistics"))).body)
 
     def send(
-        self, job: str, events: Any, key: str | None = None, told: Callable[[int], object] | None = None
+        self, job: str, events: Any, key: str | None = None, progress: Callable[[int], object] | None = None
     ) -> Steps[Sent]:
         """Send all events, batch by batch; split a batch that is too large for the service into halves."""
-        begun, sent = key or uuid4().hex, Sent()
+        own_key, sent = key or uuid4().hex, Sent()
         for number, batch in enumerate(batches(events)):
-            waiting = [(f"{begun}-{number}", batch)]
+            waiting = [(f"{own_key}-{number}", batch)]
             while waiting:
                 name, part = waiting.pop()
                 taken = yield from self._batch(job, name, part, sent)
@@ -97,8 +97,8 @@ class Calls:
                     waiting += [(f"{name}.1", second), (f"{name}.0", first)]
                     continue
                 sent = Sent(sent.events + taken[0], sent.batches + 1, sent.repeated + taken[0] * taken[1])
-                if told is not None:
-                    told(taken[0])
+                if progress is not None:
+                    progress(taken[0])
         return sent
 
     def page(self, job: str, after: str | None, wait: int = 0) -> Steps[Page]:

@@ -72,8 +72,8 @@ class JobStatus:
 
     def __repr__(self) -> str:
         count = len(self.queries)
-        told = [self.state, f"{count:,} {'query' if count == 1 else 'queries'}"]
-        told += [
+        facts = [self.state, f"{count:,} {'query' if count == 1 else 'queries'}"]
+        facts += [
             f"{getattr(self.metrics, name):,} {name}" for name in ("events", "rows") if hasattr(self.metrics, name)
         ]
-        return f"<{self.id}: {', '.join(told)}>"
+        return f"<{self.id}: {', '.join(facts)}>"

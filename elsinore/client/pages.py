@@ -49,8 +49,8 @@ class Page:
     @property
     def columns(self) -> Columns:
         """Return the columns of each query's rows, including queries without rows."""
-        told = json.loads((self.table.schema.metadata or {}).get(COLUMNS_KEY, b"{}"))
-        return {query: tuple(names) for query, names in told.items()}
+        columns_of_queries = json.loads((self.table.schema.metadata or {}).get(COLUMNS_KEY, b"{}"))
+        return {query: tuple(names) for query, names in columns_of_queries.items()}
 
     def parts(self) -> Iterator[Answers]:
         """Yield the rows in order, in stretches of one query each."""

@@ -109,11 +109,11 @@ class Client:
         if isinstance(step, Pause):
             sleep(step.seconds)
             return None
-        begun = monotonic()
+        started_at = monotonic()
         try:
             return response(self._http.request(**asked(step)))
         except httpx2.RequestError as error:
-            return silence(error, begun)
+            return silence(error, started_at)
 
 
 class Job:

@@ -94,5 +94,5 @@ def response(answer: httpx2.Response) -> Response:
     return Response(answer.status_code, answer.headers, answer.content)
 
 
-def silence(error: httpx2.RequestError, begun: float) -> NoResponse:
-    return NoResponse(f"{type(error).__name__}{f': {error}' if str(error) else ''}", monotonic() - begun)
+def silence(error: httpx2.RequestError, started_at: float) -> NoResponse:
+    return NoResponse(f"{type(error).__name__}{f': {error}' if str(error) else ''}", monotonic() - started_at)

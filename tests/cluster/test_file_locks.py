@@ -44,17 +44,17 @@ def test_a_lock_that_stays_taken_is_refused_as_input_is(tmp_path: Path, monkeypa
 
 
 def test_the_watch_over_spark_goes_on_when_ray_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+    attempts: list[str] = []
 
     def actors(**_: Any) -> dict[str, Any]:
-        asked.append("actors")
-        if len(asked) < 3:
+        attempts.append("actors")
+        if len(attempts) < 3:
             raise RuntimeError("the GCS does not answer")
         return {"one": {}}
 
     def actor(_: str) -> Any:
-        if not asked:
-            asked.append("name")
+        if not attempts:
+            attempts.append("name")
             raise ValueError("there is no such actor")
         return type("Handle", (), {"_actor_id": type("Id", (), {"job_id": "01"})})
 

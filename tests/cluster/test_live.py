@@ -172,8 +172,8 @@ def test_every_event_is_accounted_for(tmp_path: Path) -> None:
         (tmp_path / "in" / f".{name}").rename(tmp_path / "in" / name)
         with begin(tmp_path, workload, lateness=5, dead_letters=tmp_path / "dead") as live:
             taken(live, events[number])
-    told = live.metrics
-    assert (told.events, told.late, told.dead, told.unmatched, told.dropped) == (9, 1, 2, 1, 1)
+    metrics = live.metrics
+    assert (metrics.events, metrics.late, metrics.dead, metrics.unmatched, metrics.dropped) == (9, 1, 2, 1, 1)
     lost = [json.loads(line) for path in sorted((tmp_path / "dead").rglob("*.json")) for line in path.open()]
     assert [(letter["reason"].split(":")[0], "time" in letter["event"]) for letter in lost] == [
         ("it is late", True),

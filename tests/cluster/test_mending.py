@@ -26,8 +26,8 @@ STATES = (WHOLE, EMPTY, MISSING)
 
 def beyond(log: Written, done: int) -> list[Path]:
     """Write what Spark writes between two batches, and return the paths; none of these files is synced yet."""
-    begun = [log.commit(done)] if done >= 0 else [log.begin()]
-    return [*begun, log.step(done + 1), log.offsets(done + 1)]
+    files = [log.commit(done)] if done >= 0 else [log.begin()]
+    return [*files, log.step(done + 1), log.offsets(done + 1)]
 
 
 def become(path: Path, state: str) -> None:
@@ -138,13 +138,13 @@ def checkpoint(folder: Path, stream: str = STREAM) -> Written:
     return log
 
 
-@pytest.mark.parametrize("said", UNFIT)
-def test_a_log_that_does_not_fit_what_was_done_is_refused(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("message", UNFIT)
+def test_a_log_that_does_not_fit_what_was_done_is_refused(tmp_path: Path, message: str) -> None:
     log = checkpoint(tmp_path)
     mend(str(tmp_path))
     assert goes_on(log.folder, 5) == []
-    UNFIT[said](log)
-    with pytest.raises(InputError, match=f"(?s){tmp_path}/spark is .*, and .*{said}.* To continue would skip"):
+    UNFIT[message](log)
+    with pytest.raises(InputError, match=f"(?s){tmp_path}/spark is .*, and .*{message}.* To continue would skip"):
         mend(str(tmp_path))
     with pytest.raises(InputError, match="To continue would skip"):
         mend(str(tmp_path))

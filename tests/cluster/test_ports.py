@@ -99,10 +99,10 @@ def check_gateways() -> None:
     master = ports_of("py4j.GatewayServer")
     assert master, "RayDP's master has another gateway than the one with a token"
     assert not ports_of("AppMasterEntryPoint")
-    said = answers({port: one for one in processes() for port in listening(one)}, COMMAND)
-    assert not [port for port, one in said.items() if one.startswith(b"!y")]
-    assert any(b"Authentication error" in said.get(port, b"") for port in master)
-    assert any(b"Authentication error" in said.get(port, b"") for port in ports_of("SparkSubmit"))
+    replies = answers({port: one for one in processes() for port in listening(one)}, COMMAND)
+    assert not [port for port, one in replies.items() if one.startswith(b"!y")]
+    assert any(b"Authentication error" in replies.get(port, b"") for port in master)
+    assert any(b"Authentication error" in replies.get(port, b"") for port in ports_of("SparkSubmit"))
 
 
 def test_gateways_ask_for_a_token(running: Session) -> None:
@@ -113,16 +113,16 @@ def test_gateways_ask_for_a_token(running: Session) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
 def test_another_user_is_refused(running: Session) -> None:
     assert running.spark.range(10).count() == 10
-    said = [
+    replies = [
         subprocess.run(
             ["/bin/bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port}; cat >&3; timeout {SECONDS} head -c 2 <&3"],
             input=COMMAND, capture_output=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False, cwd="/",
         ).stdout
         for port in ports_of("py4j.GatewayServer")
     ]  # fmt: skip
-    assert said
-    assert b"!x" in said
-    assert b"!y" not in said
+    assert replies
+    assert b"!x" in replies
+    assert b"!y" not in replies
 
 
 def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
@@ -132,8 +132,8 @@ def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
     blocks.close()
     body = b"no serialized object"
     request = struct.pack(">QBQI", 21 + len(body), RPC_REQUEST, 1, len(body)) + body
-    said = answers(ports_of("SparkSubmit") | ports_of("raydp"), request).values()
-    failures = [one for one in said if len(one) > 9 and one[8] == RPC_FAILURE]
+    replies = answers(ports_of("SparkSubmit") | ports_of("raydp"), request).values()
+    failures = [one for one in replies if len(one) > 9 and one[8] == RPC_FAILURE]
     assert len(failures) >= 3, "the driver, an executor and the application master"
     for one in failures:
         assert b"Sasl" in one or b"auth" in one.lower(), one

@@ -219,8 +219,8 @@ def test_the_command_says_that_it_waits_and_ends_with_ctrl_c(tmp_path: Path, fol
     with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == f"waiting for the first file in {folder}\n"
-        begun = monotonic()
+        started_at = monotonic()
         process.send_signal(signal.SIGINT)
         assert "0 events, 0 rows" in process.stderr.read()
         assert process.wait(60) == 0
-    assert monotonic() - begun < 60
+    assert monotonic() - started_at < 60

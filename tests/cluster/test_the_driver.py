@@ -21,9 +21,9 @@ __all__ = ["expected", "growing", "rides"]
 @pytest.fixture(autouse=True, scope="module")
 def alone() -> None:
     """Close the shared session, because two Rays at a time are too much for a small machine."""
-    begun = session.current()
-    if begun is not None:
-        begun.close()
+    current_session = session.current()
+    if current_session is not None:
+        current_session.close()
 
 
 def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:

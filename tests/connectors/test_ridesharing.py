@@ -69,12 +69,12 @@ def test_groups_are_pairs_of_one_district_each() -> None:
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_written_and_read_again(ending: str, tmp_path: Path) -> None:
-    told: list[int] = []
+    steps: list[int] = []
     path = tmp_path / f"rides.{ending}"
-    write(path, 20_000, groups=100, progress=told.append)
+    write(path, 20_000, groups=100, progress=steps.append)
     columns = [name for name in SCHEMA.names if name not in ("type", "time")]
     assert read(path, *columns) == pa.Table.from_batches(generate(20_000, groups=100)).to_pylist()
-    assert sum(told) == 20_000
+    assert sum(steps) == 20_000
     assert list(tmp_path.iterdir()) == [path]
 
 

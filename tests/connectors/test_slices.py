@@ -23,32 +23,32 @@ def groups(path: Path, *bounds: tuple[int, int]) -> list[RowGroup]:
 
 
 def test_partitions_in_order_of_time_follow_one_another() -> None:
-    told = groups(A, (0, 9), (10, 19), (20, 29), (30, 39))
+    row_groups = groups(A, (0, 9), (10, 19), (20, 29), (30, 39))
     # Spark numbers partitions by their size; what is not in a row group is in no partition.
     read = [[("/a", 200, 400)], [("/a", 0, 100)], [("/a", 100, 200)], [("/a", 400, 450)]]
-    assert in_order(read, told, 20, 1) == [Slice((1, 2), 20), Slice((0,))]
-    assert in_order(read, told, 10, 7) == [Slice((1,), 7), Slice((2,), 14), Slice((0,))]
+    assert in_order(read, row_groups, 20, 1) == [Slice((1, 2), 20), Slice((0,))]
+    assert in_order(read, row_groups, 10, 7) == [Slice((1,), 7), Slice((2,), 14), Slice((0,))]
     # A pane as long as all of it says nothing of where to cut.
-    assert in_order(read, told, 10, 100) == [Slice((1,), 0), Slice((2,), 20), Slice((0,))]
+    assert in_order(read, row_groups, 10, 100) == [Slice((1,), 0), Slice((2,), 20), Slice((0,))]
 
 
 def test_a_row_group_that_lies_in_two_partitions_holds_the_watermark_of_both() -> None:
-    told = [RowGroup(A, 0, 150, 10, 5, 9), RowGroup(A, 150, 300, 10, 10, 19)]
+    row_groups = [RowGroup(A, 0, 150, 10, 5, 9), RowGroup(A, 150, 300, 10, 10, 19)]
     read = [[("/a", 0, 100)], [("/a", 100, 200)], [("/a", 200, 300)]]
     # Who reads the first one is known by its middle alone; the second partition may have it.
-    assert in_order(read, told, 10, 1) == [Slice((0,), 5), Slice((1, 2))]
+    assert in_order(read, row_groups, 10, 1) == [Slice((0,), 5), Slice((1, 2))]
 
 
 def test_files_in_no_order_are_left_to_spark() -> None:
-    told = groups(A, (0, 100), (0, 100), (0, 100), (0, 100))
+    row_groups = groups(A, (0, 100), (0, 100), (0, 100), (0, 100))
     read = [[("/a", 100 * n, 100 * n + 100)] for n in range(4)]
-    assert in_order(read, told, 10, 1) is None
-    assert in_order(read, told, 20, 1) is not None
+    assert in_order(read, row_groups, 10, 1) is None
+    assert in_order(read, row_groups, 20, 1) is not None
 
 
 def test_row_groups_that_are_too_large_are_left_to_spark() -> None:
-    told = [*groups(A, (0, 9)), *groups(B, (10, 19))]
-    assert in_order([[("/a", 0, 100)], [("/b", 0, 100)]], told, 4, 1) is None
+    row_groups = [*groups(A, (0, 9)), *groups(B, (10, 19))]
+    assert in_order([[("/a", 0, 100)], [("/b", 0, 100)]], row_groups, 4, 1) is None
 
 
 def test_other_slices() -> None:
@@ -60,7 +60,7 @@ def test_other_slices() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "row_groups"),
     [
         (["A", "B"], True),
         (["", "B"], False),
@@ -71,10 +71,10 @@ def test_other_slices() -> None:
         ([None, None], False),
     ],
 )
-def test_what_a_file_tells_of_its_values(tmp_path: Path, values: list[Any], told: bool) -> None:
+def test_what_a_file_tells_of_its_values(tmp_path: Path, values: list[Any], row_groups: bool) -> None:
     pq.write_table(pa.table({"v": values}), tmp_path / "v.parquet")
     with pq.ParquetFile(tmp_path / "v.parquet") as file:
-        assert has_all(file, "v") is told
+        assert has_all(file, "v") is row_groups
         assert not has_all(file, "w")
 
 

@@ -225,9 +225,7 @@ def test_without_a_file_they_are_counted_all_the_same() -> None:
 
 
 def test_strict_stops_at_the_first() -> None:
-    with pytest.raises(
-        EventError, match=r"the table, row 1: it has no type \(column 'type'\)\n  the event: .*\n  Mend"
-    ):
+    with pytest.raises(EventError, match=r"the table, row 1: it has no type \(column 'type'\)\n  the event: .*\n  Fix"):
         read(pa.table({"type": ["A", None], "time": [1, 2]}), strict=True)
 
 
@@ -336,7 +334,7 @@ def test_attributes_that_mix_kinds(values: list[Any], message: str) -> None:
         (pa.table({"type": ["A"], "time": ["soon"]}), {}, "holds texts such as 'soon'"),
         (pa.table({"type": [1], "time": [1]}), {}, "the type column 'type' holds int64"),
         (pa.table([[1], ["A"], ["A"]], ["time", "type", "type"]), {}, "several columns called 'type'"),
-        (TABLE, {"time_unit": "weeks"}, "time_unit is 'weeks'; it is one of ns, us, ms, s, min, h, d"),
+        (TABLE, {"time_unit": "weeks"}, "time_unit is 'weeks'; it must be one of ns, us, ms, s, min, h, d"),
         ("nowhere.csv", {}, "there is no file nowhere.csv"),
         ("no*where.csv", {}, "no file matches no*where.csv"),
         (".", {}, "is a folder"),

@@ -32,7 +32,7 @@ def test_a_name_is_claimed_once(vault: Vault) -> None:
 
 
 def test_what_is_not_there_is_damaged(vault: Vault) -> None:
-    with pytest.raises(DamagedError, match="nowhere is not there"):
+    with pytest.raises(DamagedError, match="nowhere is missing"):
         vault.get("nowhere")
 
 

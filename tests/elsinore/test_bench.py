@@ -188,15 +188,15 @@ def test_a_figure_shows_who_did_not_come_through(tmp_path: Path, monkeypatch: py
         monkeypatch.setitem(STYLES, strategy, ("black", "o"))
     image, data = bench(["small", "small"], tmp_path / "out", quick=False, shown=False)
     assert image.read_bytes().startswith(b"\x89PNG")
-    said = json.loads(data.read_text())
-    assert [point["status"] for point in said["points"]] == ["measured", "measured", "measured", "refused"]
-    assert said["points"][3]["why"] == "too many trends"
-    assert said["paper"] == "The paper says so."
+    document = json.loads(data.read_text())
+    assert [point["status"] for point in document["points"]] == ["measured", "measured", "measured", "refused"]
+    assert document["points"][3]["why"] == "too many trends"
+    assert document["paper"] == "The paper says so."
     compared = "The latency of AUTO is 10 to 10 times that of COGRA; the memory of AUTO is 1 to 1 times that of COGRA."
-    assert compared in said["here"]
-    assert "COGRA: 100% to 100% of bursts shared, 10 to 10 snapshots, decisions at most 0.1% of the" in said["here"]
-    assert "AUTO: refused (too many trends) at 1 of 2 points." in said["here"]
-    assert {"latency", "throughput", "memory"} < set(said["definitions"])
+    assert compared in document["here"]
+    assert "COGRA: 100% to 100% of bursts shared, 10 to 10 snapshots, decisions at most 0.1% of the" in document["here"]
+    assert "AUTO: refused (too many trends) at 1 of 2 points." in document["here"]
+    assert {"latency", "throughput", "memory"} < set(document["definitions"])
 
 
 def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
@@ -210,16 +210,16 @@ def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
 
     monkeypatch.setattr("elsinore.bench.command.outcome", made_up)
     _, data = bench(["gloria-fig11"], tmp_path, quick=False, shown=False)
-    said = json.loads(data.read_text())
-    assert said["here"].startswith(
+    document = json.loads(data.read_text())
+    assert document["here"].startswith(
         "GLORIA optimization time 250 ms to 250 ms. The optimization time of NoPrune is 4 to 4 times that of GLORIA. "
         "The optimization time of Greedy is 0.1 to 0.1 times that of GLORIA. "
     )
     worth = "plans cost 40% to 200% of running all queries apart, graphs have 400 to 400 nodes."
-    assert f"NoPrune: {worth}" in said["here"]
-    assert {point["queries"] for point in said["points"]} == {40, 80, 120, 160, 200}
-    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(said["definitions"])
-    assert list(said["settings"]) == ["SEQ"]
+    assert f"NoPrune: {worth}" in document["here"]
+    assert {point["queries"] for point in document["points"]} == {40, 80, 120, 160, 200}
+    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(document["definitions"])
+    assert list(document["settings"]) == ["SEQ"]
 
 
 def test_every_figure_can_be_drawn_with_nothing_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

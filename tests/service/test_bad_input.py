@@ -282,8 +282,8 @@ def flooded(service: Served, head: bytes, piece: bytes) -> bytes:
                 sent += connection.send(piece)
                 connection.setblocking(False)
                 try:
-                    if told := connection.recv(4096):
-                        return told
+                    if reply := connection.recv(4096):
+                        return reply
                 except BlockingIOError:
                     pass
                 connection.setblocking(True)

@@ -166,9 +166,9 @@ def now() -> float:
 @pytest.mark.parametrize("sent", [b"", GET, b"\r\n\r\n", POST + b"X-Half: "])
 def test_a_head_that_does_not_end_is_given_up(sent: bytes) -> None:
     async def test(here: Served) -> None:
-        begun = now()
+        started_at = now()
         told = await here.ask(*filter(None, [sent]))
-        assert HEAD_SECONDS <= now() - begun < 2 * HEAD_SECONDS
+        assert HEAD_SECONDS <= now() - started_at < 2 * HEAD_SECONDS
         assert told.startswith(b"HTTP/1.1 408 ") or not sent
         assert here.seen == []
 
@@ -185,20 +185,20 @@ def test_a_head_that_drips_is_given_up(piece: bytes) -> None:
             writer.write(before)
             if before:
                 assert await reader.readuntil(b"\r\n\r\n")
-            begun, over = now(), asyncio.create_task(ended(reader))
+            started_at, over = now(), asyncio.create_task(ended(reader))
             while not over.done():
                 writer.write(piece)
                 await asyncio.sleep(1)
-            assert now() - begun < 2 * HEAD_SECONDS
+            assert now() - started_at < 2 * HEAD_SECONDS
 
     run(test)
 
 
 def test_a_connection_that_asks_nothing_more_is_closed() -> None:
     async def test(here: Served) -> None:
-        begun = now()
+        started_at = now()
         assert (await here.ask(GET + b"\r\n")).startswith(b"HTTP/1.1 200 ")
-        assert 70 < now() - begun < 120
+        assert 70 < now() - started_at < 120
 
     run(test)
 
@@ -206,11 +206,11 @@ def test_a_connection_that_asks_nothing_more_is_closed() -> None:
 @pytest.mark.parametrize("length", [b"Content-Length: 1000\r\n\r\n", CHUNKED, CHUNKED + b"1\r\nx\r\n0\r\nX-Late: "])
 def test_a_body_that_does_not_come_is_given_up(length: bytes) -> None:
     async def test(here: Served) -> None:
-        begun = now()
+        started_at = now()
         told = await here.ask(SIGNED + length)
         assert told.startswith(b"HTTP/1.1 408 ")
         assert b"application/problem+json" in told
-        assert BODY_SECONDS <= now() - begun < 3 * BODY_SECONDS
+        assert BODY_SECONDS <= now() - started_at < 3 * BODY_SECONDS
 
     run(test)
 
@@ -236,11 +236,11 @@ def test_what_is_answered_already_is_not_read_for_long(rest: bytes) -> None:
         reader, writer = await here.connect()
         writer.write(POST + (CHUNKED + b"1;" if b"e" in rest else b"Content-Length: 1000\r\n\r\n"))
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 401 ")
-        begun, over = now(), asyncio.create_task(ended(reader))
+        started_at, over = now(), asyncio.create_task(ended(reader))
         while not over.done():
             writer.write(rest)
             await asyncio.sleep(1)
-        assert now() - begun < REST_SECONDS + HEAD_SECONDS
+        assert now() - started_at < REST_SECONDS + HEAD_SECONDS
 
     run(test)
 

@@ -197,10 +197,10 @@ def test_what_finds_no_room_is_not_acknowledged(service: Served, client: httpx2.
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("folder", "said"), [("checkpoint", "No space left"), ("rows", "the disk of the service is full")]
+    ("folder", "message"), [("checkpoint", "No space left"), ("rows", "the disk of the service is full")]
 )
 def test_a_job_goes_on_when_there_is_room_again(
-    service: Served, client: httpx2.Client, sender: Sender, folder: str, said: str
+    service: Served, client: httpx2.Client, sender: Sender, folder: str, message: str
 ) -> None:
     with submitted(client, WORKLOAD) as sender.job, small_disk(folder_of(service, sender.job) / folder) as disk:
         sender.more(4)
@@ -208,7 +208,7 @@ def test_a_job_goes_on_when_there_is_room_again(
         with full(disk):
             sender.more(4)
             failed = until_failed(client, sender.job)
-            assert said in failed["error"]["detail"]
+            assert message in failed["error"]["detail"]
         assert insist(client, "POST", f"/v1/workloads/{sender.job}/resume").status_code == 200
         sender.rest()
         until_right(client, sender)

@@ -66,9 +66,9 @@ async def submit_workload(request: Request) -> Response:
     here = context(request)
     check_json(request)
     key, body = key_of(request), await _document(request, here)
-    asked = read_document(body, Submission)
+    submission = read_document(body, Submission)
     async with here.planning:
-        job = await in_thread(submit, here.jobs, asked, key, body, here.settings)
+        job = await in_thread(submit, here.jobs, submission, key, body, here.settings)
     shown = await in_thread(job_document, job, here.jobs.manager())
     return JSONResponse(shown, status_code=201, headers={"Location": f"/v1/workloads/{job.name}"})
 
@@ -121,9 +121,9 @@ async def add_queries(request: Request, name: str) -> Response:
     job = here.jobs.get(name)
     check_json(request)
     key, body = key_of(request), await _document(request, here)
-    asked = read_document(body, Queries)
+    submission = read_document(body, Queries)
     async with here.planning:
-        await _changed(here, job, lambda: _with(job, asked, key is not None, here))
+        await _changed(here, job, lambda: _with(job, submission, key is not None, here))
     return await _shown(request, name)
 
 
@@ -163,18 +163,18 @@ async def _changed(here: Context, job: Job, wanted: Callable[[], Spec | None]) -
             return
 
 
-def _with(job: Job, asked: Queries, repeatable: bool, here: Context) -> Spec | None:
+def _with(job: Job, submission: Queries, repeatable: bool, here: Context) -> Spec | None:
     """Return the specification with the added queries, after adding their columns; None if nothing changes.
 
     The columns are on disk first, because the stream reads them when its queries change.
     """
-    spec = with_queries(job, asked, repeatable, here.settings)
+    spec = with_queries(job, submission, repeatable, here.settings)
     if spec is None:
         return None
     with job.locked():
         before = job.columns()
-        columns = {**(asked.columns or {}), **before}
-        if before or asked.columns:
+        columns = {**(submission.columns or {}), **before}
+        if before or submission.columns:
             if spec.type_column not in columns or spec.time_column not in columns:
                 raise RefusedError(422, "the types of the type and time columns are unknown; give them in columns too")
             check_readable(spec, columns)

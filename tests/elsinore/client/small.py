@@ -38,11 +38,11 @@ class Small:
     def answer(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, str, bytes, dict[str, str]]:
         if headers.get("Authorization") != f"Bearer {TOKEN}":
             return _problem(401, "this service requires a token")
-        path, _, asked = path.partition("?")
+        path, _, query = path.partition("?")
         if path.endswith("/events"):
             return self._events(headers, body)
         if path.endswith("/results"):
-            return self._results(asked)
+            return self._results(query)
         if method == "DELETE":
             self.removed = True
             return 204, "", b"", {}
@@ -65,18 +65,18 @@ class Small:
         self.taken[key] = count
         return _json(202, {"events": count, "repeated": repeated})
 
-    def _results(self, asked: str) -> tuple[int, str, bytes, dict[str, str]]:
+    def _results(self, query: str) -> tuple[int, str, bytes, dict[str, str]]:
         """Three rows a page; the cursor is the number of rows before it."""
-        after = int(asked.partition("after=")[2].partition("&")[0] or 0)
+        after = int(query.partition("after=")[2].partition("&")[0] or 0)
         page = self.rows.slice(after, 3)
         headers = {"Elsinore-Next": str(after + len(page))}
         return 200, "application/vnd.apache.arrow.stream", _stream(page), headers
 
 
 @contextmanager
-def small(**told: Any) -> Iterator[Small]:
+def small(**options: Any) -> Iterator[Small]:
     """A server of its own, until the end of the block."""
-    service = Small(**told)
+    service = Small(**options)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(service))
     service.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, args=(0.01,))
@@ -101,20 +101,20 @@ def _handler(service: Small) -> Callable[..., BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             if fault.isdigit():
-                self.told(*_problem(int(fault), "come again", {"Retry-After": "0"}))
+                self.reply(*_problem(int(fault), "come again", {"Retry-After": "0"}))
                 return
             if fault.startswith("to "):
-                self.told(307, "text/plain", b"elsewhere", {"Location": fault.removeprefix("to ")})
+                self.reply(307, "text/plain", b"elsewhere", {"Location": fault.removeprefix("to ")})
                 return
             answer = service.answer(self.command, self.path, self.headers, body)
             if fault == "forget":
                 self.close_connection = True
                 return
-            self.told(*answer)
+            self.reply(*answer)
 
         do_GET = do_POST = do_DELETE = work  # noqa: N815
 
-        def told(self, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
+        def reply(self, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)
             for name, value in ({"Content-Type": kind, "Content-Length": str(len(body))} | headers).items():
                 self.send_header(name, value)

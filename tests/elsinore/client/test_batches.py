@@ -105,7 +105,7 @@ def test_values_that_msgpack_does_not_have_are_as_in_json_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "message"),
     [
         ({"type": "A"}, "events are dict"),
         ("rides.parquet", "events are str"),
@@ -116,8 +116,8 @@ def test_values_that_msgpack_does_not_have_are_as_in_json_lines() -> None:
         (pd.DataFrame({"type": ["A", "B"], "v": [1, "x"]}), "mixes kinds"),
     ],
 )
-def test_what_cannot_be_sent_is_named(events: Any, said: str) -> None:
-    with pytest.raises(elsinore.InputError, match=said):
+def test_what_cannot_be_sent_is_named(events: Any, message: str) -> None:
+    with pytest.raises(elsinore.InputError, match=message):
         [batch.body() for batch in batches(events)]
 
 

@@ -59,7 +59,7 @@ def test_a_job_from_its_beginning_to_its_end(service: Small, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["results", "nothing"], 2, "there is no job nothing"),
         (["send", "rides", "nowhere.parquet"], 2, "there is no file nowhere.parquet"),
@@ -70,10 +70,10 @@ def test_a_job_from_its_beginning_to_its_end(service: Small, tmp_path: Path) -> 
         (["status", "--url", "http://127.0.0.1:9"], 1, "the service did not answer"),
     ],
 )
-def test_what_goes_wrong_is_a_line_and_a_code(service: Small, words: list[str], code: int, said: str) -> None:
+def test_what_goes_wrong_is_a_line_and_a_code(service: Small, words: list[str], code: int, message: str) -> None:
     done = told(service, *words)
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.output
 
 

@@ -30,8 +30,8 @@ def page(result: elsinore.Result, rows: Sequence[int], cursor: str) -> Response:
     """As a service sends these rows."""
     one = result.to_arrow()
     table = one.take(pa.array(rows, pa.int64()))
-    told = json.dumps(dict(result.columns))
-    table = table.replace_schema_metadata((one.schema.metadata or {}) | {b"columns": told.encode()})
+    columns = json.dumps(dict(result.columns))
+    table = table.replace_schema_metadata((one.schema.metadata or {}) | {b"columns": columns.encode()})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)

@@ -166,8 +166,8 @@ def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
     """The port of a server that has signed its certificate itself, and what it was asked."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    begun = datetime.now(UTC) - timedelta(days=1)
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, begun, begun + timedelta(days=2))
+    valid_from = datetime.now(UTC) - timedelta(days=1)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, valid_from, valid_from + timedelta(days=2))
     certificate = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     (tmp_path / "both.pem").write_bytes(certificate + key.private_bytes(*form))
@@ -178,8 +178,8 @@ def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             with suppress(OSError), context.wrap_socket(self.request, server_side=True) as connection:
-                if told := connection.recv(4096):
-                    asked.append(told)
+                if received := connection.recv(4096):
+                    asked.append(received)
 
     with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
