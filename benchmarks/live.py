@@ -125,7 +125,7 @@ def _sampled() -> Counter[str]:
         sleep(0.3)
         moments.append(memory())
     heaps = live_heaps()
-    return Counter({who: max(one[who] for one in moments) for who in OURS} | {who: heaps[who] for who in JAVA})
+    return Counter({role: max(one[role] for one in moments) for role in OURS} | {role: heaps[role] for role in JAVA})
 
 
 def _made(folder: str, name: str) -> Path:

@@ -29,7 +29,7 @@ WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file o
 
 
 def main() -> None:
-    """The `elsinore` command."""
+    """Run the `elsinore` command."""
     app()
 
 

@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="all", help="how many users there are, and when")
     parser.add_argument("--seconds", type=float, default=120, help="how long they send")
-    parser.add_argument("--events", type=int, default=4_000_000, help="that the embedded stream is measured with")
+    parser.add_argument("--events", type=int, default=4_000_000, help="events for the embedded stream")
     parser.add_argument("--out", type=Path, default=Path(".build/loadtest"), help="where the reports go")
     arguments = parser.parse_args()
     if arguments.seconds <= 0 or arguments.events <= 0:
@@ -44,9 +44,9 @@ def main() -> None:
 def _emptied(out: Path, refuse: Callable[[str], NoReturn]) -> Path:
     """Return the output folder, emptied of an earlier test; nothing else is ever deleted."""
     if out.exists() and not out.is_dir():
-        refuse(f"--out {out} is no folder")
+        refuse(f"--out {out} is not a folder")
     if out.exists() and any(out.iterdir()) and not (out / SERVICE_LOG).is_file():
-        refuse(f"--out {out} holds other things than an earlier load test")
+        refuse(f"--out {out} holds other files than those of an earlier load test")
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     return out

@@ -28,7 +28,7 @@ SECONDS = float(os.environ["LOADTEST_SECONDS"])
 SHAPE = SHAPES[os.environ["LOADTEST_SHAPE"]]
 
 AHEAD = 64 * BATCH
-"""Largest number of events that a user has sent and its job has not taken; so no user sends faster than its job."""
+"""Most events that a user has sent and its job has not processed, so that no user sends faster than its job."""
 
 PATIENCE = 300.0
 """Seconds after the last event within which all rows have to come."""

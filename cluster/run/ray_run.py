@@ -126,11 +126,11 @@ class RayRun:
         yield NumberedBatch(len(slices) + 1, BEGINNING, lambda _: (), last=True)
 
     def _blocks(self, number: int, place: int) -> Sequence[Any]:
-        """Return the blocks of a batch for a place; if Spark was restarted meanwhile, its new ones."""
+        """Return the blocks of a batch for a place; if Spark was restarted since, the new ones."""
         return self.handed[number](place)
 
     def _sliced(self, events: Events, spark: Any) -> tuple[DataFrame, list[Slice] | None]:
-        """Return the events as they are handed over, and their slices; None instead of slices is all at once."""
+        """Return the events as they are handed over, and their slices; None if all events form one slice."""
         total, size = self.source.total, self.settings.slice_events
         clean = events(spark)
         dealt = self.deal.dealt(clean if self._known(events) else clean.observe(OBSERVATION_NAME, *self.deal.counts()))

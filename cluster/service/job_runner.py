@@ -326,9 +326,10 @@ class JobRunner:
         return self.job.checkpoint / "spark"
 
     def _tidy(self) -> None:
-        """Before a stream begins: delete temporary files and events that Spark has taken, and shorten Spark's log.
+        """Prepare the folders of a job before its stream begins.
 
-        Mend that log before it is read. Delete expired idempotency keys, too.
+        Delete temporary files, events that Spark has read, and expired idempotency keys. Mend Spark's log before it is
+        read, and shorten it.
         """
         sweep(self.job)
         mend(str(self.job.checkpoint))

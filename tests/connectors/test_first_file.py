@@ -1,4 +1,4 @@
-"""From which file the columns of a folder are known. No Spark."""
+"""Test which file of a folder decides its columns, without Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the times of a stream look like is seen from the first that are there, wherever these stand."""
+"""Test that the form of a stream's times is inferred from its first times, wherever these are in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was said to be safe survives a loss of power: its content, its name, and those of the folders it is in."""
+"""Test that acknowledged files survive a loss of power: content, name, and the names of their folders."""
 
 from __future__ import annotations
 

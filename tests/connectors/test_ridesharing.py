@@ -1,4 +1,4 @@
-"""The ridesharing stream: what the paper says of it, and trips that make sense."""
+"""Test the ridesharing stream: the properties that the paper gives, and consistent trips."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_seed_says_everything_however_the_batches_are_cut() -> None:
 
 @pytest.mark.parametrize("burst", [1, 4, 25])
 def test_bursts_have_the_mean_that_was_asked_for(burst: float) -> None:
-    """Within a pair; a `Travel` that follows a `Delay` is a burst of its own, as is each stage of a route."""
+    """Test bursts within a pair; each stage of a route is a burst, such as a `Travel` after a `Delay`."""
     events = frame(400_000, groups=50, burst=burst).sort("rider", maintain_order=True)
     runs = events.group_by(pl.struct("rider", "type").rle_id().alias("run"), maintain_order=True).agg(
         pl.col("type").first().cast(pl.String), pl.len()

@@ -1,4 +1,4 @@
-"""Rows on their way out: no digit is lost, and a file appears when it is complete."""
+"""Test the output of rows: no digit is lost, and a file appears when it is complete."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ HUGE = rows(pa.array([str(2**300), None]), pa.array([None, 2**60]))
 
 
 def numbered(table: pa.Table) -> pa.Table:
-    """The table, its text column of numbers marked as such."""
+    """Mark the text column of a table as numbers."""
     place = table.schema.get_field_index("COUNT(*)")
     field = pa.field("COUNT(*)", pa.string(), metadata={NUMBER: b"true"})
     return table.set_column(place, field, table.column(place))
@@ -75,7 +75,7 @@ def test_json_lines_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     write("-", SMALL)
     with open_sink(None, QUERIES) as sink:
         sink.write(SMALL)
-        assert len(capsys.readouterr().out.splitlines()) == 4, "rows are there before the sink is closed"
+        assert len(capsys.readouterr().out.splitlines()) == 4, "rows are written before the sink is closed"
 
 
 @pytest.mark.parametrize("zone", [None, "UTC"])

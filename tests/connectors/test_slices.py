@@ -1,4 +1,4 @@
-"""A long stream in slices: by partitions as Spark reads them where files are in order of time, else cut anew."""
+"""Test slices of a long stream: by Spark's partitions where files are in order of time, else repartitioned."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ A, B = Path("/a"), Path("/b")
 
 
 def groups(path: Path, *bounds: tuple[int, int]) -> list[RowGroup]:
-    """Row groups of 100 bytes and 10 events, with these times."""
+    """Return row groups of 100 bytes and 10 events, with these times."""
     return [RowGroup(path, 100 * n, 100 * n + 100, 10, first, last) for n, (first, last) in enumerate(bounds)]
 
 
 def test_partitions_in_order_of_time_follow_one_another() -> None:
     row_groups = groups(A, (0, 9), (10, 19), (20, 29), (30, 39))
-    # Spark numbers partitions by their size; what is not in a row group is in no partition.
+    # Spark orders partitions by size; bytes outside of row groups are in no partition.
     read = [[("/a", 200, 400)], [("/a", 0, 100)], [("/a", 100, 200)], [("/a", 400, 450)]]
     assert in_order(read, row_groups, 20, 1) == [Slice((1, 2), 20), Slice((0,))]
     assert in_order(read, row_groups, 10, 7) == [Slice((1,), 7), Slice((2,), 14), Slice((0,))]
-    # A pane as long as all of it says nothing of where to cut.
+    # A pane as long as the whole stream gives no place to cut.
     assert in_order(read, row_groups, 10, 100) == [Slice((1,), 0), Slice((2,), 20), Slice((0,))]
 
 
 def test_a_row_group_that_lies_in_two_partitions_holds_the_watermark_of_both() -> None:
     row_groups = [RowGroup(A, 0, 150, 10, 5, 9), RowGroup(A, 150, 300, 10, 10, 19)]
     read = [[("/a", 0, 100)], [("/a", 100, 200)], [("/a", 200, 300)]]
-    # Who reads the first one is known by its middle alone; the second partition may have it.
+    # Only the middle of the first row group decides its reader, so the second partition may read it.
     assert in_order(read, row_groups, 10, 1) == [Slice((0,), 5), Slice((1, 2))]
 
 
@@ -89,7 +89,7 @@ def test_what_row_groups_tell(tmp_path: Path) -> None:
 
 
 def test_statistics_are_those_of_the_column_however_others_are_nested(tmp_path: Path) -> None:
-    """A row group counts the parts of a nested column one by one."""
+    """Test that the parts of a nested column count one by one in a row group."""
     columns = {"s": [{"a": 1, "b": 2}] * 2, "n": [7, 9], "time": [100, 200], "type": ["A", "B"]}
     pq.write_table(pa.table(columns), tmp_path / "nested.parquet")
     with pq.ParquetFile(tmp_path / "nested.parquet") as file:

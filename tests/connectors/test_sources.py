@@ -1,4 +1,4 @@
-"""Whatever holds events gives the same batches."""
+"""Test that all kinds of sources give the same batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TABLE = pa.Table.from_pylist(EVENTS)
 
 
 class Stream:
-    """Something that speaks the Arrow C stream interface and is nothing else."""
+    """An object with the Arrow C stream interface and nothing else."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return TABLE.__arrow_c_stream__(requested_schema)
@@ -184,7 +184,7 @@ def test_attributes_come_out_in_few_types() -> None:
 )
 def test_attributes_that_no_query_can_use(column: pa.Array, message: str | None) -> None:
     table = pa.table({"type": ["A"], "time": [1], "v": column})
-    assert len(read(table)) == 1, "a column that nobody asks for hurts nobody"
+    assert len(read(table)) == 1, "a column that no query reads is ignored"
     if message is None:
         assert read(table, "v") == [{"type": "A", "time": 1, "v": 1e20}]
     else:
@@ -307,13 +307,13 @@ def test_bad_dicts(tmp_path: Path) -> None:
 )
 def test_attributes_that_mix_kinds(values: list[Any], message: str) -> None:
     events = [{"type": "A", "time": index, "v": value} for index, value in enumerate(values)]
-    assert len(read(events)) == len(values), "an attribute that nobody asks for hurts nobody"
+    assert len(read(events)) == len(values), "an attribute that no query reads is ignored"
     with pytest.raises(EventError) as caught:
         read(events, "v")
     assert message in str(caught.value)
 
 
-# Input that is none
+# Invalid input
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which files a stream is done with, read in the log of a Spark that wrote some."""
+"""Test which files a stream has finished with, by logs that Spark wrote."""
 
 from __future__ import annotations
 

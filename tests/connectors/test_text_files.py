@@ -1,4 +1,4 @@
-"""CSV and JSON lines: the same events as in memory, and only bad lines are lost."""
+"""Test that CSV and JSON lines give the same events as tables, and that only bad lines are lost."""
 
 from __future__ import annotations
 

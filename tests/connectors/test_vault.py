@@ -1,4 +1,4 @@
-"""What is put into a vault comes back, or an error; of several who claim a name one gets it."""
+"""Test that a vault returns what was put into it or an error, and that a name can be claimed only once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of strangers: all forms say the same, and bytes that say nothing are refused, whatever they are."""
+"""Test request bodies: all formats give the same events, and invalid bytes are refused."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_all_forms_say_the_same(events: list[dict[str, Any]]) -> None:
 @given(EVENTS, st.integers(1, 60))
 @settings(deadline=None)
 def test_json_in_pieces_is_as_in_one(events: list[dict[str, Any]], values: int) -> None:
-    """Also where some pieces, or all, have nothing in a column."""
+    """Test columns without values in some or all pieces."""
     known = in_columns(from_msgpack(msgpack.packb(events))).columns | {"nobody's": "int64"}
     whole = in_columns(from_json(as_json(events), known), known).table
     with pytest.MonkeyPatch.context() as patched:
@@ -134,7 +134,7 @@ def test_runs_are_what_they_stand_for(values: pa.Array, offset: int) -> None:
 
 
 def test_what_a_body_makes_is_bounded() -> None:
-    """By its events times its columns, those without values left out; and the refusal says how to split it."""
+    """Test the limit on events times columns with values; the refusal says how to split the body."""
     room = 8 * 100
     full = json.dumps({"type": "A", "time": 1, "x": 2, "y": 3}).encode()
     known = {"type": "string", "time": "int64", "x": "int64", "y": "int64", **{f"c{n}": "int64" for n in range(50)}}

@@ -1,4 +1,4 @@
-"""Whatever Arrow can hold, in whatever shape: the rows are those of a plain column, or it is said what is wrong."""
+"""Test all types and encodings of Arrow: the rows are those of a plain column, or an error names the cause."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def table(column: pa.Array | pa.ChunkedArray, role: str) -> pa.Table:
 
 
 def rows(events: Any, role: str) -> Any:
-    """The rows, or nothing where it was said that there can be none."""
+    """Return the rows; None after an error that names the cause."""
     try:
         result = elsinore.run(ROLES[role] + WITHIN, events, engine="local")
         return repr(result.rows()), result.metrics.dead

@@ -1,4 +1,4 @@
-"""Figures of the papers: streams and workloads are what they should be, points end in time, nothing is hidden."""
+"""Test the papers' figures: their streams and workloads, time limits, and reports of missing points."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(na
 
 
 def test_a_planning_is_measured() -> None:
-    """In a process of its own: whoever prunes more has a smaller graph."""
+    """Test in a separate process that an optimizer that prunes more has a smaller graph."""
     found = [outcome(replace(PLANNING, strategy=name), limit=60) for name in FIGURES["gloria-fig13"].strategies]
     assert [one.status for one in found] == ["measured"] * 3
     gloria, unpruned, greedy = (one.metrics for one in found)

@@ -1,4 +1,4 @@
-"""Drawings of sharing plans: complete, and with nothing on top of anything else."""
+"""Test that drawings of sharing plans are complete, and without overlaps."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_no_plan_at_all_is_a_drawing() -> None:
 
 
 def test_names_cannot_break_out() -> None:
-    """A condition has texts of the user in it."""
+    """Test conditions, which contain texts of the user."""
     text = "RETURN COUNT(*) PATTERN SEQ(A, B, C) WHERE A.v = '<script>' WITHIN 9 seconds SLIDE 9 seconds"
     assert "<script" not in draw(f"{text}; {text}", plan=True).svg
 

@@ -80,7 +80,7 @@ def test_trends_are_compared_when_the_load_is_over() -> None:
 
 
 def kept(folder: Path, rows: pa.Table, **changes: Any) -> Summary:
-    """What a user and Locust would leave behind."""
+    """Write the files of a user and of Locust, and return their summary."""
     (folder / "users").mkdir(parents=True)
     pq.write_table(rows, folder / "users" / "7.parquet")
     events = APPENDS * BATCH

@@ -219,7 +219,7 @@ def test_a_change_is_computed_anew_when_another_comes_between(service: Played, j
     change = work.change
 
     def late(spec: Spec, before: str) -> None:
-        """Another replica was first."""
+        """Refuse the change: another replica was first."""
         if others:
             change(replace(spec, workload=others.pop()), before)
         change(spec, before)

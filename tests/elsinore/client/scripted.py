@@ -1,4 +1,4 @@
-"""Calls without a socket: each request is answered by the next of a list of answers."""
+"""Play calls without a socket: each request gets the next answer of a list."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def problem(status: int, detail: str = "no", **members: Any) -> Response:
 
 
 def unpacked(body: bytes) -> Any:
-    """Events that were sent as msgpack within zstd."""
+    """Return events that were sent as msgpack within zstd."""
     return msgpack.unpackb(inflated(body))
 
 
@@ -52,7 +52,7 @@ def inflated(body: bytes) -> bytes:
 
 
 class Played:
-    """A call, played to its end against these answers."""
+    """A call that was played to its end against these answers."""
 
     def __init__(self, steps: Steps[Any], answers: Iterable[Response | NoResponse]) -> None:
         self.requests: list[Request] = []
@@ -73,4 +73,4 @@ class Played:
             self.result = end.value
         except (ValueError, RuntimeError) as error:
             self.error = error
-        assert not isinstance(answers, list) or not list(left), "answers that nobody asked for"
+        assert not isinstance(answers, list) or not list(left), "answers without a request"

@@ -1,7 +1,6 @@
-"""A small server that keeps to the protocol, over real sockets, and fails as it is told.
+"""A small server that implements the protocol over real sockets, and fails as a test specifies.
 
-It counts events by key and hands out the rows that it is given; what a service makes of events is tested with a real
-one.
+It counts events by key and returns given rows. The processing of events is tested with a real service.
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ TOKEN = "let-me-in"
 
 @dataclass
 class Small:
-    """What a test says beforehand, and looks at afterwards."""
+    """The behaviour that a test sets, and the requests that it reads afterwards."""
 
     url: str = ""
     rows: pa.Table = field(default_factory=lambda: pa.table({"query": pa.array([], pa.string())}))
     faults: list[str] = field(default_factory=list)
-    """One for each request to come: "" for none, "drop" before anything is done, "forget" after it, a status, or
-    "to" another URL."""
+    """One for each future request: "" for none, "drop" before processing, "forget" after it, a status, or "to URL"."""
     taken: dict[str, int] = field(default_factory=dict)
     """Events by key."""
     requests: int = 0
@@ -66,7 +64,7 @@ class Small:
         return _json(202, {"events": count, "repeated": repeated})
 
     def _results(self, query: str) -> tuple[int, str, bytes, dict[str, str]]:
-        """Three rows a page; the cursor is the number of rows before it."""
+        """Return three rows a page; the cursor is the number of rows before it."""
         after = int(query.partition("after=")[2].partition("&")[0] or 0)
         page = self.rows.slice(after, 3)
         headers = {"Elsinore-Next": str(after + len(page))}
@@ -75,7 +73,7 @@ class Small:
 
 @contextmanager
 def small(**options: Any) -> Iterator[Small]:
-    """A server of its own, until the end of the block."""
+    """Run a server until the end of the block."""
     service = Small(**options)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(service))
     service.url = f"http://127.0.0.1:{server.server_address[1]}"
@@ -122,7 +120,7 @@ def _handler(service: Small) -> Callable[..., BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Nobody reads it."""
+            """Discard the log."""
 
     return Handler
 

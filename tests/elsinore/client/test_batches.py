@@ -54,7 +54,7 @@ def test_whatever_holds_events_can_be_sent(form: Callable[[pa.Table], Any]) -> N
 
 @pytest.mark.parametrize("coded", [True, False])
 def test_texts_are_no_views(coded: bool) -> None:
-    """As Polars has them, in its own columns and in its categories."""
+    """Test string views, as Polars uses them in columns and categories."""
     frame = pl.DataFrame({"type": ["Ride", None, "Stop"], "time": [1, 2, 3]})
     frame = frame.with_columns(pl.col("type").cast(pl.Categorical)) if coded else frame
     (batch,) = batches(frame)

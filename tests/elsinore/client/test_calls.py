@@ -56,7 +56,7 @@ def test_patience_ends_with_what_was_said_last() -> None:
 def test_who_never_answers_is_named() -> None:
     played = Played(Calls(Patience(seconds=1)).status("rides"), [LOST, LOST])
     assert isinstance(played.error, elsinore.UnreachableError)
-    assert "does not answer GET /v1/workloads/rides, asked for 1 s: ReadError" in str(played.error)
+    assert "did not answer GET /v1/workloads/rides within 1 s: ReadError" in str(played.error)
 
 
 def test_a_batch_has_one_key_however_often_it_is_sent() -> None:

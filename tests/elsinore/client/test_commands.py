@@ -1,4 +1,4 @@
-"""The commands that speak with a service, against the small server."""
+"""Test the commands that send requests to a service, against the small server."""
 
 from __future__ import annotations
 

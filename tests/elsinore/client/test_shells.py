@@ -1,4 +1,4 @@
-"""Both shells over real sockets, against a small server that fails as it is told."""
+"""Test both shells over real sockets, against a small server that fails as specified."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ WRITTEN = pa.Table.from_arrays(
 
 
 def waiting(url: str) -> Any:
-    """Everything that a client can ask, once."""
+    """Make every call of a client once."""
     with elsinore.connect(url, token=TOKEN, patience=20) as client:
         job = client.submit("RETURN COUNT(*) PATTERN Ride+ WITHIN 10 seconds SLIDE 10 seconds", name="rides")
         sent = [job.send(TABLE), job.send(TABLE.to_pylist(), key="mine"), job.send(TABLE.to_pylist(), key="mine")]
@@ -64,7 +64,7 @@ def waiting(url: str) -> Any:
 
 
 def awaiting(url: str) -> Any:
-    """The same on asyncio."""
+    """Make the same calls with asyncio."""
     return asyncio.run(_awaiting(url))
 
 
@@ -139,7 +139,7 @@ def test_a_job_that_is_not_there() -> None:
 
 def test_nobody_there() -> None:
     client = elsinore.connect("http://127.0.0.1:9", patience=1)
-    with pytest.raises(elsinore.UnreachableError, match=r"does not answer GET /v1/workloads, .*refused"):
+    with pytest.raises(elsinore.UnreachableError, match=r"did not answer GET /v1/workloads within .*refused"):
         client.jobs()
     client.close()
 
@@ -155,7 +155,7 @@ def test_what_is_no_url(url: str) -> None:
     ["http://me:secret@localhost:8000", "https://secret@example.org", "http://h/?a=b", "http://h/#x", "http://a b"],
 )
 def test_what_is_more_than_a_url(url: str) -> None:
-    """A user and a password would be sent in place of the token."""
+    """Test URLs with a user and a password, which would be sent instead of the token."""
     with pytest.raises(elsinore.InputError, match="is not the URL of a service") as raised:
         elsinore.connect(url, token=TOKEN)
     assert "secret" not in str(raised.value)
@@ -163,7 +163,7 @@ def test_what_is_more_than_a_url(url: str) -> None:
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """The port of a server that has signed its certificate itself, and what it was asked."""
+    """Yield the port of a server with a self-signed certificate, and the bytes that it received."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     valid_from = datetime.now(UTC) - timedelta(days=1)
@@ -192,7 +192,7 @@ def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
 @pytest.mark.parametrize("url", ["https", "HTTPS", "Https", "hTTpS"])
 @pytest.mark.parametrize("shell", ["waiting", "awaiting"])
 def test_a_stranger_is_not_shown_the_token_however_https_is_written(url: str, shell: str, stranger: Any) -> None:
-    """A server whose certificate nobody has signed: it gets no request."""
+    """Test that a server with a self-signed certificate gets no request."""
     port, asked = stranger
 
     async def ask() -> Any:
@@ -241,7 +241,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 
 
 def test_it_needs_nothing_of_what_it_asks_for(tmp_path: Path) -> None:
-    """Not even names: a user's own `planner.py` is none of its business."""
+    """Test that no name of a room is imported, so a user may have a `planner.py`."""
     (tmp_path / "planner.py").write_text("raise SystemExit('not this one')")
     with small(rows=WRITTEN) as service:
         code = ALONE.replace("URL", repr(service.url)).replace("TOKEN", repr(TOKEN), 1)
