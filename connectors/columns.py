@@ -71,12 +71,17 @@ def without_view(values: pa.Array) -> pa.Array:
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """Return plain values, without extension types, run-end encoding and dictionaries."""
+    """Return plain values, without extension types, run-end encoding and dictionaries.
+
+    Arrow itself cannot decode a dictionary of text views.
+    """
     if isinstance(values, pa.ExtensionArray):
         return decoded(values.storage)
     if pa.types.is_run_end_encoded(values.type):
         return decoded(_run_values(values))
-    return decoded(values.dictionary_decode()) if isinstance(values, pa.DictionaryArray) else values
+    if isinstance(values, pa.DictionaryArray):
+        return decoded(without_view(values.dictionary).take(values.indices))
+    return values
 
 
 def _run_values(values: pa.RunEndEncodedArray) -> pa.Array:

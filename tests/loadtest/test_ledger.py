@@ -38,10 +38,10 @@ def test_a_sender_counts_what_the_engine_counts() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: [rows[0] | {"COUNT(*)": rows[0]["COUNT(*)"] + 1}, *rows[1:]], "but what was sent says"),
-        (lambda rows: [rows[0] | {"district": "D999"}, *rows[1:]], "nothing sent explains"),
-        (lambda rows: [rows[0] | {"window_end": 7}, *rows[1:]], "but what was sent says"),
-        (lambda rows: [*rows, rows[0]], "nothing sent explains"),
+        (lambda rows: [rows[0] | {"COUNT(*)": rows[0]["COUNT(*)"] + 1}, *rows[1:]], "is expected"),
+        (lambda rows: [rows[0] | {"district": "D999"}, *rows[1:]], "an unexpected row"),
+        (lambda rows: [rows[0] | {"window_end": 7}, *rows[1:]], "is expected"),
+        (lambda rows: [*rows, rows[0]], "an unexpected row"),
     ],
 )
 def test_a_wrong_row_is_found(change: Any, message: str) -> None:
