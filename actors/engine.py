@@ -268,11 +268,13 @@ class Engine:
     def look(self, batch: pa.RecordBatch) -> Observed | None:
         """Return the statistics of these events as a sample of the stream, without taking them in."""
         statistics = StreamStatistics.of(self.plan, self._windows_clock)
+        batch = batch.sort_by(batch.schema.names[1])
+        times = batch.column(1).to_numpy()
         if self.places is not None:
             sample = Places()
-            sample.note(batch.column(1).to_numpy(), START)
-            batch = batch.set_column(1, batch.schema.field(1), pa.array(sample.of(batch.column(1).to_numpy())))
-        events = self._named(batch.sort_by(batch.schema.names[1]))
+            sample.note(times, START)
+            batch = batch.set_column(1, batch.schema.field(1), pa.array(sample.of(times)))
+        events = self._named(batch)
         columns = dict(zip(events.schema.names, events.columns, strict=True))
         query = self.plan.queries[0]
         slots = Partitions(query.partition, len(query.query.groups)).slots(columns, events.column(1).to_numpy())

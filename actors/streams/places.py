@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from elsinore.actors.streams.places_numba_fns import place_events
+
 Ticks = npt.NDArray[np.int64]
 
 
@@ -33,8 +35,10 @@ class Places:
         self._waiting = np.sort(np.concatenate([self._waiting, times[times >= watermark]]), kind="stable")
 
     def of(self, times: Ticks) -> Ticks:
-        """Return the places of events that were noted and that the watermark had not passed before."""
-        return self.passed + np.searchsorted(self._waiting, times)
+        """Return the places of events, sorted by time, that were noted and that the watermark had not passed before."""
+        places = np.empty(len(times), np.int64)
+        place_events(self._waiting, times, self.passed, places)
+        return places
 
     def advance(self, watermark: int) -> None:
         """Note that no event older than the watermark will come."""
