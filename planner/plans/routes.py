@@ -27,7 +27,7 @@ class Route:
     keys: tuple[str, ...]
     """The partition attributes that determine the place of an event; without any, all events go to one place."""
     types: frozenset[str] | None
-    """The event types that the queries need; None for all types, as under contiguous, and where windows count events."""
+    """The event types that the queries need; None for all types, as under contiguous and for windows of events."""
     columns: tuple[str, ...]
     counts_events: bool = False
     """Whether the windows of its queries count events: each place is then told of all events of the stream."""
