@@ -78,7 +78,7 @@ class Counting:
         common = (self.counter, self._tables(), lanes, keys, links, self.columns.width, self.exact)
         window_graph, moving_graph = self._buffered(plan, clock)
         if plan.per_event:
-            return moving_graph(single, clock.ticks(plan.query.within.seconds), compare, *common)
+            return moving_graph(single, clock.ticks(plan.query.within.length), compare, *common)
         windows = Windows.of(plan.query, clock)
         if single is not None:
             return window_graph(single, windows, compare, *common)

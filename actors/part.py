@@ -182,14 +182,14 @@ def _first(plan: QueryPlan, since: int, clock: Clock) -> int:
     """Return the time at which the first window begins that begins no earlier than `since`."""
     if plan.query.slide is None:
         return since
-    slide = clock.ticks(plan.query.slide.seconds)
+    slide = clock.ticks(plan.query.slide.length)
     return -(-since // slide) * slide
 
 
 def _over(plan: QueryPlan, until: int, clock: Clock) -> int:
     """Return when the last window that begins before `until` is over. One that moves is `(t - within, t]`."""
-    within = clock.ticks(plan.query.within.seconds)
+    within = clock.ticks(plan.query.within.length)
     if plan.query.slide is None:
         return until + within
-    slide = clock.ticks(plan.query.slide.seconds)
+    slide = clock.ticks(plan.query.slide.length)
     return (until - 1) // slide * slide + within

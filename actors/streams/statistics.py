@@ -42,7 +42,7 @@ class StreamStatistics:
         """Create statistics by partition where all queries split the stream alike, else of the whole stream."""
         ways = {query.partition for query in plan.queries}
         split = len(ways) == 1 and () not in ways
-        return cls(clock, max(query.query.within.seconds for query in plan.queries) if split else None)
+        return cls(clock, max(query.query.within.length for query in plan.queries) if split else None)
 
     def note(self, types: pa.DictionaryArray, times: pa.Array, slots: Slots | None = None) -> None:
         """Count events sorted by time, none older than those before; `slots`: the partition of each, -1 for none."""

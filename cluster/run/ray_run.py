@@ -137,7 +137,7 @@ class RayRun:
         if total is None or total <= size:
             return dealt, None
         _read_in_parts(spark, events.bytes * size // (MIN_PARTITIONS * total))
-        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
+        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans])) or 1
         groups = events.groups
         found = in_order(read_by(dealt), groups, size, pane) if groups else None
         if found:

@@ -44,7 +44,7 @@ class Replanning:
         self._searching = False
         self._routes = terms.routes if stream else ()
         self._workloads = [workload_along(route, terms.queries) for route in self._routes]
-        self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
+        self._least = [max(query.within.length for query in one.queries) for one in self._workloads]
         """By route, the least seconds that its statistics span: its longest window, so that changes do not pile up."""
         self._replanners: dict[int, Replanner] = {}
 

@@ -33,11 +33,11 @@ class Inserting(Planned):
     }
 
     def begun(self, run: LocalRun) -> None:
-        for planned in run.engine.planned:
+        for planned in run.engines[0].planned:
             planned.graph.insertions = self.insertions
 
     def noted(self, run: LocalRun) -> Metrics:
-        return {"sharing_time": sum(planned.graph.seconds for planned in run.engine.planned)}
+        return {"sharing_time": sum(planned.graph.seconds for planned in run.engines[0].planned)}
 
     def measured(self) -> Metrics:
         usual, events = super().measured(), self.events()

@@ -53,7 +53,7 @@ def _grouping(plan: QueryPlan) -> object:
 
 
 def _windows(plan: QueryPlan) -> object:
-    return plan.query.within.seconds, plan.query.slide and plan.query.slide.seconds
+    return plan.query.within.length, plan.query.slide and plan.query.slide.length
 
 
 def _members(queries: Sequence[QueryPlan], numbers: Sequence[int]) -> list[tuple[QueryPlan, Counter]]:

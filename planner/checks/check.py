@@ -39,7 +39,6 @@ CHECKS: tuple[Check, ...] = (
     predicates.predicates_stay_on_their_side,
     windows.spans_can_be_counted,
     windows.slide_fits_window,
-    windows.windows_of_time,
 )
 """Checks of a resolved query; each runs whatever the others find."""
 

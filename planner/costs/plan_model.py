@@ -63,7 +63,7 @@ class PlanModel:
         if not self.queries:
             return self.model
         numbers = mean(numbers_of(query, counter) for query in self.queries for counter in query.counters)
-        spans = [span.seconds for query in self.queries for span in (query.query.within, query.query.slide) if span]
+        spans = [span.length for query in self.queries for span in (query.query.within, query.query.slide) if span]
         panes = float(self._window / common(spans))
         return replace(self.model, numbers=numbers, panes=panes, starts=starts_of(self.queries))
 
@@ -77,7 +77,7 @@ class PlanModel:
 
     @cached_property
     def _window(self) -> Fraction:
-        return max(query.query.within.seconds for query in self.queries)
+        return max(query.query.within.length for query in self.queries)
 
     @cached_property
     def _events(self) -> float:
@@ -89,7 +89,7 @@ class PlanModel:
 
     def _closed(self, query: QueryPlan, together: bool) -> float:
         slide, cost = query.query.slide, self.costs.close_shared if together else self.costs.close
-        return cost * float(self._window / slide.seconds) if slide else 0.0
+        return cost * float(self._window / slide.length) if slide else 0.0
 
     def _apart(self, query: QueryPlan, counter: Counter) -> float:
         own = self._of({one.type for one in counter.machine.classes})

@@ -15,7 +15,7 @@ from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.hamlet.template import Template, template_of_set
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.sharing import Kleene, LinkedSet, MovingSet, ShareSet
-from elsinore.planner.time.spans import common, show_length
+from elsinore.planner.time.spans import common, shown
 
 
 def explain_sharing(plan: Plan) -> Iterator[list[str]]:
@@ -60,7 +60,8 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
         yield "windows that move with every event: a row of prefix counters per start event (A-Seq, Section 3.2)"
         yield from _forest(plan, share_set)
     else:
-        yield f"panes of {show_length(_pane(plan, share_set))}: what all windows and slides are multiples of"
+        show = shown(plan.queries[share_set.members[0].query].query)
+        yield f"panes of {show(_pane(plan, share_set))}: what all windows and slides are multiples of"
     if isinstance(share_set, PlannedSet):
         yield from explain_plan(share_set.plan)
     elif isinstance(share_set, PrefixSet):
@@ -118,7 +119,7 @@ def _template(template: Template) -> Iterator[str]:
 
 def _pane(plan: Plan, share_set: ShareSet) -> Fraction:
     queries = [plan.queries[member.query].query for member in share_set.members]
-    return common(span.seconds for query in queries for span in (query.within, query.slide) if span)
+    return common(span.length for query in queries for span in (query.within, query.slide) if span)
 
 
 def _members(plan: Plan, share_set: ShareSet) -> str:

@@ -11,7 +11,7 @@ from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.strategies import METHODS as METHODS_OF_STRATEGIES
 from elsinore.planner.plans.strategies import Method
-from elsinore.planner.time.spans import common, show_length
+from elsinore.planner.time.spans import common, shown
 
 WHY: dict[Granularity, str] = {
     "type": "no later event is compared with it, so one aggregate serves all (COGRA, Theorem 4.2)",
@@ -97,14 +97,14 @@ def _partition(plan: QueryPlan) -> str:
 
 
 def _windows(plan: QueryPlan) -> str:
-    within, slide = plan.query.within, plan.query.slide
-    if slide is None:
-        return f"of {show_length(within.seconds)} that move with every event"
-    pane = common((within.seconds, slide.seconds))
+    query = plan.query
+    show = shown(query)
+    within = show(query.within.length)
+    if query.slide is None:
+        return f"of {within} that move with every event"
+    pane = common((query.within.length, query.slide.length))
     overlap = "apart" if plan.overlap == 1 else f"{plan.overlap} overlap"
-    return (
-        f"of {show_length(within.seconds)} every {show_length(slide.seconds)}: {overlap}; panes of {show_length(pane)}"
-    )
+    return f"of {within} every {show(query.slide.length)}: {overlap}; panes of {show(pane)}"
 
 
 def _counter(plan: QueryPlan, counter: Counter) -> str:

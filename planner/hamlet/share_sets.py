@@ -41,7 +41,7 @@ class Candidate:
         window is over, the windows have to be the same too.
         """
         query = self.plan.query
-        windows = (query.within.seconds, query.slide and query.slide.seconds) if self.counter.event_grained else None
+        windows = (query.within.length, query.slide and query.slide.length) if self.counter.event_grained else None
         extremes = frozenset(map(self._extreme, self.counter.lanes)) - {None}
         return query.semantics, query.partition, len(query.groups), extremes, self.plan.per_event, windows
 

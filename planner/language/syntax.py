@@ -244,6 +244,11 @@ class Span(Node):
         milliseconds = {"ms": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
         return self.amount * milliseconds[self.unit] / 1000
 
+    @property
+    def length(self) -> Fraction:
+        """The length on the clock of its query: in seconds, or in events."""
+        return self.amount if self.unit == "events" else self.seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
@@ -259,6 +264,11 @@ class Query(Node):
     group_by: tuple[Grouping, ...] = ()
     slide: Span | None = None
     place: Place | None = _place()
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether its windows count events instead of time."""
+        return self.within.unit == "events"
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -302,6 +312,6 @@ class Workload(Node):
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """The distinct lengths of windows and slides in seconds, ascending."""
-        found = {query.within.seconds for query in self.queries}
-        return tuple(sorted(found | {query.slide.seconds for query in self.queries if query.slide}))
+        """The distinct lengths of windows and slides in seconds, ascending; without those that count events."""
+        timed = [span for query in self.queries for span in (query.within, query.slide) if span]
+        return tuple(sorted({span.seconds for span in timed if span.unit != "events"}))

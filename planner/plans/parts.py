@@ -23,6 +23,19 @@ def parts_of(plan: Plan) -> tuple[Plan, ...]:
     return tuple(_part(plan, [q for q, one in enumerate(together) if one == number]) for number in sorted({*together}))
 
 
+def by_clock(plan: Plan) -> tuple[Plan, ...]:
+    """Split a plan by what windows count: time, or events. Parts without queries are left out."""
+    clocks = [one.query.counts_events for one in plan.queries]
+    split = ([q for q, one in enumerate(clocks) if one == counts] for counts in (False, True))
+    return tuple(_part(plan, queries) for queries in split if queries)
+
+
+def in_order(plan: Plan, names: Iterable[str]) -> Plan:
+    """Return a plan with its queries in the order of these names."""
+    places = {one.query.name: number for number, one in enumerate(plan.queries)}
+    return _part(plan, [places[name] for name in names])
+
+
 def _part(plan: Plan, queries: Sequence[int]) -> Plan:
     place = {query: number for number, query in enumerate(queries)}
     names = {plan.queries[query].query.name for query in queries}

@@ -22,6 +22,7 @@ from elsinore.planner.machines.predicates import Predicates, classify
 from elsinore.planner.machines.subsets import machine
 from elsinore.planner.plans.auto import best_of_all
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
+from elsinore.planner.plans.parts import in_order, joined
 from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
 
 STRATEGIES = tuple(METHODS)
@@ -62,6 +63,12 @@ def plan(
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
     check_strategy(workload, strategy)
+    clocks = {query.counts_events for query in workload.queries}
+    if len(clocks) > 1:
+        # Nothing is shared between windows of time and windows of events, and their costs have no common unit.
+        split = (tuple(one for one in workload.queries if one.counts_events == counts) for counts in sorted(clocks))
+        parts = [plan(Workload(some, workload.text), strategy, model, optimizer) for some in split]
+        return in_order(joined(strategy, parts), [query.name for query in workload.queries])
     queries = _queries(workload, METHODS[strategy])
     if strategy == "auto":
         return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
