@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.sinks import SINKS, Queries, StdoutSink, open_sink
+from elsinore.connectors.rows.answers import Columns
+from elsinore.connectors.sinks import SINKS, StdoutSink, open_sink
 from elsinore.connectors.storage.safe_files import make_folder, put_new
 from elsinore.connectors.widening import fitted
 
@@ -31,7 +32,7 @@ class LiveSink(ABC):
 
 
 def open_live_sink(
-    sink: str | PathLike[str] | Callback, queries: Queries, stream: str, resumed: bool = False
+    sink: str | PathLike[str] | Callback, queries: Columns, stream: str, resumed: bool = False
 ) -> LiveSink:
     """Open a sink by its name, or one that calls a function with the rows and the number of each batch.
 
@@ -60,7 +61,7 @@ def open_live_sink(
 class FolderSink(LiveSink):
     """A folder with a file for each batch that has rows, as Spark writes them; a file appears when it is complete."""
 
-    def __init__(self, folder: Path, queries: Queries) -> None:
+    def __init__(self, folder: Path, queries: Columns) -> None:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; the rows of a live stream go into a folder, a file for each batch")
         self.folder = folder
@@ -171,7 +172,7 @@ def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 class ConsoleSink(LiveSink):
     """JSON lines to stdout."""
 
-    def __init__(self, queries: Queries) -> None:
+    def __init__(self, queries: Columns) -> None:
         self.sink = StdoutSink(queries)
 
     def write(self, batch: int, rows: pa.Table) -> None:

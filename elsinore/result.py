@@ -73,7 +73,7 @@ class Result:
         return replace(self, answers=answers, columns={name: self.columns[name]})
 
     def to_arrow(self) -> pa.Table:
-        """Return one table: query, window_start, window_end, and all queries' columns, null where a query lacks one.
+        """Return one table: query, the bounds of windows, and all queries' columns, null where a query lacks one.
 
         A column of values is int64 or float64 where every value fits, else decimal256 or text with all digits.
         """

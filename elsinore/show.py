@@ -68,7 +68,7 @@ def _rest(result: Result) -> list[str]:
 
 def _preview(result: Result, name: str) -> Preview:
     rows = result.head(MAX_ROWS)
-    header = ("window_start", "window_end", *result.columns[name])
+    header = tuple(result.columns[name])
     cells = tuple(tuple(_cell(row[column]) for column in header) for row in rows)
     notes = []
     if len(result) > MAX_ROWS:

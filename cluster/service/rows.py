@@ -23,8 +23,8 @@ from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
+from elsinore.connectors.rows.answers import table_columns
 from elsinore.connectors.rows.row_columns import NUMBER
-from elsinore.connectors.sinks import FIXED
 from elsinore.connectors.storage.safe_files import put_bytes
 from elsinore.connectors.widening import fitted, wider
 
@@ -93,7 +93,7 @@ class Page:
     def lines(self) -> Iterator[str]:
         """Yield each row as JSON, with the columns of its query."""
         for part in self.parts:
-            columns = {name: (*FIXED, *own) for name, own in _columns(part.schema).items()}
+            columns = {name: ("query", *own) for name, own in _columns(part.schema).items()}
             for batch in part.to_batches():
                 for lines in json_rows(batch, columns):
                     yield from lines.splitlines()
@@ -201,8 +201,7 @@ def _joined(parts: Sequence[pa.Table], now: Mapping[str, Sequence[str]]) -> pa.T
     for part in parts:
         there = part.column("query").unique().to_pylist()
         columns |= {name: own for name, own in _columns(part.schema).items() if name in there}
-    names = dict.fromkeys((*FIXED, *(name for own in columns.values() for name in own)))
-    joined = {name: _column([_of(part, name) for part in parts]) for name in names}
+    joined = {name: _column([_of(part, name) for part in parts]) for name in table_columns(columns)}
     fields = [field.with_name(name) for name, (field, _) in joined.items()]
     metadata = {key: value for part in parts for key, value in part.schema.metadata.items()}
     schema = pa.schema(fields, {**metadata, COLUMNS_KEY: json.dumps(columns).encode()})

@@ -14,8 +14,17 @@ import pyarrow.compute as pc
 
 from elsinore.connectors.rows.row_columns import Values, arrow, at_places, joined
 
-Columns = Mapping[str, tuple[str, ...]]
-"""The columns of each query's rows after the window: grouping attributes, then the items of RETURN."""
+Columns = Mapping[str, Sequence[str]]
+"""The columns of each query's rows: the bounds of its window, grouping attributes, then the items of RETURN."""
+
+BOUNDS = ("window_start", "window_end", "event_start", "event_end")
+"""All columns of bounds, in the order in which a table has them."""
+
+
+def table_columns(columns: Columns) -> tuple[str, ...]:
+    """Return the columns of a table that holds the rows of all queries."""
+    names = dict.fromkeys(name for own in columns.values() for name in own)
+    return ("query", *(name for name in BOUNDS if name in names), *(name for name in names if name not in BOUNDS))
 
 
 @dataclass(frozen=True)
@@ -23,43 +32,32 @@ class Answers:
     """Some rows of one query, column by column."""
 
     query: str
-    window_start: Values
-    window_end: Values
     columns: Mapping[str, Values]
-    """Grouping attributes first, then the items of RETURN."""
+    """The bounds of the window first, then grouping attributes, then the items of RETURN."""
 
     def __len__(self) -> int:
-        return len(self.window_start)
+        return len(next(iter(self.columns.values())))
 
     def head(self, count: int) -> Mapping[str, Values]:
         """Return the first rows of all columns."""
-        columns = {"window_start": self.window_start, "window_end": self.window_end, **self.columns}
-        return {name: column[:count] for name, column in columns.items()}
+        return {name: column[:count] for name, column in self.columns.items()}
 
 
 def ordered(rows: Answers) -> Answers:
     """Sort rows by window, then by group."""
     # No two rows of a window have the same group, so Arrow columns after the groups are keys too, but never decide.
-    keys = [arrow(rows.window_start), *(column for column in rows.columns.values() if isinstance(column, pa.Array))]
+    start, _, *others = rows.columns.values()
+    keys = [arrow(start), *(column for column in others if isinstance(column, pa.Array))]
     names = [str(number) for number in range(len(keys))]
     order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
     if np.array_equal(order, np.arange(len(order))):
         return rows
-    return Answers(
-        rows.query,
-        at_places(rows.window_start, order),
-        at_places(rows.window_end, order),
-        {name: at_places(column, order) for name, column in rows.columns.items()},
-    )
+    return Answers(rows.query, {name: at_places(column, order) for name, column in rows.columns.items()})
 
 
 def united(parts: Sequence[Answers]) -> Answers:
     """Join parts of one query's rows, in order."""
+    first = parts[0]
     return ordered(
-        Answers(
-            parts[0].query,
-            joined([part.window_start for part in parts]),
-            joined([part.window_end for part in parts]),
-            {name: joined([part.columns[name] for part in parts]) for name in parts[0].columns},
-        )
+        Answers(first.query, {name: joined([part.columns[name] for part in parts]) for name in first.columns})
     )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.connectors.rows.answers import Answers, Columns, ordered
+from elsinore.connectors.rows.answers import BOUNDS, Answers, Columns, ordered, table_columns
 from elsinore.connectors.rows.row_columns import NUMBER, Values, arrow, joined, whole
 
 if TYPE_CHECKING:
@@ -35,10 +35,16 @@ class WindowRows(Protocol):
 APPROXIMATE = {b"approximate": b"true"}
 NULL = pa.null()
 
+COUNTED = ("event_start", "event_end")
+"""The bounds of windows that count events."""
+
 
 def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
     """Return the columns of each query's rows, for a checked workload."""
-    return {query.name: (*query.groups, *(item.label for item in query.aggregates)) for query in workload.queries}
+    return {
+        query.name: (*query.bounds, *query.groups, *(item.label for item in query.aggregates))
+        for query in workload.queries
+    }
 
 
 def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:
@@ -46,16 +52,17 @@ def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict
     found: dict[str, list[WindowRows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
-    return {name: ordered(_shown(some, clock)) for name, some in found.items() if some}
+    return {name: ordered(_shown(some, columns[name], clock)) for name, some in found.items() if some}
 
 
-def _shown(parts: Sequence[WindowRows], clock: Clock) -> Answers:
-    first = parts[0]
+def _shown(parts: Sequence[WindowRows], columns: Sequence[str], clock: Clock) -> Answers:
+    first, (start, end) = parts[0], columns[:2]
+    own = clock.of_events() if start in COUNTED else clock
     return Answers(
         first.query,
-        _times(np.concatenate([part.window_start for part in parts]), clock),
-        _times(np.concatenate([part.window_end for part in parts]), clock),
-        {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups}
+        {start: _times(np.concatenate([part.window_start for part in parts]), own)}
+        | {end: _times(np.concatenate([part.window_end for part in parts]), own)}
+        | {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups}
         | {name: joined([part.values[name] for part in parts]) for name in first.values},
     )
 
@@ -72,19 +79,21 @@ def bounds_type(clock: Clock) -> pa.DataType:
 
 def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, approximate: bool) -> pa.Table:
     """Return one table: query, window, and every column of any query, null where a row's query does not have it."""
-    names = dict.fromkeys(name for query in columns.values() for name in query)
-    fixed = {
-        "query": pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string()),
-        "window_start": _column([rows.window_start for rows in answers], form),
-        "window_end": _column([rows.window_end for rows in answers], form),
-    }
-    fields = [pa.field(name, column.type) for name, column in fixed.items()]
-    arrays = list(fixed.values())
-    for name in names:
+    queries = pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string())
+    fields, arrays = [pa.field("query", queries.type)], [queries]
+    for name in table_columns(columns)[1:]:
         parts = [_values(rows, name) for rows in answers]
-        arrays.append(_column(parts))
-        fields.append(pa.field(name, arrays[-1].type, metadata=_meaning(parts, arrays[-1].type)))
+        arrays.append(_column(parts, _empty(name, form)))
+        bound = name in BOUNDS
+        fields.append(pa.field(name, arrays[-1].type, metadata=None if bound else _meaning(parts, arrays[-1].type)))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, APPROXIMATE if approximate else None))
+
+
+def _empty(name: str, form: pa.DataType) -> pa.DataType:
+    """Return the type of a column without values."""
+    if name in COUNTED:
+        return pa.int64()
+    return form if name in BOUNDS else NULL
 
 
 def _meaning(parts: Sequence[Values], kind: pa.DataType) -> dict[bytes, bytes] | None:
@@ -121,7 +130,7 @@ def _values(rows: Answers, name: str) -> Values:
     return rows.columns.get(name, pa.nulls(len(rows)))
 
 
-def _column(parts: Sequence[Values], form: pa.DataType = NULL) -> pa.Array:
+def _column(parts: Sequence[Values], form: pa.DataType) -> pa.Array:
     """Concatenate the parts of several queries. Nulls take the type of other parts, or `form` if there is no other."""
     arrays = [arrow(part) for part in parts]
     types = {array.type for array in arrays} - {pa.null()}

@@ -20,7 +20,7 @@ from elsinore.client.pages import Page, table_of
 from elsinore.client.patience import FinalResponse, Patience, answered
 from elsinore.client.refusals import refusal
 from elsinore.connectors.rows.answers import Answers, united
-from elsinore.connectors.rows.row_tables import APPROXIMATE
+from elsinore.connectors.rows.row_tables import APPROXIMATE, NULL
 from elsinore.result import Result
 from elsinore.workloads import text_of
 
@@ -187,4 +187,5 @@ def _result(pages: list[Page], status: JobStatus) -> Result:
     answers = {name: united(found[name]) for name in columns if name in found}
     first = pages[0].table.schema
     approximate = set(APPROXIMATE) <= set(first.metadata or {})
-    return Result(answers, columns, first.field("window_start").type, approximate, status.metrics)
+    form = first.field("window_start").type if "window_start" in first.names else NULL
+    return Result(answers, columns, form, approximate, status.metrics)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -72,9 +72,8 @@ def table_of(response: Response) -> pa.Table:
         raise FailedError(f"the service's table cannot be read: {error}") from error
 
 
-def _part(query: str, rows: pa.Table, names: tuple[str, ...]) -> Answers:
-    bounds = _values(rows, "window_start"), _values(rows, "window_end")
-    return Answers(query, *bounds, {name: _values(rows, name) for name in names})
+def _part(query: str, rows: pa.Table, names: Sequence[str]) -> Answers:
+    return Answers(query, {name: _values(rows, name) for name in names})
 
 
 def _values(rows: pa.Table, name: str) -> Values:

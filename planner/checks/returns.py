@@ -9,8 +9,8 @@ from elsinore.planner.language.suggest import also, did_you_mean, those
 from elsinore.planner.language.syntax import Aggregate, Grouping, Matches, Query
 from elsinore.planner.language.walk import negated
 
-FIXED = ("query", "window_start", "window_end")
-"""The columns that every row has."""
+FIXED = ("query", "window_start", "window_end", "event_start", "event_end")
+"""The columns that rows have of themselves."""
 
 
 def returns_aggregates(query: Query) -> Iterator[Problem]:

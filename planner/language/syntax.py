@@ -266,6 +266,11 @@ class Query(Node):
     place: Place | None = _place()
 
     @property
+    def bounds(self) -> tuple[str, str]:
+        """The columns that say where the window of a row begins and ends."""
+        return ("event_start", "event_end") if self.counts_events else ("window_start", "window_end")
+
+    @property
     def counts_events(self) -> bool:
         """Whether its windows count events instead of time."""
         return self.within.unit == "events"

@@ -25,7 +25,7 @@ ROWS = pa.table({"query": ["q"], "window_start": [0], "window_end": [1], "n": [1
 
 def folder_of(kind: str) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
-        sink = open_live_sink(folder / "new" / f"rows.{kind}", {"q": ["n"]}, "a stream")
+        sink = open_live_sink(folder / "new" / f"rows.{kind}", {"q": ["window_start", "window_end", "n"]}, "a stream")
         sink.write(1, ROWS)
         sink.write(2, ROWS)
 
@@ -33,7 +33,7 @@ def folder_of(kind: str) -> Callable[[Path], None]:
 
 
 def rows_of_a_job(folder: Path) -> None:
-    RowsSink(folder, {"q": ["n"]}).write(1, ROWS)
+    RowsSink(folder, {"q": ["window_start", "window_end", "n"]}).write(1, ROWS)
 
 
 def vault(folder: Path) -> None:

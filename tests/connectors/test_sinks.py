@@ -157,7 +157,7 @@ def rows_of(number: int) -> pa.Table:
 
 
 def live_sink(folder: Path, stream: str, resumed: bool = False) -> LiveSink:
-    return open_live_sink(folder, {"q": ["n"]}, stream, resumed)
+    return open_live_sink(folder, {"q": ["window_start", "window_end", "n"]}, stream, resumed)
 
 
 def test_a_folder_of_rows_belongs_to_one_stream(tmp_path: Path) -> None:

@@ -20,7 +20,12 @@ from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
 
 SECONDS = Clock.of(pa.int64(), "s", [Fraction(10)])
-COLUMNS = {"rides": ("district", "COUNT(*)", "pace"), "clicks": ("COUNT(*)",), "silent": ("COUNT(*)",)}
+BOUNDS = ("window_start", "window_end")
+COLUMNS = {
+    "rides": (*BOUNDS, "district", "COUNT(*)", "pace"),
+    "clicks": (*BOUNDS, "COUNT(*)"),
+    "silent": (*BOUNDS, "COUNT(*)"),
+}
 
 
 def rows(query: str, starts: list[int], groups: dict[str, list[str]], values: dict[str, list[object]]) -> Rows:

@@ -15,7 +15,7 @@ from elsinore.cluster.service.web.refusals import RefusedError
 from elsinore.connectors.rows.row_columns import NUMBER
 
 FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
-COLUMNS = {"a": ("n",)}
+COLUMNS = {"a": ("window_start", "window_end", "n")}
 
 
 @pytest.fixture
@@ -69,12 +69,14 @@ def test_no_digit_is_lost_where_batches_differ(job: Job) -> None:
     table = pa.ipc.open_stream(page.arrow(COLUMNS)).read_all()
     assert table.column("n").to_pylist() == ["1", "2", str(huge), "3", word, "4", None, None]
     assert table.schema.field("n").metadata == {NUMBER: b"true"}
-    assert json.loads(table.schema.metadata[b"columns"]) == {"a": ["n"]}
+    assert json.loads(table.schema.metadata[b"columns"]) == {"a": list(COLUMNS["a"])}
 
 
 def test_a_page_without_rows_has_its_columns(job: Job) -> None:
-    table = pa.ipc.open_stream(Reader(job).page(Cursor(), 10).arrow({"a": ("n",), "b": ("m",)})).read_all()
-    assert table.column_names == ["query", "window_start", "window_end", "n", "m"]
+    table = pa.ipc.open_stream(
+        Reader(job).page(Cursor(), 10).arrow({**COLUMNS, "b": ("event_start", "event_end", "m")})
+    ).read_all()
+    assert table.column_names == ["query", "window_start", "window_end", "event_start", "event_end", "n", "m"]
 
 
 @pytest.mark.parametrize("text", ["", "1", "1.x", "-1.0", "1.2.3", "\u0661.\u0662", "9" * 50 + ".0"])

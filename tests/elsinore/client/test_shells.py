@@ -33,7 +33,7 @@ ROWS = [
     {"query": "trips", "window_start": start, "window_end": start + 10, "COUNT(*)": 2**300 + start}
     for start in range(8)
 ]
-COLUMNS = {b"columns": json.dumps({"trips": ["COUNT(*)"]}).encode()}
+COLUMNS = {b"columns": json.dumps({"trips": ["window_start", "window_end", "COUNT(*)"]}).encode()}
 NUMBERS = pa.field("COUNT(*)", pa.string(), metadata={b"number": b"true"})
 WRITTEN = pa.Table.from_arrays(
     [
