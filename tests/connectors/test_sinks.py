@@ -22,7 +22,8 @@ from elsinore.connectors.live_sinks import MARKER, LiveSink, open_live_sink
 from elsinore.connectors.rows.row_columns import NUMBER
 from elsinore.connectors.sinks import open_sink
 
-QUERIES = {"first": ["g", "COUNT(*)"], "second": ["SUM(X.v)"]}
+BOUNDS = ["window_start", "window_end"]
+QUERIES = {"first": [*BOUNDS, "g", "COUNT(*)"], "second": [*BOUNDS, "SUM(X.v)"]}
 
 
 def rows(count: pa.Array, total: pa.Array, start: list[Any] | None = None) -> pa.Table:
