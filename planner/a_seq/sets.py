@@ -10,11 +10,19 @@ from elsinore.planner.a_seq.forest import Forest, Step, forest_of, sequence_of
 from elsinore.planner.gloria.templates.members import split_of
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
 from elsinore.planner.plans.model import QueryPlan
-from elsinore.planner.plans.sharing import Member, ShareSet
+from elsinore.planner.plans.needs import Need, any_match, no_neighbours, unmet
+from elsinore.planner.plans.sharing import Found, Member, ShareSet
 
-NO_SEQUENCE = "its windows move with every event; with such windows sequences of event types are shared, nothing else"
-SEMANTICS = "its windows move with every event; such sequences are shared under skip-till-any-match only"
-NEIGHBOURS = "it compares neighbours, so each event has predecessors of its own; a counter is of all of a type"
+FOREST_NEEDS = (
+    Need("moving windows", lambda plan, _: plan.per_event, "its windows have a SLIDE"),
+    any_match("its windows move with every event; such sequences are shared under skip-till-any-match only"),
+    no_neighbours("it compares neighbours, so each event has predecessors of its own; a counter is of all of a type"),
+    Need(
+        "sequence",
+        lambda plan, _: sequence_of(plan) is not None,
+        "its windows move with every event; with such windows sequences of event types are shared, nothing else",
+    ),
+)
 ALONE = {
     "prefix": "no other query whose windows move with every event begins with the same two event types",
     "chop-connect": "no other query whose windows move with every event has two event types in a row with it in common",
@@ -29,15 +37,15 @@ class ForestSet(ShareSet):
     forest: Forest
 
 
-def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> tuple[tuple[ForestSet, ...], dict[int, str]]:
+def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> Found:
     """Return the sets of two or more queries whose windows move with every event, and the reason of each other one."""
     found: dict[object, dict[int, tuple[Step, ...]]] = {}
     reasons: dict[int, str] = {}
     for number, plan in enumerate(queries):
         if plan.per_event:
             steps = sequence_of(plan)
-            if reason := _why_apart(plan, steps):
-                reasons[number] = reason
+            if need := unmet(FOREST_NEEDS, plan, plan.counters[0]):
+                reasons[number] = need.reason
             elif steps:
                 found.setdefault(split_of(Member(number, 0), plan), {})[number] = steps
     sets = []
@@ -50,15 +58,7 @@ def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> tuple[tuple[F
                 reasons |= dict.fromkeys(numbers, FULL)
             else:
                 sets.append(made)
-    return tuple(sets), reasons
-
-
-def _why_apart(plan: QueryPlan, steps: tuple[Step, ...] | None) -> str | None:
-    if plan.query.semantics != "any":
-        return SEMANTICS
-    if any(counter.event_grained for counter in plan.counters):
-        return NEIGHBOURS
-    return NO_SEQUENCE if steps is None else None
+    return tuple(sets), tuple((queries[number].query.name, reason) for number, reason in sorted(reasons.items()))
 
 
 def _set_of(steps: dict[int, tuple[Step, ...]], optimizer: str) -> ForestSet:

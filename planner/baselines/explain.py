@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 
 from elsinore.planner.baselines.prefix_tree import PrefixTree, Taken
+from elsinore.planner.baselines.sets import PrefixSet
+from elsinore.planner.explain.member_names import WINDOWS_ONE_BY_ONE, names_of
+from elsinore.planner.plans.model import Plan
 
 Names = Callable[[Iterable[int]], str]
 """Lists the queries of some members, which are given by number."""
+
+
+def explain_prefix_set(plan: Plan, share_set: PrefixSet) -> Iterator[str]:
+    yield WINDOWS_ONE_BY_ONE
+    yield from explain_tree(share_set.tree, partial(names_of, plan, share_set))
 
 
 def explain_tree(tree: PrefixTree, names: Names) -> Iterator[str]:
