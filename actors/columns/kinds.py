@@ -29,6 +29,9 @@ FEW = 12
 
 
 class EventKinds:
+    takes_all = False
+    """Whether events of kind 0 are read; under contiguous semantics, other events that end trends have a kind too."""
+
     def __init__(self, members: Sequence[tuple[QueryPlan, Counter]], kleenes: Sequence[Kleene]) -> None:
         self.members = members
         self.kleenes = {kleene.type: kleene for kleene in kleenes}

@@ -42,7 +42,7 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     for batch in batches:
         engine.feed(batch)
     engine.finish()
-    graph = engine.sharings[0].graph
+    graph = engine.runs(HAMLET)[0].graph
     assert isinstance(graph, RecordingGraph)
     return draw_graph(graph.record)
 
