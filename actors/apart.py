@@ -50,7 +50,7 @@ class CounterGraph(Protocol):
     def load(self, state: dict[str, Any]) -> None: ...
 
 
-class GraphsApart(SetGraph):
+class GraphsApart(SetGraph[Cells]):
     """The counters of one query that are in no share set; several only where its pattern has an AND."""
 
     def __init__(self, members: Sequence[SetMember], intakes: Sequence[Intake], clock: Clock, exact: bool) -> None:

@@ -40,7 +40,7 @@ from elsinore.planner.plans.parts import parts_of
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.spans import show_length
 
-SLICE = 1 << 22
+SLICE_EVENTS = 1 << 22
 """Number of events in a slice of a batch; derived columns are in memory for one slice at a time."""
 
 LATE_KEPT = 10_000
@@ -215,7 +215,7 @@ class Engine:
         query = self.plan.queries[0]
         slots = Partitions(query.partition, len(query.query.groups)).slots(columns, events.column(1).to_numpy())
         statistics.note(events.column(0), events.column(1), slots)
-        return statistics.take()
+        return statistics.read_and_reset()
 
     def drain(self) -> list[PartialRows]:
         """Do as `finish`, for a part of the stream: rows are partial."""
@@ -375,7 +375,7 @@ def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch,
     times = batch.column(1).to_numpy()
     start = 0
     while start < len(times):
-        end = min(start + SLICE, len(times))
+        end = min(start + SLICE_EVENTS, len(times))
         if end < len(times):
             end = int(np.searchsorted(times, times[end - 1], side="right"))
         yield batch.slice(start, end - start), int(times[end]) if end < len(times) else later

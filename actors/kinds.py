@@ -26,7 +26,7 @@ from elsinore.planner.baselines.sets import PrefixSet
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.plans.kinds import FOREST, HAMLET, LINKED, MOVING_WINDOWS, PLANNED, PREFIX, kind_of
-from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.sharing import LinkedSet, Member, MovingSet, ShareSet
 from elsinore.planner.time.clock import Clock
 
@@ -42,7 +42,7 @@ class Setting:
     hamlet_graph: type[HamletGraph] = HamletGraph
 
 
-Made = tuple[SetGraph, LinkColumns | None]
+Made = tuple[SetGraph[Any], LinkColumns | None]
 """The graph of a set, and the columns of predicates on neighbours that it reads."""
 
 
@@ -52,7 +52,7 @@ class Execution:
 
     graph: Callable[..., Made]
     """Make the graph of a set, of: the set, its members, their kinds of events, and the setting."""
-    rows: type[QueryRows] = AggregateRows
+    rows: type[QueryRows[Any]] = AggregateRows
     """How results of members become rows of their queries."""
 
 
@@ -95,10 +95,10 @@ APART = "apart"
 """The kind of run of a query that shares nothing."""
 
 
-def rows_of(kind: str, members: Sequence[SetMember], partitions: Partitions) -> QueryRows:
+def rows_of(kind: str, plan: QueryPlan, members: Sequence[SetMember], partitions: Partitions) -> QueryRows[Any]:
     """Return what makes the rows of a query whose counters are in runs of this kind."""
     made = EXECUTIONS[kind].rows if kind in EXECUTIONS else AggregateRows
-    return made(members, partitions)
+    return made(plan, members, partitions)
 
 
 def run_of_set(plan: Plan, share_set: ShareSet, setting: Setting) -> SetRun[Any]:

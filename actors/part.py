@@ -15,7 +15,7 @@ from elsinore.actors.members import SetMember
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.query_rows import QueryRows
 from elsinore.actors.rows.partial_rows import PartialRows
-from elsinore.actors.set_graph import MemberCells, merged
+from elsinore.actors.set_graph import merged
 from elsinore.actors.set_run import SetRun
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -31,7 +31,7 @@ from elsinore.planner.time.clock import Clock
 class Answer:
     """What makes the rows of one query, and where the results of its counters come from."""
 
-    rows: QueryRows
+    rows: QueryRows[Any]
     places: list[tuple[int, int]]
     """By counter, its run and its number among the members of the run."""
 
@@ -57,17 +57,18 @@ class Part:
             if (places := [one for c in range(len(query.counters)) if (one := Member(q, c)) not in shared])
         ]
         self.runs = [*self.sets, *self.apart]
-        places = {place: (r, m) for r, run in enumerate(self.runs) for m, place in enumerate(run.places)}
+        numbers = {place: (r, m) for r, run in enumerate(self.runs) for m, place in enumerate(run.places)}
         self.answers = [
-            self._answer([places[Member(q, c)] for c in range(len(query.counters))])
+            self._answer(query, [numbers[Member(q, c)] for c in range(len(query.counters))])
             for q, query in enumerate(plan.queries)
         ]
         """By query."""
         self.admit()
 
-    def _answer(self, places: list[tuple[int, int]]) -> Answer:
+    def _answer(self, query: QueryPlan, places: list[tuple[int, int]]) -> Answer:
         members = [self.runs[run].members[member] for run, member in places]
-        return Answer(rows_of(self.runs[places[0][0]].kind, members, self.partitions), places)
+        kind = self.runs[places[0][0]].kind
+        return Answer(rows_of(kind, query, members, self.partitions), places)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
@@ -110,7 +111,7 @@ class Part:
     def finish(self) -> list[PartialRows]:
         return self._rows(lambda run: run.graph.finish())
 
-    def _rows(self, step: Callable[[SetRun[Any]], MemberCells]) -> list[PartialRows]:
+    def _rows(self, step: Callable[[SetRun[Any]], list[list[Any]]]) -> list[PartialRows]:
         """Return the rows that `step` finds, without silent queries and without windows of other parts."""
         found = [step(run) for run in self.runs]
         rows = (

@@ -65,16 +65,16 @@ TAGS: dict[str, type] = {
     "type_node": template.TypeNode,
     "transition": template.Transition,
     "stage": template.Stage,
-    "stage_route": template.Route,
+    "stage_route": template.StageRoute,
     # A-Seq
     "forest": forest.Forest,
-    "forest_node": forest.Node,
-    "forest_step": forest.Step,
-    "forest_route": forest.Route,
+    "forest_node": forest.ForestNode,
+    "forest_step": forest.ForestStep,
+    "forest_route": forest.ForestRoute,
     # SHARON
     "prefix_tree": prefix_tree.PrefixTree,
     "prefix_branch": prefix_tree.Branch,
-    "prefix_taken": prefix_tree.Taken,
+    "prefix_taken": prefix_tree.TakenEvent,
 }
 """The classes that a plan may consist of, by their names in saved states. Classes and modules may be renamed and moved
 freely. A tag is never changed, nor given to another class. A change of the fields of a class needs another FORMAT."""

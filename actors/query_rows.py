@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Generic
 
 from elsinore.actors.conjunction import conjoin
 from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells, join
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.rows.results import Decoder
+from elsinore.actors.set_graph import Result
 from elsinore.actors.streams.partitions import Partitions
+from elsinore.planner.plans.model import QueryPlan
 
 
-class QueryRows(ABC):
+class QueryRows(ABC, Generic[Result]):
     """What makes rows of a query from the results of its members, which are by counter."""
 
-    def __init__(self, members: Sequence[SetMember], partitions: Partitions) -> None:
-        self.plan = members[0].plan
+    def __init__(self, plan: QueryPlan, members: Sequence[SetMember], partitions: Partitions) -> None:
+        self.plan = plan
         self.members = members
         self.partitions = partitions
 
     @abstractmethod
-    def of(self, found: Sequence[list[Cells]]) -> list[PartialRows]:
+    def of(self, found: Sequence[list[Result]]) -> list[PartialRows]:
         """Return the rows of results, by counter. All counters have ended the same windows."""
 
 
-class AggregateRows(QueryRows):
+class AggregateRows(QueryRows[Cells]):
     """The aggregates of a query over its trends, as numbers in cells."""
 
     def of(self, found: Sequence[list[Cells]]) -> list[PartialRows]:

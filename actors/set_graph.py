@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,11 @@ from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.hamlet.decisions import Decisions
 from elsinore.actors.rows.cells import Cells
 
+Result = TypeVar("Result")
+"""What a member has of windows that end: cells of numbers, of which `QueryRows` of its kind makes rows."""
+
 MemberCells = list[list[Cells]]
-"""Results by member of a set."""
+"""Results by member of a set whose queries aggregate trends."""
 
 
 class Grouping(NamedTuple):
@@ -27,7 +30,7 @@ class Grouping(NamedTuple):
     """By partition, the group of its query's rows: the same, but for a counter of an AND, which merges nothing."""
 
 
-class SetGraph(ABC):
+class SetGraph(ABC, Generic[Result]):
     """The graph of a set.
 
     Every call that takes in events or ends windows returns the results that are due by then, by member; nothing is left
@@ -47,7 +50,7 @@ class SetGraph(ABC):
         self.totals = np.zeros(3, np.int64)
         """Numbers of bursts decided about, of bursts shared, and of snapshots."""
 
-    def nothing(self) -> MemberCells:
+    def nothing(self) -> list[list[Result]]:
         return [[] for _ in range(self.count)]
 
     @abstractmethod
@@ -63,18 +66,18 @@ class SetGraph(ABC):
         """Make room for what members, one by one, have learned from the columns of the set."""
 
     @abstractmethod
-    def process(self, taken: Sequence[Taken], later: int) -> MemberCells:
+    def process(self, taken: Sequence[Taken], later: int) -> list[list[Result]]:
         """Take in events, by intake; no event that comes later is older than `later`."""
 
     @abstractmethod
-    def end_until(self, time: int) -> MemberCells:
+    def end_until(self, time: int) -> list[list[Result]]:
         """End the windows that are over at `time`: no event older than that will come."""
 
     @abstractmethod
-    def finish(self) -> MemberCells:
+    def finish(self) -> list[list[Result]]:
         """End all windows that have events."""
 
-    def flush(self) -> None:  # noqa: B027
+    def flush(self) -> None:
         """Take in events that are held back. They are in open panes only, so no window ends."""
 
     @abstractmethod
@@ -85,17 +88,17 @@ class SetGraph(ABC):
         """Return what a set keeps that `keeps_events`."""
         return {}
 
-    def load(self, state: dict[str, Any]) -> None:  # noqa: B027
+    def load(self, state: dict[str, Any]) -> None:
         """Load what `save` returned."""
 
     def save_member(self, member: int) -> dict[str, Any] | None:
         """Return what one member keeps; None: the set keeps everything."""
         return None
 
-    def load_member(self, member: int, growth: Growth, state: dict[str, Any]) -> None:  # noqa: B027
+    def load_member(self, member: int, growth: Growth, state: dict[str, Any]) -> None:
         """Load what `save_member` returned; `growth` has the lanes that the member had."""
 
 
-def merged(some: Iterable[MemberCells]) -> MemberCells:
+def merged(some: Iterable[list[list[Result]]]) -> list[list[Result]]:
     """Return the results of several steps, one after another."""
     return [[one for cells in step for one in cells] for step in zip(*some, strict=True)]

@@ -14,12 +14,12 @@ import numpy.typing as npt
 from elsinore.actors.columns.intake import Growth, Intake
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.members import SetMember
-from elsinore.actors.set_graph import Grouping, MemberCells, SetGraph
+from elsinore.actors.set_graph import Grouping, SetGraph
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.plans.sharing import Member
 
-G = TypeVar("G", bound=SetGraph)
+G = TypeVar("G", bound=SetGraph[Any])
 
 
 class SetRun(Generic[G]):
@@ -51,8 +51,8 @@ class SetRun(Generic[G]):
         """Make room for new partitions."""
         self.graph.admit(self._groupings(partitions))
 
-    def process(self, batch: Batch) -> MemberCells:
-        """Take in a batch, and return the results that are due."""
+    def process(self, batch: Batch) -> list[list[Any]]:
+        """Take in a batch, and return the results that are due, by member."""
         taken = []
         for number, intake in enumerate(self.intakes):
             selected = intake.select(batch)
@@ -62,7 +62,7 @@ class SetRun(Generic[G]):
                 self.graph.flush()
                 self.graph.extend(number, growth)
                 self._follow()
-            taken.append(intake.take(selected))
+            taken.append(intake.encode(selected))
         return self.graph.process(taken, batch.later)
 
     def _follow(self) -> None:

@@ -32,7 +32,7 @@ Lane = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Layout:
+class TreeLayout:
     """A tree as the arrays that the kernel reads."""
 
     kinds: int
@@ -56,7 +56,7 @@ class PrefixTreeGraph(WindowSet):
         super().__init__(members, kinds, clock, exact)
         self.sequences = [Sequences(member.plan, clock) for member in members]
         self._tree: PrefixTree | None = None
-        self._layout: Layout | None = None
+        self._layout: TreeLayout | None = None
 
     @property
     def tree(self) -> PrefixTree:
@@ -66,7 +66,7 @@ class PrefixTreeGraph(WindowSet):
         return self._tree
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> TreeLayout:
         """The layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.kinds != len(self.kinds):
             self._layout = self._lay_out()
@@ -118,7 +118,7 @@ class PrefixTreeGraph(WindowSet):
         )  # fmt: skip
         return out, found, int(flag)
 
-    def _lay_out(self) -> Layout:
+    def _lay_out(self) -> TreeLayout:
         columns, branches = [member.reads() for member in self.members], self.tree.branches
         machines = [one.counter.machine for one in self.sequences]
         machine = self.tree.machine(machines, self.kinds.classes)
@@ -131,7 +131,7 @@ class PrefixTreeGraph(WindowSet):
         ]
         counter = Counter((0,), (), machine, ())
         made = tables(machine, lanes, [name for name, _ in keys])
-        return Layout(
+        return TreeLayout(
             len(self.kinds),
             counter,
             event_tables(counter, Predicates({}, ())),

@@ -95,7 +95,7 @@ class Intake:
         growth = Growth.of(self.columns, lambda: self.columns.learn(columns))
         return growth, bool(growth.lanes) or types != self.columns.types
 
-    def take(self, selected: Selected) -> Taken:
+    def encode(self, selected: Selected) -> Taken:
         """Return events as kernels read them; `learn` has seen their columns."""
         count = len(selected.times)
         values, keys = self.columns.values(selected.columns, count), self.columns.keys(selected.columns, count)

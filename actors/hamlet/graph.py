@@ -47,10 +47,10 @@ from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer, ask
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.time.clock import Clock
 
-HOLD, HOLD_ALL = 1 << 12, 1 << 18
-"""Limits of the events held back: none of a burst of HOLD or more, and none at all where there are over HOLD_ALL."""
+MOST_HELD_OF_BURST, MOST_HELD = 1 << 12, 1 << 18
+"""Limits of the events held back: those of a burst, which is not held if it has as many, and those of all bursts."""
 
-AT_ONCE = 1 << 11
+BURSTS_AT_ONCE = 1 << 11
 """Fewest bursts in one question to an optimizer, but for the last question of a slice."""
 
 SNAPSHOTS = 16
@@ -107,7 +107,7 @@ class HamletGraph(PaneSet):
             self._cut(events, after, segment, cut)
             if segment is segments[-1] and not complete:
                 self._hold(segment, cut.bursts, events)
-            if pending is None and (cut.counts[2] >= AT_ONCE or segment is segments[-1]):
+            if pending is None and (cut.counts[2] >= BURSTS_AT_ONCE or segment is segments[-1]):
                 # The optimizer may be in another process: it decides the first round while the others are cut.
                 pending = self._ask(*cut.known(), slice(0, cut.counts[2]))
         bursts, rows, asked = cut.known()
@@ -147,10 +147,10 @@ class HamletGraph(PaneSet):
     def _hold(self, segment: Segment, bursts: Bursts, events: Events) -> None:
         """Hold back the last burst of each partition, if the next events may belong to it."""
         last = segment.burst_at[1:] - 1
-        held = (bursts.kleene[last] >= 0) & (bursts.size[last] < HOLD)
+        held = (bursts.kleene[last] >= 0) & (bursts.size[last] < MOST_HELD_OF_BURST)
         last, partitions = last[held], segment.touched[held]
         sizes = bursts.size[last]
-        if not len(last) or int(sizes.sum()) > HOLD_ALL:
+        if not len(last) or int(sizes.sum()) > MOST_HELD:
             return
         which = np.repeat(bursts.first[last] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
         self.held = ordered(events, which[np.argsort(events.time[which], kind="stable")])
@@ -298,7 +298,7 @@ def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segmen
     for segment in segments:
         some.append(segment)
         end = int(np.searchsorted(asked.burst, segment.burst_at[-1]))
-        if end - begin >= AT_ONCE or segment is segments[-1]:
+        if end - begin >= BURSTS_AT_ONCE or segment is segments[-1]:
             found.append((some, slice(begin, end)))
             some, begin = [], end
     return found

@@ -15,7 +15,7 @@ from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.gloria.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
 from elsinore.actors.lowering.machines import column, pointers
 from elsinore.actors.lowering.sets import MemberColumns
-from elsinore.planner.gloria.sets import Place, PlannedSet
+from elsinore.planner.gloria.sets import NodePlace, PlannedSet
 from elsinore.planner.gloria.steps import Steps
 
 Ints = npt.NDArray[np.int64]
@@ -27,7 +27,7 @@ Added = tuple[int, int]
 class PlanMember:
     """A query of a planned set, with the lanes and the shape of its counters."""
 
-    places: dict[int, Place]
+    places: dict[int, NodePlace]
     """By node, its place in the query."""
     columns: MemberColumns
     shape: Shape

@@ -32,12 +32,12 @@ from elsinore.actors.moving.stacks_numba_fns import Due, Machines, Results, run_
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.time.clock import Clock
 
-STACK = 256
+STACK_MAPS = 256
 """Initial room of the stack, in maps."""
 
 
 @dataclass(frozen=True)
-class Layout:
+class MovingLayout:
     """A share set as the arrays that kernels read."""
 
     blocks: list[Blocks]
@@ -57,8 +57,8 @@ class MovingShareGraph(DueGraph):
         super().__init__(members, kinds, clock, exact)
         self.kleenes = share_set.kleenes
         self.coefficient_words = 1 if exact else 2
-        self.stack = STACK
-        self._layout: Layout | None = None
+        self.stack = STACK_MAPS
+        self._layout: MovingLayout | None = None
 
     def renew(self) -> None:
         self._layout = None
@@ -93,13 +93,13 @@ class MovingShareGraph(DueGraph):
         else:
             self.stack *= 2
 
-    def _lay_out(self) -> Layout:
+    def _lay_out(self) -> MovingLayout:
         """Return the layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.members.kinds != len(self.kinds):
             tables, blocks = [member.tables() for member in self.members], self.blocks()
             merged = Merged(tables)
             columns, shapes = [member.reads() for member in self.members], [one.shape for one in blocks]
-            self._layout = Layout(
+            self._layout = MovingLayout(
                 blocks,
                 members_of(blocks, merged, self.kinds),
                 sharers_of(self.kleenes, columns, shapes, self.kinds),

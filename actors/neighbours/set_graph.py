@@ -32,7 +32,7 @@ from elsinore.planner.time.clock import Clock
 
 
 @dataclass(frozen=True)
-class Layout:
+class LinkedLayout:
     """A share set as the arrays that the kernel reads."""
 
     kinds: int
@@ -66,7 +66,7 @@ class LinkedGraph(WindowSet):
             without_linked(member.counter.machine, shared_types(share_set, number))
             for number, member in enumerate(members)
         ]
-        self._layout: Layout | None = None
+        self._layout: LinkedLayout | None = None
 
     def renew(self) -> None:
         self._layout = None
@@ -104,14 +104,14 @@ class LinkedGraph(WindowSet):
         )  # fmt: skip
         return found, int(flag)
 
-    def _lay_out(self) -> Layout:
+    def _lay_out(self) -> LinkedLayout:
         """Return the layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.kinds != len(self.kinds):
             merged = Merged([member.tables(own) for member, own in zip(self.members, self.machines, strict=True)])
             blocks = [Blocks.empty(member.shape(self.words), self.exact, 1) for member in self.members]
             kleenes = self.share_set.kleenes
             columns, shapes = [member.reads() for member in self.members], [one.shape for one in blocks]
-            self._layout = Layout(
+            self._layout = LinkedLayout(
                 len(self.kinds),
                 blocks,
                 members_of(blocks, merged, self.kinds),

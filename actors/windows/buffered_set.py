@@ -12,11 +12,12 @@ import numpy.typing as npt
 from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.members import SetMember
+from elsinore.actors.rows.cells import Cells
 from elsinore.actors.set_graph import Grouping, SetGraph
 from elsinore.actors.windows.buffer import Buffer
 
 
-class BufferedSet(SetGraph):
+class BufferedSet(SetGraph[Cells]):
     """A graph whose members keep nothing of their own. None of them is a counter of an AND."""
 
     keeps_events = True

@@ -24,6 +24,7 @@ from elsinore.actors.hamlet.burst_work import Segment
 from elsinore.actors.hamlet.bursts_numba_fns import by_partition
 from elsinore.actors.lowering.sets import MemberColumns, Merged
 from elsinore.actors.members import SetMember
+from elsinore.actors.rows.cells import Cells
 from elsinore.actors.set_graph import Grouping, MemberCells, SetGraph
 from elsinore.actors.windows.closing import ClosingGroup
 from elsinore.actors.windows.member_panes import pane_graph
@@ -32,7 +33,7 @@ from elsinore.actors.windows.window_rows import WindowRows
 from elsinore.planner.time.clock import Clock
 
 
-class PaneSet(SetGraph):
+class PaneSet(SetGraph[Cells]):
     """The base of graphs of share sets whose queries have windows of panes."""
 
     def __init__(self, members: Sequence[SetMember], kinds: EventKinds, clock: Clock, exact: bool) -> None:

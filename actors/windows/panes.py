@@ -228,7 +228,7 @@ class PaneGraph:
 
     def keep(self, slots: npt.NDArray[np.int64], group_of: npt.NDArray[np.int32]) -> None:
         """Keep only these partitions, in this order; the others are in no open window."""
-        self.own = self.own.take(slots)
+        self.own = self.own.of_slots(slots)
         self.head = np.full(len(slots), -1, np.int64)
         self.pane_of = self.pane_of[slots]
         self.group_of = group_of
@@ -258,7 +258,7 @@ class PaneGraph:
     def save(self) -> dict[str, Any]:
         """Return the blocks of the present partitions, and the position in the stream."""
         return {
-            "own": self.own.take(np.arange(self.slots)).save(),
+            "own": self.own.of_slots(np.arange(self.slots)).save(),
             "pane": self.pane,
             "pane_of": self.pane_of,
             "latest": self.latest,

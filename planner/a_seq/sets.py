@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elsinore.planner.a_seq.chopping import chopped
-from elsinore.planner.a_seq.forest import Forest, Step, forest_of, sequence_of
+from elsinore.planner.a_seq.forest import Forest, ForestStep, forest_of, sequence_of
 from elsinore.planner.gloria.templates.members import split_of
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
 from elsinore.planner.plans.model import QueryPlan
@@ -39,7 +39,7 @@ class ForestSet(ShareSet):
 
 def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> Found:
     """Return the sets of two or more queries whose windows move with every event, and the reason of each other one."""
-    found: dict[object, dict[int, tuple[Step, ...]]] = {}
+    found: dict[object, dict[int, tuple[ForestStep, ...]]] = {}
     reasons: dict[int, str] = {}
     for number, plan in enumerate(queries):
         if plan.per_event:
@@ -61,18 +61,18 @@ def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> Found:
     return tuple(sets), tuple((queries[number].query.name, reason) for number, reason in sorted(reasons.items()))
 
 
-def _set_of(steps: dict[int, tuple[Step, ...]], optimizer: str) -> ForestSet:
+def _set_of(steps: dict[int, tuple[ForestStep, ...]], optimizer: str) -> ForestSet:
     sequences = tuple(steps.values())
     return ForestSet(
         tuple(Member(number, 0) for number in steps), (), "any", forest_of(sequences, _cuts(sequences, optimizer))
     )
 
 
-def _cuts(sequences: Sequence[tuple[Step, ...]], optimizer: str) -> list[set[int]]:
+def _cuts(sequences: Sequence[tuple[ForestStep, ...]], optimizer: str) -> list[set[int]]:
     return chopped(sequences) if optimizer == "chop-connect" else [set() for _ in sequences]
 
 
-def _connected(steps: dict[int, tuple[Step, ...]], optimizer: str) -> list[list[int]]:
+def _connected(steps: dict[int, tuple[ForestStep, ...]], optimizer: str) -> list[list[int]]:
     """Group the queries that have more in common than a start event, directly or through others."""
     forest = _set_of(steps, optimizer).forest
     numbers = list(steps)

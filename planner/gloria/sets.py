@@ -35,7 +35,7 @@ class PlannedSet(ShareSet):
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """A node of a template in the machine of one query."""
 
     state: int
@@ -65,7 +65,7 @@ def planned_sets(
     return tuple(found), tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
 
 
-def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
+def places(plan: QueryPlan) -> dict[TypeNode, NodePlace] | None:
     """Return the nodes of a query with their places in its machine, or None if some node has no state of its own."""
     counter = plan.counters[0]
     chain = chain_of(plan, counter)
@@ -78,7 +78,7 @@ def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
     return found if len({place.state for place in found.values()}) == len(chain.nodes) else None
 
 
-def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, Place]]:
+def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, NodePlace]]:
     """Return, by query, the places of the nodes of the plan's template, by number."""
     nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
     return [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
@@ -90,12 +90,12 @@ def steps_of_set(planned: PlannedSet, queries: Sequence[QueryPlan]) -> Steps:
     return steps_of(planned.plan, [{node: place.state for node, place in one.items()} for one in own])
 
 
-def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:
+def _place(machine: Machine, node: TypeNode, variable: str) -> NodePlace | None:
     """Return the place of a node, or None if not all events that it takes do the same."""
     classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == node.type and machine.appends[c]]
     ways = {machine.appends[c] for c in classes}
     targets = {append.target for appends in ways for append in appends}
-    return Place(targets.pop(), variable, frozenset(classes)) if len(ways) == len(targets) == 1 else None
+    return NodePlace(targets.pop(), variable, frozenset(classes)) if len(ways) == len(targets) == 1 else None
 
 
 def _why_unfit(plan: QueryPlan) -> str | None:

@@ -127,9 +127,7 @@ def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
         together = {number: min(linked) if first in linked else first for number, first in together.items()}
     for group in sorted({*together.values()}):
         numbers = tuple(sorted(number for number, first in together.items() if first == group))
-        yield _Group(
-            numbers, *(tuple(one for one in sets if one.members[0].query in numbers) for sets in (hamlet, gloria))
-        )
+        yield _Group(numbers, _inside(numbers, hamlet), _inside(numbers, gloria))
 
 
 def _inside(numbers: tuple[int, ...], sets: Sets) -> Sets:

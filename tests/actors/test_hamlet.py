@@ -164,7 +164,7 @@ def test_batches_do_not_show_in_decisions() -> None:
 
 
 def test_slices_within_a_batch_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elsinore.actors.engine.SLICE", 700)
+    monkeypatch.setattr("elsinore.actors.engine.SLICE_EVENTS", 700)
     assert fed(engine(SUMS, Always()), [EVENTS]) == apart(SUMS)
 
 
