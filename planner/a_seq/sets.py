@@ -10,7 +10,7 @@ from elsinore.planner.a_seq.forest import Forest, ForestStep, forest_of, sequenc
 from elsinore.planner.gloria.templates.members import split_of
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
 from elsinore.planner.plans.model import QueryPlan
-from elsinore.planner.plans.needs import Need, any_match, no_neighbours, unmet
+from elsinore.planner.plans.needs import Need, any_match, no_neighbours, why_unmet
 from elsinore.planner.plans.sharing import Found, Member, ShareSet
 
 FOREST_NEEDS = (
@@ -44,8 +44,8 @@ def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> Found:
     for number, plan in enumerate(queries):
         if plan.per_event:
             steps = sequence_of(plan)
-            if need := unmet(FOREST_NEEDS, plan, plan.counters[0]):
-                reasons[number] = need.reason
+            if reason := why_unmet(FOREST_NEEDS, plan, plan.counters[0]):
+                reasons[number] = reason
             elif steps:
                 found.setdefault(split_of(Member(number, 0), plan), {})[number] = steps
     sets = []

@@ -9,7 +9,7 @@ from elsinore.planner.baselines.prefix_tree import PrefixTree, prefix_tree
 from elsinore.planner.explain.query_names import listed
 from elsinore.planner.hamlet.share_sets import conditions
 from elsinore.planner.plans.model import Counter, QueryPlan
-from elsinore.planner.plans.needs import no_negation, unmet
+from elsinore.planner.plans.needs import no_negation, unmet, why_unmet
 from elsinore.planner.plans.sharing import Found, Member, ShareSet
 
 MAX_KINDS = 2**15 - 1
@@ -101,8 +101,8 @@ def _fits(queries: Sequence[QueryPlan], numbers: Sequence[int]) -> bool:
 
 
 def _why_apart(q: int, queries: Sequence[QueryPlan], places: Places) -> str:
-    if need := unmet(PREFIX_NEEDS, queries[q], queries[q].counters[0]):
-        return need.reason
+    if reason := why_unmet(PREFIX_NEEDS, queries[q], queries[q].counters[0]):
+        return reason
     alike = [other for other, own in places.items() if other != q and own & places[q]]
     grouped = [other for other in alike if _grouping(queries[other]) == _grouping(queries[q])]
     if any(_windows(queries[other]) == _windows(queries[q]) for other in grouped):

@@ -17,7 +17,7 @@ from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import QueryPlan
-from elsinore.planner.plans.needs import Need, no_negation, unmet
+from elsinore.planner.plans.needs import Need, no_negation, why_unmet
 from elsinore.planner.plans.sharing import Member, ShareSet
 
 NOTHING = "in its sharing plan nobody shares anything: every plan that does costs more"
@@ -100,8 +100,7 @@ def _place(machine: Machine, node: TypeNode, variable: str) -> NodePlace | None:
 
 def _why_unfit(plan: QueryPlan) -> str | None:
     """Return why a query's machine cannot run in a plan, if so; `sharing_plans` gives all other reasons."""
-    need = unmet(MACHINE_NEEDS, plan, plan.counters[0]) if why_apart(plan) is None else None
-    return need.reason if need else None
+    return why_unmet(MACHINE_NEEDS, plan, plan.counters[0]) if why_apart(plan) is None else None
 
 
 MACHINE_NEEDS = (

@@ -6,7 +6,7 @@ from elsinore.planner.hamlet.linked_sets import LINKED_NEEDS, Counted, linked_se
 from elsinore.planner.hamlet.moving_sets import MOVING_NEEDS
 from elsinore.planner.hamlet.share_sets import Form, Sharers
 from elsinore.planner.plans.model import Counter, QueryPlan
-from elsinore.planner.plans.needs import slides, type_grained, unmet
+from elsinore.planner.plans.needs import slides, type_grained, why_unmet
 from elsinore.planner.plans.sharing import Kleene, Member, MovingSet, ShareSet
 
 
@@ -25,8 +25,7 @@ def _no_kleene(plan: QueryPlan) -> str:
 
 
 def _why_not_moving(plan: QueryPlan) -> str:
-    need = unmet(MOVING_NEEDS, plan, plan.counters[0])
-    return need.reason if need else _no_kleene(plan)
+    return why_unmet(MOVING_NEEDS, plan, plan.counters[0]) or _no_kleene(plan)
 
 
 def _share_set(members: tuple[Member, ...], kleenes: tuple[Kleene, ...], counted: Counted) -> ShareSet:

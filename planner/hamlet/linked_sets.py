@@ -12,7 +12,7 @@ from dataclasses import replace
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Link, anonymous
 from elsinore.planner.plans.model import Counter, QueryPlan
-from elsinore.planner.plans.needs import Need, any_match, no_conjunction, slides, unmet
+from elsinore.planner.plans.needs import Need, any_match, no_conjunction, slides, unmet, why_unmet
 from elsinore.planner.plans.sharing import Compared, Kleene, LinkedSet, LinkLane, Member, Sharer
 
 LINKED_NEEDS = (
@@ -64,9 +64,9 @@ def _own(machine: Machine, sharers: Mapping[str, tuple[Sharer, ...]]) -> set[tup
 def why_links_apart(plan: QueryPlan) -> str:
     """Return why no Kleene sub-pattern of a query with links could be shared with any other query."""
     compared = ", ".join(map(str, plan.predicates.links))
-    needs = (unmet(LINKED_NEEDS, plan, counter) for counter in plan.counters if counter.event_grained)
+    whys = (why_unmet(LINKED_NEEDS, plan, counter) for counter in plan.counters if counter.event_grained)
     other = "neighbours are compared elsewhere than within one E+ over a single event type that nothing interrupts"
-    return f"{compared}: {next((need.reason for need in needs if need), other)}"
+    return f"{compared}: {next(filter(None, whys), other)}"
 
 
 def linked_set(members: tuple[Member, ...], kleenes: Sequence[Kleene], counted: Counted) -> LinkedSet:

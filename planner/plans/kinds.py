@@ -29,6 +29,7 @@ from elsinore.planner.gloria.sets import (
     with_burst_costs,
     without_graph,
 )
+from elsinore.planner.gloria.templates.members import TEMPLATE_NEEDS
 from elsinore.planner.hamlet.explain import explain_linked_set, explain_moving_set, explain_share_set
 from elsinore.planner.hamlet.forms import MOVING, NEIGHBOURS, PANES
 from elsinore.planner.hamlet.pricing import price_of_share_set
@@ -136,7 +137,7 @@ PLANNED: SetKind[PlannedSet] = SetKind(
     tag="planned_set",
     made=PlannedSet,
     find=_planned,
-    needs=MACHINE_NEEDS,
+    needs=(*TEMPLATE_NEEDS, *MACHINE_NEEDS),
     graph="planned graph",
     explain=explain_planned_set,
     price=price_of_planned_set,

@@ -15,7 +15,18 @@ class Need:
     name: str
     met: Callable[[QueryPlan, Counter], bool]
     reason: str
-    """Why a query without the property runs apart."""
+    """Why a query without the property runs apart; `{}` stands for what `about` returns."""
+    about: Callable[[QueryPlan, Counter], str | None] = lambda *_: None
+
+    def told(self, plan: QueryPlan, counter: Counter) -> str:
+        """Return why this query runs apart."""
+        return self.reason.format(self.about(plan, counter))
+
+
+def why_unmet(needs: Iterable[Need], plan: QueryPlan, counter: Counter) -> str | None:
+    """Return what is said of the first need that a counter does not meet; None if it meets all."""
+    need = unmet(needs, plan, counter)
+    return need.told(plan, counter) if need else None
 
 
 def unmet(needs: Iterable[Need], plan: QueryPlan, counter: Counter) -> Need | None:
