@@ -9,25 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.actors.baselines.prefix_sharing import PrefixSharing
-from elsinore.actors.counting import Batch
-from elsinore.actors.gloria.sharing import PlanSharing
 from elsinore.actors.hamlet.decisions import Decisions, decisions_table
 from elsinore.actors.hamlet.graph import HamletGraph
-from elsinore.actors.moving.sharing import MovingSharing
-from elsinore.actors.neighbours.set_sharing import LinkedSharing
-from elsinore.actors.part import Part, Setting
+from elsinore.actors.kinds import Setting
+from elsinore.actors.part import Part
 from elsinore.actors.plan_state import load_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.rows.rows import Rows
-from elsinore.actors.sharing import Sharing
+from elsinore.actors.set_run import SetRun
 from elsinore.actors.state import checked, pack, reading, signed, unpack
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.key_groups import key_groups
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.places import Places
@@ -38,18 +35,17 @@ from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.plans.changing import speaking
+from elsinore.planner.plans.kinds import SetKind
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import parts_of
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.spans import show_length
 
-SLICE = 1 << 22
+SLICE_EVENTS = 1 << 22
 """Number of events in a slice of a batch; derived columns are in memory for one slice at a time."""
 
 LATE_KEPT = 10_000
 """Number of late events that an engine keeps for inspection: all of them may not fit into memory."""
-
-S = TypeVar("S")
 
 
 class Engine:
@@ -97,33 +93,14 @@ class Engine:
         )
         self._parts: list[Part] = []
         self._decided: list[tuple[Decisions, list[str]]] = []
-        self._shared: list[npt.NDArray[np.int64]] = []
-        """Counters of retired planned sets, for the totals; `_decided` has the decisions of retired share sets."""
+        """Decisions of retired share sets, with the names of their queries."""
+        self._counted = np.zeros(3, np.int64)
+        """Totals of retired share sets."""
         self.change(plan)
 
-    @property
-    def sharings(self) -> list[Sharing]:
-        """Return the share sets that decide about bursts."""
-        return self._of(Sharing)
-
-    @property
-    def linked(self) -> list[LinkedSharing]:
-        return self._of(LinkedSharing)
-
-    @property
-    def moving(self) -> list[MovingSharing]:
-        return self._of(MovingSharing)
-
-    @property
-    def planned(self) -> list[PlanSharing]:
-        return self._of(PlanSharing)
-
-    @property
-    def prefixes(self) -> list[PrefixSharing]:
-        return self._of(PrefixSharing)
-
-    def _of(self, kind: type[S]) -> list[S]:
-        return [one for part in self._parts for one in part.sharings if isinstance(one, kind)]
+    def runs(self, kind: SetKind[Any] | None = None) -> list[SetRun[Any]]:
+        """Return the runs of the share sets of a kind; by default, of all kinds."""
+        return [run for part in self._parts for run in part.sets if kind is None or run.kind == kind.tag]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -213,7 +190,8 @@ class Engine:
         if not gone:
             return
         self._parts, left = gone, [part for part in self._parts if part not in gone]
-        self._decided, self._shared = self._decisions(), self._counted()
+        self._decided = self._decisions()
+        self._counted = self._counted + sum(run.graph.totals for run in self.runs())
         self._parts = left
         used = {id(part.partitions) for part in self._parts}
         self._partitions = {key: one for key, one in self._partitions.items() if id(one) in used}
@@ -243,7 +221,7 @@ class Engine:
         ready = self._placed(ready, self.reorder.watermark)
         rows = self._process(ready, self._reached)
         for part in self._parts:
-            rows += part.settle(self._reached)
+            rows += part.end_until(self._reached)
         self._end()
         self._forget()
         return rows
@@ -279,7 +257,7 @@ class Engine:
         query = self.plan.queries[0]
         slots = Partitions(query.partition, len(query.query.groups)).slots(columns, events.column(1).to_numpy())
         statistics.note(events.column(0), events.column(1), slots)
-        return statistics.take()
+        return statistics.read_and_reset()
 
     def drain(self) -> list[PartialRows]:
         """Do as `finish`, for a part of the stream: rows are partial."""
@@ -360,8 +338,7 @@ class Engine:
     @property
     def totals(self) -> tuple[int, int, int]:
         """Return the numbers of bursts decided about, of bursts shared, and of snapshots."""
-        totals = [*(one.totals for one, _ in self._decisions()), *self._counted()]
-        bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
+        bursts, shared, snapshots = (self._counted + sum(run.graph.totals for run in self.runs())).tolist()
         return bursts, shared, snapshots
 
     @property
@@ -380,10 +357,8 @@ class Engine:
             one.forget(but)
 
     def _decisions(self) -> list[tuple[Decisions, list[str]]]:
-        return [*self._decided, *((sharing.graph.decisions, sharing.names) for sharing in self.sharings)]
-
-    def _counted(self) -> list[npt.NDArray[np.int64]]:
-        return [*self._shared, *(planned.graph.totals for planned in self.planned)]
+        own = ((run.graph.decisions, run.names) for run in self.runs())
+        return [*self._decided, *((decisions, names) for decisions, names in own if decisions is not None)]
 
     def save(self) -> bytes:
         """Return the state as bytes: everything that later rows depend on."""
@@ -448,7 +423,7 @@ def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch,
     times = batch.column(1).to_numpy()
     start = 0
     while start < len(times):
-        end = min(start + SLICE, len(times))
+        end = min(start + SLICE_EVENTS, len(times))
         if end < len(times):
             end = int(np.searchsorted(times, times[end - 1], side="right"))
         yield batch.slice(start, end - start), int(times[end]) if end < len(times) else later

@@ -61,12 +61,12 @@ def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = Fals
     if plan:
         from elsinore.drawing.gloria import draw_plans
         from elsinore.planner.gloria.optimizers import sharing_plans
-        from elsinore.planner.gloria.sets import PlannedSet
+        from elsinore.planner.plans.kinds import PLANNED
 
         if events is not None:
             raise InputError("plan and events cannot be drawn together; leave out one of them.")
         made = _planned(checked(workload), "auto")
-        chosen = {one.plan.template.names: one.plan for one in made.share_sets if isinstance(one, PlannedSet)}
+        chosen = {one.plan.template.names: one.plan for one in PLANNED.among(made.share_sets)}
         plans, reasons = sharing_plans(made.queries)
         return draw_plans([chosen.get(one.template.names, one) for one in plans], reasons, made.queries)
     if events is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,16 +28,6 @@ POINTERS = {
     "advance_at": "advance_from",
 }
 """Each column of pointers, and one of the columns that it points into."""
-
-
-class Counted(Protocol):
-    """A member of a share set that has a block of counters."""
-
-    @property
-    def own(self) -> Blocks: ...
-
-    @property
-    def shape(self) -> Shape: ...
 
 
 class Merged:
@@ -91,15 +81,15 @@ def _starts(sizes: Iterable[int]) -> list[int]:
     return [int(end) for end in ends[:-1]]
 
 
-def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> Members:
+def members_of(blocks: Sequence[Blocks], merged: Merged, kinds: EventKinds) -> Members:
     """Return the places of the members' counters, and the class in which each member puts each kind of events."""
-    shapes = [graph.shape for graph in graphs]
+    shapes = [one.shape for one in blocks]
     classes = np.array(kinds.classes, np.int32).T + np.array(merged.classes, np.int32)[:, None]
     return Members(
-        base=_long(_starts(len(graph.own.numbers) for graph in graphs)),
-        block=_long(graph.own.width for graph in graphs),
-        least_base=_long(_starts(len(graph.own.least) for graph in graphs)),
-        least_block=_long(graph.own.keys for graph in graphs),
+        base=_long(_starts(len(one.numbers) for one in blocks)),
+        block=_long(one.width for one in blocks),
+        least_base=_long(_starts(len(one.least) for one in blocks)),
+        least_block=_long(one.keys for one in blocks),
         rows=_long(shape.rows for shape in shapes),
         states=_long(shape.states for shape in shapes),
         lanes=_long(shape.lanes for shape in shapes),
@@ -110,7 +100,7 @@ def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> 
     )
 
 
-class Columns:
+class MemberColumns:
     """The lanes of one member: the variable of each, and the shared column that it adds up or compares."""
 
     def __init__(self, sums: list[tuple[str, int]], minima: list[tuple[str, int]]) -> None:
@@ -119,7 +109,7 @@ class Columns:
 
 
 def sharers_of(
-    kleenes: Sequence[Kleene], columns: Sequence[Columns], graphs: Sequence[Counted], kinds: EventKinds
+    kleenes: Sequence[Kleene], columns: Sequence[MemberColumns], shapes: Sequence[Shape], kinds: EventKinds
 ) -> Sharers:
     """Return the sharers of all Kleene sub-patterns, with the lane of a graphlet that each lane of a sharer reads."""
     sharers = [sharer for kleene in kleenes for sharer in kleene.sharers]
@@ -129,7 +119,7 @@ def sharers_of(
     of = [(n, sharer) for n, kleene in enumerate(kleenes) for sharer in kleene.sharers]
     own_sums = [_places(sharer, columns[sharer.member].sums, sums[n], 1, 0) for n, sharer in of]
     own_minima = [_places(sharer, columns[sharer.member].minima, minima[n], 0, -1) for n, sharer in of]
-    value_at, least_at = _room(kleenes, graphs, lambda g: g.lanes * g.words), _room(kleenes, graphs, lambda g: g.keys)
+    value_at, least_at = _room(kleenes, shapes, lambda g: g.lanes * g.words), _room(kleenes, shapes, lambda g: g.keys)
     return Sharers(
         at=pointers([kleene.sharers for kleene in kleenes]),
         member=column(sharer.member for sharer in sharers),
@@ -171,23 +161,21 @@ def _places(sharer: Sharer, own: list[tuple[str, int]], needed: list[int], first
     return [first + needed.index(number) if name in sharer.bound else none for name, number in own]
 
 
-def _room(kleenes: Sequence[Kleene], graphs: Sequence[Counted], size: Callable[[Any], int]) -> list[int]:
+def _room(kleenes: Sequence[Kleene], shapes: Sequence[Shape], size: Callable[[Any], int]) -> list[int]:
     """Return, by sharer, where its values begin in a snapshot of its Kleene sub-pattern."""
     return [
         start
         for kleene in kleenes
-        for start in _starts(
-            graphs[sharer.member].shape.rows * size(graphs[sharer.member].shape) for sharer in kleene.sharers
-        )
+        for start in _starts(shapes[sharer.member].rows * size(shapes[sharer.member]) for sharer in kleene.sharers)
     ]
 
 
-def widths(kleenes: Sequence[Kleene], graphs: Sequence[Counted]) -> tuple[int, int]:
+def widths(kleenes: Sequence[Kleene], shapes: Sequence[Shape]) -> tuple[int, int]:
     """Return the room that the largest snapshot of any Kleene sub-pattern needs. (words of numbers, minima)"""
 
     def most(size: Callable[[Any], int]) -> int:
-        shapes = [[graphs[sharer.member].shape for sharer in kleene.sharers] for kleene in kleenes]
-        return max(sum(shape.rows * size(shape) for shape in one) for one in shapes)
+        found = [[shapes[sharer.member] for sharer in kleene.sharers] for kleene in kleenes]
+        return max(sum(shape.rows * size(shape) for shape in one) for one in found)
 
     return most(lambda shape: shape.lanes * shape.words), most(lambda shape: shape.keys)
 

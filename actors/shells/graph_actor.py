@@ -167,7 +167,7 @@ class GraphActor:
     def _tell(self) -> None:
         """Send the statistics of the engines to the optimizer actor, for replanning."""
         if self.duty.observed_as:
-            seen = [engine.statistics.take() for engine in self.engines]
+            seen = [engine.statistics.read_and_reset() for engine in self.engines]
             if any(one is not None for one in seen):
                 self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
 

@@ -76,7 +76,7 @@ class StreamStatistics:
         self._know(int(slots.max(initial=-1)) + 1)
         self._last, self._seen = self._last[slots], self._seen[slots]
 
-    def take(self) -> Observed | None:
+    def read_and_reset(self) -> Observed | None:
         """Return the counts since the last call and reset them; return None where no time has passed."""
         if self._begun is None or self._until == self._begun:
             return None

@@ -6,14 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from elsinore.actors.gloria.graph import PlanGraph
 from elsinore.bench.points import RUNS, Metrics
 from elsinore.bench.replay import DEFINITIONS, replay
 from elsinore.bench.settings import SETTINGS
 from elsinore.bench.sharing_plans import Planned
 from elsinore.cluster.run.local import LocalRun
+from elsinore.planner.plans.kinds import PLANNED
 
 EXTRA_INSERTIONS = 100
 """Additional insertions of each value."""
+
+
+def plan_graphs(run: LocalRun) -> list[PlanGraph]:
+    """Return the graphs that run sharing plans."""
+    return [one.graph for one in run.engines[0].runs(PLANNED)]
 
 
 @dataclass(frozen=True)
@@ -33,11 +40,11 @@ class Inserting(Planned):
     }
 
     def begun(self, run: LocalRun) -> None:
-        for planned in run.engines[0].planned:
-            planned.graph.insertions = self.insertions
+        for graph in plan_graphs(run):
+            graph.insertions = self.insertions
 
     def noted(self, run: LocalRun) -> Metrics:
-        return {"sharing_time": sum(planned.graph.seconds for planned in run.engines[0].planned)}
+        return {"sharing_time": sum(graph.seconds for graph in plan_graphs(run))}
 
     def measured(self) -> Metrics:
         usual, events = super().measured(), self.events()

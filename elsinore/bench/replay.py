@@ -209,7 +209,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
 def _seen(batch: pa.RecordBatch, clock: Clock) -> Observed:
     statistics = StreamStatistics(clock)
     statistics.note(batch.column(0), batch.column(1))
-    seen = statistics.take()
+    seen = statistics.read_and_reset()
     assert seen is not None
     return seen
 

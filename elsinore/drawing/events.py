@@ -15,8 +15,8 @@ from elsinore.drawing.graph import draw_graph
 from elsinore.errors import InputError
 from elsinore.planner.hamlet.optimizer import Always
 from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
-from elsinore.planner.plans.sharing import LinkedSet, MovingSet
 from elsinore.planner.time.clock import Clock
 
 MAX_EVENTS = 60
@@ -29,7 +29,7 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     Every burst is shared: the optimizer would hardly ever share bursts of so few events, so nothing would be drawn.
     """
     made = plan(workload, "hamlet")
-    if all(isinstance(share_set, LinkedSet | MovingSet) for share_set in made.share_sets):
+    if not HAMLET.among(made.share_sets):
         raise InputError(
             "no two queries of this workload share bursts, so there is no graph to draw; `elsinore explain` says why"
         )
@@ -46,7 +46,7 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     for batch in batches:
         engine.feed(batch)
     engine.finish()
-    graph = engine.sharings[0].graph
+    graph = engine.runs(HAMLET)[0].graph
     assert isinstance(graph, RecordingGraph)
     return draw_graph(graph.record)
 

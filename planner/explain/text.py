@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from elsinore.planner.baselines.unroll import LENGTH, LONGEST
+from elsinore.planner.baselines.unroll import LENGTH, LONGEST_SEQUENCE
 from elsinore.planner.explain.choices import explain_choices
 from elsinore.planner.explain.sharing import counters_in_sets, explain_sharing
 from elsinore.planner.machines.machine import Machine
@@ -18,7 +18,10 @@ WHY: dict[Granularity, str] = {
     "pattern": "only trends that may still go on are kept (COGRA, Table 5)",
     "event": "later events are compared with it (COGRA, Theorem 5.2)",
     "trend": "every trend is constructed, and aggregated when it is whole",
-    "prefix": f"a counter for each prefix; Kleene stands for up to {LENGTH} events, and for {LONGEST} where it has to",
+    "prefix": (
+        f"a counter for each prefix; Kleene stands for up to {LENGTH} events, "
+        f"and for {LONGEST_SEQUENCE} where it has to"
+    ),
 }
 
 NODES = "every event is a node, and looks at all before it (HAMLET, Section 3.2)"

@@ -212,3 +212,6 @@ def _literal(value: int | float | str | bool) -> str:
 
 def _within(text: str, own: int, level: int) -> str:
     return f"({text})" if own < level else text
+
+
+Node.show = show

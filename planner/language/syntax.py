@@ -6,10 +6,10 @@ and every attribute refers to such a variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from elsinore.problems import Place as Place
 
@@ -24,11 +24,11 @@ class Node:
     """A part of a query, or a query; `str` prints it in the query language."""
 
     __slots__ = ()
+    show: ClassVar[Callable[[Node], str]]
+    """Set by `printing`, which comes with this package."""
 
     def __str__(self) -> str:
-        from elsinore.planner.language.printing import show
-
-        return show(self)
+        return Node.show(self)
 
 
 def nodes(node: Node) -> Iterator[Node]:

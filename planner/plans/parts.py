@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.kinds import kind_of
 from elsinore.planner.plans.model import Choice, Plan, QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
 
@@ -66,10 +66,8 @@ def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
 def renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
     """Return a share set with its queries renumbered by `place`."""
     members = tuple(Member(place[member.query], member.counter) for member in share_set.members)
-    if isinstance(share_set, PlannedSet):
-        template = replace(share_set.plan.template, members=members)
-        return replace(share_set, members=members, plan=replace(share_set.plan, template=template))
-    return replace(share_set, members=members)
+    found: ShareSet = kind_of(share_set).renumbered(share_set, members)
+    return found
 
 
 def run_alike(one: Plan, other: Plan) -> bool:
@@ -79,10 +77,5 @@ def run_alike(one: Plan, other: Plan) -> bool:
 
 def _work(part: Plan) -> tuple[object, ...]:
     """Return all that an engine sees of a part: not its costs, nor the rejected options."""
-    return tuple((one.query, one.method) for one in part.queries), tuple(map(_sharing, part.share_sets))
-
-
-def _sharing(share_set: ShareSet) -> object:
-    if isinstance(share_set, PlannedSet):
-        return share_set.members, share_set.plan.template, share_set.plan.q_sets, share_set.bursts
-    return share_set
+    sets = tuple(kind_of(one).work(one) for one in part.share_sets)
+    return tuple((one.query, one.method) for one in part.queries), sets

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.a_seq.forest_lanes import Chain, Lane, NodeLanes, Target
 from elsinore.actors.a_seq.forest_numba_fns import Rows, Snapshots, Targets, Trees, most_starts
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events
+from elsinore.actors.lowering.forest_lanes import Chain, Lane, NodeLanes, Target
 from elsinore.actors.lowering.machines import column, pointers
-from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.a_seq.forest import Forest
 from elsinore.planner.plans.model import Counter
 
@@ -22,18 +22,18 @@ Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Member:
+class RouteMember:
     """A sequence of the forest, with its lanes and the length of its windows in ticks."""
 
     counter: Counter
-    columns: Columns
+    columns: MemberColumns
     within: int
 
 
 class ForestTables:
     """The arrays of a forest; `kinds` has, by kind of events, the class in which each member's machine puts it."""
 
-    def __init__(self, forest: Forest, members: Sequence[Member], kinds: Sequence[Sequence[int]]) -> None:
+    def __init__(self, forest: Forest, members: Sequence[RouteMember], kinds: Sequence[Sequence[int]]) -> None:
         self.forest = forest
         self.members = members
         self.kinds = kinds

@@ -14,8 +14,8 @@ from elsinore.actors.algebra.counters_numba_fns import NONE, Shape
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.gloria.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
 from elsinore.actors.lowering.machines import column, pointers
-from elsinore.actors.lowering.sets import Columns
-from elsinore.planner.gloria.sets import Place, PlannedSet
+from elsinore.actors.lowering.sets import MemberColumns
+from elsinore.planner.gloria.sets import NodePlace, PlannedSet
 from elsinore.planner.gloria.steps import Steps
 
 Ints = npt.NDArray[np.int64]
@@ -24,12 +24,12 @@ Added = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Member:
+class PlanMember:
     """A query of a planned set, with the lanes and the shape of its counters."""
 
-    places: dict[int, Place]
+    places: dict[int, NodePlace]
     """By node, its place in the query."""
-    columns: Columns
+    columns: MemberColumns
     shape: Shape
 
     @property
@@ -48,7 +48,7 @@ class PlanTables:
     """The arrays of a planned set, for members with these columns and shapes."""
 
     def __init__(
-        self, planned: PlannedSet, steps: Steps, members: Sequence[Member], kinds: EventKinds, capacity: int
+        self, planned: PlannedSet, steps: Steps, members: Sequence[PlanMember], kinds: EventKinds, capacity: int
     ) -> None:
         self.planned = planned
         self.steps = steps
