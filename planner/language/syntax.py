@@ -15,6 +15,7 @@ from elsinore.problems import Place as Place
 
 Semantics = Literal["any", "next", "contiguous"]
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
+ListFunction = Literal["FIRST", "LAST", "COUNT", "SUM", "AVG", "MIN", "MAX"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 TimeUnit = Literal["ms", "seconds", "minutes", "hours", "days", "events"]
@@ -183,7 +184,30 @@ class Negation(Node):
     place: Place | None = _place()
 
 
-Expression = LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation
+@dataclass(frozen=True, slots=True)
+class Summary(Node):
+    """A value of all events that a match binds to a variable: `FIRST(X).a`, `LAST(X).a`, `COUNT(X)`, `SUM(X.a)`."""
+
+    function: ListFunction
+    variable: str
+    attribute: str | None
+    place: Place | None = _place()
+
+
+Expression = (
+    LiteralValue
+    | Attribute
+    | Arithmetic
+    | Minus
+    | Comparison
+    | In
+    | Between
+    | IsNull
+    | All
+    | Any
+    | Negation
+    | Summary
+)
 
 
 # The query
@@ -225,9 +249,25 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Matches(Node):
-    """RETURN MATCHES."""
+class Item(Node):
+    """An item of RETURN MATCHES; `text` is as written, without blanks."""
 
+    value: Attribute | Summary
+    text: str
+    alias: str | None = None
+    place: Place | None = _place()
+
+    @property
+    def label(self) -> str:
+        """The name of its column in the rows."""
+        return self.alias or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Node):
+    """RETURN MATCHES: whole events by variable, or the items that follow."""
+
+    items: tuple[Item, ...] = ()
     place: Place | None = _place()
 
 
@@ -258,7 +298,19 @@ class Query(Node):
     predicates: tuple[Expression, ...] = ()
     group_by: tuple[Grouping, ...] = ()
     slide: Span | None = None
+    limit: int | None = None
+    """Of the matches of a group that end at one time, how many are returned; None: all of them."""
     place: Place | None = _place()
+
+    @property
+    def detects(self) -> bool:
+        """Whether it returns matches instead of aggregates."""
+        return isinstance(self.returns, Matches)
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether its windows count events instead of time."""
+        return self.within.unit == "events"
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
