@@ -78,12 +78,13 @@ def is_nested(pattern: Pattern) -> bool:
         case One():
             return False
         case Repeat(part) | Absent(part):
-            return _has_and(part)
+            return has_and(part)
         case And(parts) | Seq(parts) | Or(parts):
-            return any(map(_has_and, parts))
+            return any(map(has_and, parts))
 
 
-def _has_and(pattern: Pattern) -> bool:
+def has_and(pattern: Pattern) -> bool:
+    """Return whether AND stands anywhere in a pattern."""
     return isinstance(pattern, And) or is_nested(pattern)
 
 
