@@ -30,7 +30,7 @@ def spans_can_be_counted(query: Query) -> Iterator[Problem]:
 def slide_fits_window(query: Query) -> Iterator[Problem]:
     """Check that SLIDE is no longer than WITHIN: events between two windows would be lost."""
     within, slide = query.within, query.slide
-    if slide is None:
+    if slide is None or query.detects:
         return
     if (within.unit == "events") != (slide.unit == "events"):
         hint = "write both in events, or both as lengths of time"

@@ -15,9 +15,14 @@ from elsinore.problems import Place as Place
 
 Semantics = Literal["any", "next", "contiguous"]
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
+ListFunction = Literal["FIRST", "LAST", "COUNT", "SUM", "AVG", "MIN", "MAX"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 TimeUnit = Literal["ms", "seconds", "minutes", "hours", "days", "events"]
+
+
+ENDS: tuple[ListFunction, ...] = ("FIRST", "LAST")
+"""The functions that read an attribute of one event of a list."""
 
 
 class Node:
@@ -183,7 +188,19 @@ class Negation(Node):
     place: Place | None = _place()
 
 
-Expression = LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation
+@dataclass(frozen=True, slots=True)
+class Summary(Node):
+    """A value of all events that a match binds to a variable: `FIRST(X).a`, `LAST(X).a`, `COUNT(X)`, `SUM(X.a)`."""
+
+    function: ListFunction
+    variable: str
+    attribute: str | None
+    place: Place | None = _place()
+
+
+Expression = (
+    LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation | Summary
+)
 
 
 # The query
@@ -225,9 +242,25 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Matches(Node):
-    """RETURN MATCHES."""
+class Item(Node):
+    """An item of RETURN MATCHES; `text` is as written, without blanks."""
 
+    value: Attribute | Summary
+    text: str
+    alias: str | None = None
+    place: Place | None = _place()
+
+    @property
+    def label(self) -> str:
+        """The name of its column in the rows."""
+        return self.alias or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Node):
+    """RETURN MATCHES: whole events by variable, or the items that follow."""
+
+    items: tuple[Item, ...] = ()
     place: Place | None = _place()
 
 
@@ -263,17 +296,37 @@ class Query(Node):
     predicates: tuple[Expression, ...] = ()
     group_by: tuple[Grouping, ...] = ()
     slide: Span | None = None
+    limit: int | None = None
+    """Of the matches of a group that end at one time, how many are returned; None: all of them."""
+    limit_place: Place | None = _place()
     place: Place | None = _place()
 
     @property
+    def detects(self) -> bool:
+        """Whether it returns matches instead of aggregates."""
+        return isinstance(self.returns, Matches)
+
+    @property
     def bounds(self) -> tuple[str, str]:
-        """The columns that say where the window of a row begins and ends."""
+        """The columns that say where a row begins and ends: its match, or its window."""
+        if self.detects:
+            return "start", "end"
         return ("event_start", "event_end") if self.counts_events else ("window_start", "window_end")
 
     @property
     def counts_events(self) -> bool:
         """Whether its windows count events instead of time."""
         return self.within.unit == "events"
+
+    @property
+    def whole_events(self) -> bool:
+        """Whether its rows have whole events, with all their attributes: not `columns` alone."""
+        return isinstance(self.returns, Matches) and not self.returns.items
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items of RETURN MATCHES; none for an aggregation query, and none where rows have whole events."""
+        return self.returns.items if isinstance(self.returns, Matches) else ()
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -299,10 +352,21 @@ class Query(Node):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads, sorted by name."""
-        read = {node.name for one in self.predicates for node in nodes(one) if isinstance(node, Attribute)}
+        """The attributes that the query reads, sorted by name; with `whole_events`, its rows have all others too."""
+        parts = (*self.predicates, *(item.value for item in self.items))
+        read = {name for one in parts for node in nodes(one) if (name := _attribute(node))}
         read |= {item.attribute for item in self.aggregates if item.attribute}
         return tuple(sorted(read | set(self.partition)))
+
+
+def _attribute(node: Node) -> str | None:
+    """Return the attribute that a node reads; None for other nodes, and for COUNT."""
+    match node:
+        case Attribute():
+            return node.name
+        case Summary():
+            return node.attribute
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +381,6 @@ class Workload(Node):
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """The distinct lengths of windows and slides in seconds, ascending; without those that count events."""
-        timed = [span for query in self.queries for span in (query.within, query.slide) if span]
-        return tuple(sorted({span.seconds for span in timed if span.unit != "events"}))
+        """The distinct lengths of windows and slides in seconds, ascending; those in events are none of them."""
+        found = (span for query in self.queries for span in (query.within, query.slide))
+        return tuple(sorted({span.seconds for span in found if span is not None and span.unit != "events"}))

@@ -22,7 +22,7 @@ from elsinore.planner.plans.kinds import BY_STRATEGY, Search, find_sets
 from elsinore.planner.plans.kinds import PLANNED as PLANNED_SETS
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.parts import in_order, joined
-from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
+from elsinore.planner.plans.strategies import METHODS, Method, check_strategy, refuse_matches
 
 STRATEGIES = tuple(METHODS)
 """The names of the strategies.
@@ -58,6 +58,7 @@ def plan(
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+    refuse_matches(workload)
     check_strategy(workload, strategy)
     clocks = {query.counts_events for query in workload.queries}
     if len(clocks) > 1:
