@@ -66,8 +66,8 @@ class Engine:
         return (left.per_second + right.per_second) * self.constants.range + self._tried(joined, left, right) + written
 
     def searched(self, joined: Facts, left: Facts, right: Facts) -> float:
-        """Return the cost of a node for one user that enumerates it from its left side."""
-        ranges = left.per_second * self.constants.range
+        """Return the cost of a node for one user that enumerates it from the rarer side."""
+        ranges = min(left.per_second, right.per_second) * self.constants.range
         return self.constants.again * (ranges + self._tried(joined, left, right))
 
     def _tried(self, joined: Facts, left: Facts, right: Facts) -> float:
