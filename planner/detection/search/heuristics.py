@@ -31,18 +31,24 @@ class Best:
 
 
 class MetaHeuristic(Protocol):
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def search(self, solution: Solution, step: Step, meter: Meter, rng: Random) -> Best:
         """Walk from a solution until the budget is spent; return the best seen."""
         ...
 
 
+FROZEN = 1e-9
+"""The share of the best cost that the threshold falls below when hardly any worse neighbour is accepted any more."""
+
+
 @dataclass(frozen=True)
 class SimulatedAnnealing:
     """A worse neighbour by d is accepted with probability exp(-d/c); c shrinks by alpha at each step.
 
-    It starts as the largest difference among some neighbours of the first solution.
+    It starts as the largest difference among some neighbours of the first solution. Once it is frozen, the walk goes
+    back to the best solution seen, and improves that: a good start is not lost in the beginning.
     """
 
     alpha: float = 0.99
@@ -52,8 +58,11 @@ class SimulatedAnnealing:
 
     def search(self, solution: Solution, step: Step, meter: Meter, rng: Random) -> Best:
         best = Best(solution)
-        threshold = self._start(step, meter)
+        threshold, frozen = self._start(step, meter), False
         while meter.open():
+            if not frozen and threshold < FROZEN * best.cost:
+                solution.become(best.plans)
+                frozen = True
             meter.step()
             neighbour = step()
             threshold *= self.alpha

@@ -12,7 +12,8 @@ from elsinore.planner.detection.search.solution import Neighbour, Solution
 
 
 class Neighbourhood(Protocol):
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def random(self, solution: Solution, chances: Opportunities, rng: Random) -> Neighbour | None:
         """Return a random neighbour; None where the choice leads to the solution itself."""

@@ -65,6 +65,12 @@ class Solution:
             changes.append((self._ranks[x], old - plan.nodes, plan.nodes - old))
         return Neighbour(tuple(changed), *self._ledger.difference(changes))
 
+    def become(self, plans: Sequence[Local]) -> None:
+        """Become the solution with given plans."""
+        neighbour = self.neighbour(range(len(plans)), plans)
+        if neighbour is not None:
+            self.move(neighbour)
+
     def move(self, neighbour: Neighbour) -> None:
         """Become a neighbour that was made from the present plans."""
         for pattern, plan in neighbour.plans:
