@@ -25,7 +25,7 @@ LISTED = 6
 """The most events per window of a type under Kleene closure without bounds; more of them are bounded by 2."""
 EVENTS_PER_SECOND = 1.0
 """Of all types, so that a window of n events lasts n seconds; the types of a workload need not be all there are."""
-TRIES = 10_000
+TRIES = 1_000
 """Patterns drawn for one that has few enough matches."""
 
 

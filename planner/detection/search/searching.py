@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -14,11 +14,10 @@ from elsinore.planner.detection.search.heuristics import MetaHeuristic
 from elsinore.planner.detection.search.neighbourhoods import Neighbourhood
 from elsinore.planner.detection.search.opportunities import Opportunities
 from elsinore.planner.detection.search.solution import Solution
-from elsinore.planner.detection.search.spaces import OrderSpace, Space, TreeSpace
-from elsinore.planner.detection.shape import Shape
+from elsinore.planner.detection.search.spaces import Local, OrderSpace, Space, TreeSpace
 from elsinore.planner.detection.subtrees import Tree
 
-SPACES: dict[Literal["orders", "trees"], Callable[[Sequence[Shape], CostModel], Space]] = {
+SPACES: dict[Literal["orders", "trees"], type[OrderSpace] | type[TreeSpace]] = {
     "orders": OrderSpace,
     "trees": TreeSpace,
 }
@@ -35,13 +34,22 @@ class Search:
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found."""
+    """What a search found. Costs are those of the whole workload, in which components share leaves."""
 
     trees: dict[str, Tree]
     """By pattern."""
     cost: float
     start: float
     """The cost of the solution that it began with."""
+    steps: int
+
+
+@dataclass(frozen=True)
+class Part:
+    """What was found for one component."""
+
+    start: dict[str, Tree]
+    trees: dict[str, Tree]
     steps: int
 
 
@@ -55,33 +63,29 @@ def searched(
 ) -> Found:
     """Return the cheapest plans found. It begins with the best local plans, or with a start that is cheaper."""
     make = SPACES[search.plans]
-    least = OrderSpace.least if search.plans == "orders" else TreeSpace.least
-    parts = [Opportunities(graph, names, least) for names in graph.components(least)]
-    whole = sum(len(part.edges) for part in parts)
+    parts = [Opportunities(graph, names, make.least) for names in graph.components(make.least)]
+    edges = sum(len(part.edges) for part in parts)
     found = []
     for number, part in enumerate(parts):
-        share = budget.part(len(part.edges) / whole) if whole else budget
+        share = budget.part(len(part.edges) / edges) if part.edges else budget
         rng = Random(f"{seed} {number}")
         found.append(_component(make(part.shapes, model), part, search, share, rng, starts))
+    whole = make(list(graph.shapes.values()), model)
+    start = {name: tree for one in found for name, tree in one.start.items()}
     trees = {name: tree for one in found for name, tree in one.trees.items()}
-    return Found(
-        {name: trees[name] for name in graph.shapes},
-        sum(one.cost for one in found),
-        sum(one.start for one in found),
-        sum(one.steps for one in found),
-    )
+    steps = sum(one.steps for one in found)
+    return Found(trees, _cost(whole, trees), _cost(whole, start), steps)
 
 
 def _component(
     space: Space, part: Opportunities, search: Search, budget: Budget, rng: Random, starts: Sequence[Mapping[str, Tree]]
-) -> Found:
+) -> Part:
     solution = _start(space, part, starts)
-    start, meter = solution.cost, Meter(budget)
+    start, meter = _trees(part, solution.plans), Meter(budget)
     if not part.edges:
-        return Found(_trees(part, [plan.tree for plan in solution.plans]), start, start, 0)
+        return Part(start, start, 0)
     best = search.heuristic.search(solution, lambda: search.neighbourhood.random(solution, part, rng), meter, rng)
-    plans = Solution(space, best.plans)
-    return Found(_trees(part, [plan.tree for plan in plans.plans]), plans.cost, start, meter.steps)
+    return Part(start, _trees(part, best.plans), meter.steps)
 
 
 def _start(space: Space, part: Opportunities, starts: Sequence[Mapping[str, Tree]]) -> Solution:
@@ -91,5 +95,10 @@ def _start(space: Space, part: Opportunities, starts: Sequence[Mapping[str, Tree
     return min((Solution(space, plans) for plans in (local, *given)), key=lambda solution: solution.cost)
 
 
-def _trees(part: Opportunities, trees: Sequence[Tree]) -> dict[str, Tree]:
-    return dict(zip(part.names, trees, strict=True))
+def _trees(part: Opportunities, plans: Sequence[Local]) -> dict[str, Tree]:
+    return {name: plan.tree for name, plan in zip(part.names, plans, strict=True)}
+
+
+def _cost(space: Space, trees: Mapping[str, Tree]) -> float:
+    plans = [space.local(x, trees[shape.pattern.name]) for x, shape in enumerate(space.shapes)]
+    return Solution(space, plans).cost
