@@ -7,13 +7,14 @@ second*, as printed, a pair of types would have millions of partial matches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
-from math import exp, log
+from math import exp, factorial, log, prod
 from random import Random
 
-from elsinore.planner.detection.costs.cardinality import Cardinalities, by_extensions
+from elsinore.planner.detection.costs.cardinality import Cardinalities, by_extensions, lists
 from elsinore.planner.detection.graph import MultiPatternGraph
 from elsinore.planner.detection.pattern import Clock, Condition, Event, Kind, Pattern, Window, conjunction, sequence
 from elsinore.planner.detection.shape import shape_of
@@ -25,8 +26,10 @@ LISTED = 6
 """The most events per window of a type under Kleene closure without bounds; more of them are bounded by 2."""
 EVENTS_PER_SECOND = 1.0
 """Of all types, so that a window of n events lasts n seconds; the types of a workload need not be all there are."""
-TRIES = 1_000
+TRIES = 300
 """Patterns drawn for one that has few enough matches."""
+DRAWS = 20
+"""Sets of types drawn for one with as many predicates as there should be."""
 
 
 @dataclass(frozen=True)
@@ -79,28 +82,58 @@ class Generated:
 
     def expected_matches(self) -> float:
         """Return the expected matches in a window, on average over the patterns."""
-        return sum(_matches(pattern, self.statistics) for pattern in self.patterns) / len(self.patterns)
+        found = Cardinalities(self.statistics, by_extensions())
+        shapes = [shape_of(pattern) for pattern in self.patterns]
+        return sum(found.facts(one, one.whole, one.pattern.window).matches for one in shapes) / len(shapes)
 
 
-@dataclass(frozen=True)
 class World:
     """The types of a workload, with their rates, and which of them are related."""
 
-    parameters: Parameters
-    statistics: Statistics
-    related: frozenset[tuple[str, str]]
+    def __init__(self, parameters: Parameters, seed: int) -> None:
+        rng = Random(f"{parameters} {seed}")
+        names = [f"{parameters.name[0].upper()}{number}" for number in range(1, parameters.types + 1)]
+        self.parameters = parameters
+        self.amounts = {name: _log_uniform(*parameters.per_window, rng) for name in names}
+        self._seed = rng.random()
+        self._chances: dict[tuple[str, str], float | None] = {}
 
-    def amount(self, kind: str) -> float:
-        """Return the events of a type in a window."""
-        return self.statistics.rates[kind] * self.statistics.seconds(
-            Window(self.parameters.window, self.parameters.clock)
-        )
+    def chance(self, pair: tuple[str, str]) -> float | None:
+        """Return the selectivity of the predicate between two types, if there is one; always the same."""
+        if pair not in self._chances:
+            rng = Random(f"{self._seed} {pair}")
+            related = rng.random() < 1 / max(1, self.parameters.size - 1)
+            self._chances[pair] = _log_uniform(*self.parameters.selectivities, rng) if related else None
+        return self._chances[pair]
+
+    def related(self, kinds: Sequence[str]) -> list[tuple[str, str]]:
+        """Return the pairs of types that have a predicate."""
+        return [pair for pair in combinations(sorted(kinds, key=_place), 2) if self.chance(pair) is not None]
+
+    @property
+    def statistics(self) -> Statistics:
+        """Return the statistics of all types, and of the predicates used so far."""
+        rates = {name: amount / self.parameters.window for name, amount in self.amounts.items()}
+        chances = {_key(self.parameters, pair): chance for pair, chance in self._chances.items() if chance is not None}
+        return Statistics(rates, chances, EVENTS_PER_SECOND)
+
+    @cached_property
+    def pools(self) -> list[list[str]]:
+        """Return sets of types, large enough for a pattern, whose rates do not differ by more than is allowed."""
+        reach, size = self.parameters.rate_difference * RATE_DIFFERENCE, self.parameters.size + self.parameters.varied
+        ranked = sorted(self.amounts, key=self.amounts.__getitem__)
+        near = [[other for other in ranked if 0 <= self.amounts[other] - self.amounts[one] <= reach] for one in ranked]
+        return [pool for pool in near if len(pool) >= size] or self._nearest(ranked, size)
+
+    def _nearest(self, ranked: Sequence[str], size: int) -> list[list[str]]:
+        """Return the types whose rates differ least, where none are as near as they should be."""
+        spans = [ranked[first : first + size] for first in range(len(ranked) - size + 1)]
+        return [min(spans, key=lambda span: self.amounts[span[-1]] - self.amounts[span[0]])]
 
 
 def workload(parameters: Parameters = STOCKS, seed: int = 0) -> Generated:
     """Return a workload; the same for the same parameters and seed."""
-    rng = Random(f"{parameters} {seed}")
-    world = _world(parameters, rng)
+    world, rng = World(parameters, seed), Random(f"patterns {parameters} {seed}")
     patterns = tuple(_drawn(world, f"p{number}", rng) for number in range(1, parameters.patterns + 1))
     return Generated(patterns, world.statistics)
 
@@ -117,54 +150,46 @@ def with_density(parameters: Parameters, density: float, seed: int = 0) -> Gener
     return workload(replace(parameters, types=least), seed)
 
 
-def _world(parameters: Parameters, rng: Random) -> World:
-    names = [f"{parameters.name[0].upper()}{number}" for number in range(1, parameters.types + 1)]
-    rates = {name: _log_uniform(*parameters.per_window, rng) / parameters.window for name in names}
-    related = [pair for pair in combinations(names, 2) if rng.random() < 1 / max(1, parameters.size - 1)]
-    chances = {pair: _log_uniform(*parameters.selectivities, rng) for pair in related}
-    selectivities = {_key(parameters, pair): chance for pair, chance in chances.items()}
-    return World(parameters, Statistics(rates, selectivities, EVENTS_PER_SECOND), frozenset(related))
-
-
 def _key(parameters: Parameters, pair: tuple[str, str]) -> str:
     events = [Event(kind, kind) for kind in pair]
     return key_of(conjunction("", events, Window(1)), Condition(pair, parameters.predicate))
 
 
 def _drawn(world: World, name: str, rng: Random) -> Pattern:
-    """Return a pattern with few enough matches; the one with fewest if there is none."""
-    drawn = (_pattern(world, name, rng) for _ in range(TRIES))
-    best: tuple[float, Pattern] | None = None
-    for pattern in drawn:
-        matches = _matches(pattern, world.statistics)
-        if best is None or matches < best[0]:
-            best = (matches, pattern)
-        if matches <= world.parameters.most_matches:
-            break
-    assert best is not None
-    return best[1]
-
-
-def _pattern(world: World, name: str, rng: Random) -> Pattern:
+    """Return a pattern with few enough matches; of those drawn the one with fewest, if none has."""
     parameters = world.parameters
     size = parameters.size + (rng.choice((-1, 0, 1)) if parameters.varied else 0)
-    kinds = _kinds(world, size, rng)
     make = conjunction if rng.random() < parameters.conjunctions else sequence
     special = rng.random() < parameters.special
-    events = _events(world, kinds, make is sequence, special, rng)
-    positive = {event.name for event in events if event.positive}
-    conditions = [Condition(pair, parameters.predicate) for pair in _related(world, kinds) if positive >= {*pair}]
-    return make(name, events, Window(parameters.window, parameters.clock), conditions)
+    fewest: tuple[float, list[Event]] | None = None
+    for _ in range(TRIES):
+        events = _events(world, _kinds(world, size, rng), make is sequence, special, rng)
+        matches = _matches(world, events) / (factorial(len(events)) if make is sequence else 1)
+        if fewest is None or matches < fewest[0]:
+            fewest = (matches, events)
+        if matches <= parameters.most_matches:
+            break
+    assert fewest is not None
+    pairs = world.related([event.type for event in fewest[1] if event.positive])
+    conditions = [Condition(pair, parameters.predicate) for pair in pairs]
+    return make(name, fewest[1], Window(parameters.window, parameters.clock), conditions)
+
+
+def _matches(world: World, events: Sequence[Event]) -> float:
+    """Return an estimate of the matches in any order: lists and predicates count, NOT does not."""
+    positive = [event for event in events if event.positive]
+    amounts = (lists(world.amounts[event.type], event.least, event.most) for event in positive)
+    return prod(amounts) * prod(world.chance(pair) or 1.0 for pair in world.related([one.type for one in positive]))
 
 
 def _kinds(world: World, size: int, rng: Random) -> list[str]:
-    """Return types whose rates do not differ by more than is allowed, in random order."""
-    reach = world.parameters.rate_difference * RATE_DIFFERENCE
-    lowest = world.amount(rng.choice(list(world.statistics.rates)))
-    pool = [kind for kind in world.statistics.rates if lowest <= world.amount(kind) <= lowest + reach]
-    if len(pool) < size:
-        pool = sorted(world.statistics.rates, key=lambda kind: abs(world.amount(kind) - lowest))[:size]
-    return rng.sample(pool, size)
+    """Return types in random order, about half as many of them related as there are."""
+    kinds: list[str] = []
+    for _ in range(DRAWS):
+        kinds = rng.sample(rng.choice(world.pools), size)
+        if abs(len(world.related(kinds)) - size / 2) < 1:
+            break
+    return kinds
 
 
 def _events(world: World, kinds: Sequence[str], ordered: bool, special: bool, rng: Random) -> list[Event]:
@@ -175,23 +200,14 @@ def _events(world: World, kinds: Sequence[str], ordered: bool, special: bool, rn
         place = rng.randrange(1, len(kinds) - 1)
         events[place] = replace(events[place], kind=Kind.NEGATED)
         return events
-    place = min(range(len(kinds)), key=lambda at: world.amount(kinds[at]))
-    most = None if world.amount(kinds[place]) <= LISTED else 2
+    place = min(range(len(kinds)), key=lambda at: world.amounts[kinds[at]])
+    most = None if world.amounts[kinds[place]] <= LISTED else 2
     events[place] = replace(events[place], kind=Kind.KLEENE, most=most)
     return events
 
 
-def _related(world: World, kinds: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return (pair for pair in combinations(sorted(kinds, key=_place), 2) if pair in world.related)
-
-
 def _place(kind: str) -> int:
     return int(kind[1:])
-
-
-def _matches(pattern: Pattern, statistics: Statistics) -> float:
-    shape = shape_of(pattern)
-    return Cardinalities(statistics, by_extensions).facts(shape, shape.whole, pattern.window).matches
 
 
 def _log_uniform(least: float, most: float, rng: Random) -> float:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from elsinore.planner.detection.costs.model import CostModel
-from elsinore.planner.detection.local.pricing import Pricing
 from elsinore.planner.detection.mpm import MultiPatternMultitree
 from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.detection.plan import DetectionPlan, frozen
 from elsinore.planner.detection.search.budget import Budget
-from elsinore.planner.detection.shape import shape_of
 from elsinore.planner.detection.strategies.request import Request
 from elsinore.planner.detection.strategies.strategies import STRATEGIES, Strategy
 from elsinore.planner.detection.subtrees import Tree
@@ -39,5 +37,7 @@ def plan_of_trees(
     multitree = MultiPatternMultitree(apart=not strategy.shares)
     for pattern in patterns:
         multitree.add(pattern, trees[pattern.name])
-    apart = sum(Pricing(shape_of(pattern), model).tree(trees[pattern.name]) for pattern in patterns)
-    return frozen(strategy.name, multitree, model, apart, strategy.ordered)
+    unshared = MultiPatternMultitree(apart=True)
+    for pattern in patterns:
+        unshared.add(pattern, trees[pattern.name])
+    return frozen(strategy.name, multitree, model, unshared.cost(model), strategy.ordered)

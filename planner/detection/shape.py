@@ -8,7 +8,7 @@ windows do not count (a shared node keeps the largest).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
 from sys import intern
 
 from elsinore.planner.detection.canonical import Wider, canonical_slots
@@ -114,9 +114,9 @@ class Shape:
         return tuple(self.events[x].name for x in slots)
 
 
-@cache
+@lru_cache(maxsize=8192)
 def shape_of(pattern: Pattern) -> Shape:
-    """Return the shape of a pattern; it is computed once."""
+    """Return the shape of a pattern; it is computed once for patterns in use."""
     return Shape(pattern)
 
 

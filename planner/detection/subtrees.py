@@ -103,7 +103,7 @@ def _relations(shape: Shape, left: Slots, right: Slots) -> tuple[object, ...]:
     """Return the relations that become complete where two orders of slots are joined."""
     pairs = tuple(shape.relations[x][y] for x in left for y in right)
     if not shape.wider:
-        return (pairs,)
+        return pairs, ()
     whole = set(shape.wider_along({x: slot for slot, x in enumerate((*left, *right))}))
     size = len(left)
     inner = {one for one in whole if max(one[1]) < size or min(one[1]) >= size}

@@ -100,10 +100,14 @@ def by_neighbours(selectivity: float) -> Ordered:
     return ordered
 
 
-@cache
-def by_extensions(shape: Shape, mask: int) -> float:
-    """Return the part of all orders of the events that the structure allows: 1/k! for a sequence of k."""
-    if mask & (mask - 1) == 0:
-        return 1.0
-    last = [x for x in bits(mask) if not any(shape.before[x][y] for y in bits(mask))]
-    return sum(by_extensions(shape, mask & ~(1 << x)) for x in last) / mask.bit_count()
+def by_extensions() -> Ordered:
+    """Return the exact part, if all orders of the events are equally likely: 1/k! for a sequence of k."""
+
+    @cache
+    def ordered(shape: Shape, mask: int) -> float:
+        if mask & (mask - 1) == 0:
+            return 1.0
+        last = [x for x in bits(mask) if not any(shape.before[x][y] for y in bits(mask))]
+        return sum(ordered(shape, mask & ~(1 << x)) for x in last) / mask.bit_count()
+
+    return ordered

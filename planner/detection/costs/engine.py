@@ -48,7 +48,7 @@ class Engine:
 
     def __init__(self, statistics: Statistics, constants: EngineNanoseconds | None = None) -> None:
         self.constants = constants or EngineNanoseconds()
-        self._cardinalities = Cardinalities(statistics, by_extensions)
+        self._cardinalities = Cardinalities(statistics, by_extensions())
 
     def facts(self, shape: Shape, mask: int, window: Window) -> Facts:
         return self._cardinalities.facts(shape, mask, window)
