@@ -1,0 +1,87 @@
+"""Conditions between events as what the search reads: comparisons of two sides, tests, and filters of whole matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from elsinore.actors.detection import search_numba_fns as kernel
+from elsinore.planner.detection.normal_form import Condition
+from elsinore.planner.language.syntax import Attribute, Comparison, Expression, Node, nodes
+
+OPERATORS = {
+    "<": kernel.LESS,
+    "<=": kernel.AT_MOST,
+    "=": kernel.EQUAL,
+    "!=": kernel.NOT_EQUAL,
+    ">": kernel.GREATER,
+    ">=": kernel.AT_LEAST,
+}
+SWAPPED = {
+    kernel.LESS: kernel.GREATER,
+    kernel.AT_MOST: kernel.AT_LEAST,
+    kernel.EQUAL: kernel.EQUAL,
+    kernel.NOT_EQUAL: kernel.NOT_EQUAL_BACK,
+}
+TURNED = {">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """An event that an expression reads: one that is bound to a variable, or the next of the chain."""
+
+    variable: str
+    next: bool = False
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A comparison of two events by <, <=, = or !=; each side is an expression over one event."""
+
+    operator: int
+    left: Reader
+    left_side: Expression
+    right: Reader
+    right_side: Expression
+    text: Comparison
+
+
+def readers(expression: Expression) -> frozenset[Reader]:
+    """Return the events that an expression reads."""
+    return frozenset(Reader(one.variable, one.next) for one in nodes(expression) if isinstance(one, Attribute))
+
+
+def pair_of(expression: Expression) -> Pair | None:
+    """Return a condition as a comparison of two events, if it is one."""
+    if not isinstance(expression, Comparison):
+        return None
+    left, right = readers(expression.left), readers(expression.right)
+    if len(left) != 1 or len(right) != 1 or left == right:
+        return None
+    sides = ((*left, expression.left), (*right, expression.right))
+    turned = TURNED.get(expression.operator)
+    if turned:
+        sides = (sides[1], sides[0])
+    return Pair(OPERATORS[turned or expression.operator], *sides[0], *sides[1], expression)
+
+
+def is_neighbourly(condition: Condition) -> bool:
+    """Return whether a condition relates an event to the next of its chain."""
+    return bool(condition.successors) and not condition.whole
+
+
+def parts_of(expression: Expression) -> Iterator[Expression]:
+    """Yield the expressions directly inside an expression."""
+    for one in fields(expression):
+        value: Any = getattr(expression, one.name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, Node):
+                yield part  # type: ignore[misc]
+
+
+def plain(expression: Expression) -> Expression:
+    """Return an expression over one event without the name of its variable, so that equal ones are equal."""
+    from elsinore.planner.language.walk import map_attributes
+
+    return map_attributes(expression, lambda one: replace(one, variable="", next=False))
