@@ -48,9 +48,11 @@ TAGS: dict[str, type] = {
     "all_of": syntax.All,
     "any_of": syntax.Any,
     "negation": syntax.Negation,
+    "summary": syntax.Summary,
     "equivalence": syntax.Equivalence,
     "grouping": syntax.Grouping,
     "aggregate": syntax.Aggregate,
+    "item": syntax.Item,
     "matches": syntax.Matches,
     "span": syntax.Span,
     # HAMLET
@@ -86,7 +88,14 @@ TAGS: dict[str, type] = {
     "prefix_taken": prefix_tree.Taken,
 }
 """The classes that a plan may consist of, by their names in saved states. Classes and modules may be renamed and moved
-freely. A tag is never changed, nor given to another class. A change of the fields of a class needs another FORMAT."""
+freely. A tag is never changed, nor given to another class. A change of the fields of a class needs another FORMAT, but
+for a field that is added with a default: ADDED names it."""
+
+ADDED: dict[str, frozenset[str]] = {
+    "query": frozenset({"limit", "limit_place"}),
+    "matches": frozenset({"items"}),
+}
+"""By tag, the fields that states of this FORMAT may lack: an earlier version wrote them, and meant the default."""
 
 NAMES = {kind: tag for tag, kind in TAGS.items()}
 
@@ -157,4 +166,5 @@ def _decoded(state: Any) -> Any:
         raise unreadable(f"this state has a plan with a part called {name!r}, which this version does not know")
     if not isinstance(content, dict):
         raise unreadable(f"this state has a plan with a {name} whose fields have no names")
-    return made(TAGS[name], {field: _decoded(value) for field, value in content.items()}, name)
+    document = {field: _decoded(value) for field, value in content.items()}
+    return made(TAGS[name], document, name, ADDED.get(name, frozenset()))

@@ -31,7 +31,7 @@ def spans_can_be_counted(query: Query) -> Iterator[Problem]:
 def slide_fits_window(query: Query) -> Iterator[Problem]:
     """Check that SLIDE is no longer than WITHIN: events between two windows would be lost."""
     within, slide = query.within, query.slide
-    if slide is None:
+    if slide is None or query.detects:
         return
     if (within.unit == "events") != (slide.unit == "events"):
         hint = "write both in events, or both as lengths of time"
@@ -42,7 +42,9 @@ def slide_fits_window(query: Query) -> Iterator[Problem]:
 
 
 def windows_of_time(query: Query) -> Iterator[Problem]:
-    """Refuse windows that count events: they can be parsed, but not run."""
+    """Refuse windows that count events: aggregation queries with them can be parsed, but not run."""
+    if query.detects:
+        return
     for keyword, span in _spans(query):
         if span.unit == "events":
             hint = f"write a length of time, such as {keyword} 10 minutes"

@@ -21,6 +21,10 @@ ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 TimeUnit = Literal["ms", "seconds", "minutes", "hours", "days", "events"]
 
 
+ENDS: tuple[ListFunction, ...] = ("FIRST", "LAST")
+"""The functions that read an attribute of one event of a list."""
+
+
 class Node:
     """A part of a query, or a query; `str` prints it in the query language."""
 
@@ -195,18 +199,7 @@ class Summary(Node):
 
 
 Expression = (
-    LiteralValue
-    | Attribute
-    | Arithmetic
-    | Minus
-    | Comparison
-    | In
-    | Between
-    | IsNull
-    | All
-    | Any
-    | Negation
-    | Summary
+    LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation | Summary
 )
 
 
@@ -300,6 +293,7 @@ class Query(Node):
     slide: Span | None = None
     limit: int | None = None
     """Of the matches of a group that end at one time, how many are returned; None: all of them."""
+    limit_place: Place | None = _place()
     place: Place | None = _place()
 
     @property
@@ -311,6 +305,16 @@ class Query(Node):
     def counts_events(self) -> bool:
         """Whether its windows count events instead of time."""
         return self.within.unit == "events"
+
+    @property
+    def whole_events(self) -> bool:
+        """Whether its rows have whole events, with all their attributes: not `columns` alone."""
+        return isinstance(self.returns, Matches) and not self.returns.items
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items of RETURN MATCHES; none for an aggregation query, and none where rows have whole events."""
+        return self.returns.items if isinstance(self.returns, Matches) else ()
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -336,10 +340,21 @@ class Query(Node):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads, sorted by name."""
-        read = {node.name for one in self.predicates for node in nodes(one) if isinstance(node, Attribute)}
+        """The attributes that the query reads, sorted by name; with `whole_events`, its rows have all others too."""
+        parts = (*self.predicates, *(item.value for item in self.items))
+        read = {name for one in parts for node in nodes(one) if (name := _attribute(node))}
         read |= {item.attribute for item in self.aggregates if item.attribute}
         return tuple(sorted(read | set(self.partition)))
+
+
+def _attribute(node: Node) -> str | None:
+    """Return the attribute that a node reads; None for other nodes, and for COUNT."""
+    match node:
+        case Attribute():
+            return node.name
+        case Summary():
+            return node.attribute
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +369,6 @@ class Workload(Node):
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """The distinct lengths of windows and slides in seconds, ascending."""
-        found = {query.within.seconds for query in self.queries}
-        return tuple(sorted(found | {query.slide.seconds for query in self.queries if query.slide}))
+        """The distinct lengths of windows and slides in seconds, ascending; those in events are none of them."""
+        found = (span for query in self.queries for span in (query.within, query.slide))
+        return tuple(sorted({span.seconds for span in found if span is not None and span.unit != "events"}))

@@ -22,7 +22,7 @@ from elsinore.planner.machines.predicates import Predicates, classify
 from elsinore.planner.machines.subsets import machine
 from elsinore.planner.plans.auto import best_of_all
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
-from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
+from elsinore.planner.plans.strategies import METHODS, Method, check_strategy, refuse_matches
 
 STRATEGIES = tuple(METHODS)
 """The names of the strategies.
@@ -61,6 +61,7 @@ def plan(
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
+    refuse_matches(workload)
     check_strategy(workload, strategy)
     queries = _queries(workload, METHODS[strategy])
     if strategy == "auto":

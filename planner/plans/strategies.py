@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from elsinore.planner.language.errors import Problem, WorkloadError
-from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Query, Workload, nodes
+from elsinore.planner.language.syntax import And, EventType, Kleene, Matches, Not, Or, Query, Workload, nodes
 from elsinore.planner.language.walk import negated
 from elsinore.planner.machines.predicates import classify
 
@@ -39,6 +39,15 @@ METHODS: dict[str, Method] = {
 """By strategy, how a query that shares nothing is evaluated."""
 
 INSTEAD = 'use strategy="auto", which runs every query'
+
+
+def refuse_matches(workload: Workload) -> None:
+    """Raise WorkloadError for queries that return matches: they are checked, but no engine finds matches yet."""
+    message, hint = "RETURN MATCHES cannot be run yet", "return aggregates, such as RETURN COUNT(*)"
+    detecting = (query for query in workload.queries if isinstance(query.returns, Matches))
+    problems = [Problem(message, hint, query.returns.place, query.name) for query in detecting]
+    if problems:
+        raise WorkloadError(problems, workload.text)
 
 
 def check_strategy(workload: Workload, strategy: str) -> None:
