@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass
 
 from elsinore.actors.detection import search_numba_fns as kernel
-from elsinore.planner.detection.normal_form import Condition
-from elsinore.planner.language.syntax import Attribute, Comparison, Expression, Node, nodes
+from elsinore.planner.language.syntax import Attribute, Comparison, Expression, nodes
 
 OPERATORS = {
     "<": kernel.LESS,
@@ -64,24 +61,3 @@ def pair_of(expression: Expression) -> Pair | None:
     if turned:
         sides = (sides[1], sides[0])
     return Pair(OPERATORS[turned or expression.operator], *sides[0], *sides[1], expression)
-
-
-def is_neighbourly(condition: Condition) -> bool:
-    """Return whether a condition relates an event to the next of its chain."""
-    return bool(condition.successors) and not condition.whole
-
-
-def parts_of(expression: Expression) -> Iterator[Expression]:
-    """Yield the expressions directly inside an expression."""
-    for one in fields(expression):
-        value: Any = getattr(expression, one.name)
-        for part in value if isinstance(value, tuple) else (value,):
-            if isinstance(part, Node):
-                yield part  # type: ignore[misc]
-
-
-def plain(expression: Expression) -> Expression:
-    """Return an expression over one event without the name of its variable, so that equal ones are equal."""
-    from elsinore.planner.language.walk import map_attributes
-
-    return map_attributes(expression, lambda one: replace(one, variable="", next=False))

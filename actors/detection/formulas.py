@@ -172,7 +172,9 @@ class Formula:
             return self._values(expression, *read).data.dtype.kind == "f"
         match expression:
             case Arithmetic():
-                return expression.operator == "/" or any(map(self._calculates_reals, (expression.left, expression.right)))
+                return expression.operator == "/" or any(
+                    map(self._calculates_reals, (expression.left, expression.right))
+                )
             case Minus():
                 return self._calculates_reals(expression.part)
         return False

@@ -48,12 +48,11 @@ NOWHERE = -1
     COMPARED,  # by variable: other variable, operator, own side, other side, whether both are of one level
     SUCCESSORS,  # by variable: operator, side of the earlier event, side of the later event
     TESTED,  # by variable: pairs of a test, and whether its variables are all of one level
-    SUCCESSORS_TESTED,  # by variable: tests of neighbours in a chain
     CHOSEN,  # by test: its variables
     CODE,  # by test: six numbers an operation
     COLUMNS,  # by term: the variables that it writes
-) = range(19)
-LISTS = 19
+) = range(18)
+LISTS = 18
 
 # Columns of `levels`.
 FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE = range(8)
@@ -156,7 +155,7 @@ class Stack(NamedTuple):
     levels: Ints
     """By level, the first of its frames, and how many of them are bound."""
     choice: Ints
-    """By variable, the entry that a test is about, then the same for the neighbours of NEXT."""
+    """By variable, the entry that a test is about."""
     turn: Ints
     """While a test is made, by variable of the test, the frame that has its turn."""
     wholes: Ints
@@ -494,10 +493,6 @@ def succeeds(p: Program, e: Entries, s: Stack, depth: int, variable: int, entry:
         right = e.keys[e.key_at[p.data[j + 2]] + newer]
         if not compared(p.data[j], left, right):
             return False
-    for j in range(p.at[SUCCESSORS_TESTED, variable], p.at[SUCCESSORS_TESTED, variable + 1]):
-        s.choice[variable], s.choice[len(p.variables) + variable] = older, newer
-        if not holds(p, e, s, p.data[j]):
-            return False
     return True
 
 
@@ -566,9 +561,7 @@ def write(p: Program, e: Entries, s: Stack, o: Output, term: int) -> bool:
 
 
 @kernel
-def search(
-    p: Program, e: Entries, s: Stack, o: Output, term: int, base: int, lo: int, hi: int, asked: int
-) -> int:
+def search(p: Program, e: Entries, s: Stack, o: Output, term: int, base: int, lo: int, hi: int, asked: int) -> int:
     """Search a term, with frames from `base` on. Of a guard the range [lo, hi) is searched.
 
     EXISTS: return whether there is a match. CLEAR: return whether none of the terms of the guard `term` has a match.

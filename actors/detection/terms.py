@@ -226,10 +226,8 @@ class _Instance:
             code = self.all.codes.get(condition)
             if code is None:
                 continue
-            if condition.successors:
-                self._neighbours(condition, code)
-            elif isinstance(code, PairCode):
-                self._pair(code)
+            if isinstance(code, PairCode):
+                (self._neighbours if condition.successive else self._pair)(code)
             else:
                 self._test(condition, code)
 
@@ -240,9 +238,7 @@ class _Instance:
         left, right = self.variables[code.left.variable], self.variables[code.right.variable]
         own = self._own(code.left.variable, code.right.variable)
         self.all.add(kernel.COMPARED, left, right, code.operator, code.left_side, code.right_side, own)
-        self.all.add(
-            kernel.COMPARED, right, left, SWAPPED[code.operator], code.right_side, code.left_side, own
-        )
+        self.all.add(kernel.COMPARED, right, left, SWAPPED[code.operator], code.right_side, code.left_side, own)
 
     def _test(self, condition: Condition, code: tuple[Operation, ...]) -> None:
         number = self._code(code)
@@ -252,32 +248,21 @@ class _Instance:
         for variable in chosen:
             self.all.add(kernel.TESTED, variable, number, own)
 
-    def _neighbours(self, condition: Condition, code: Code) -> None:
-        (name,) = condition.variables
-        variable = self.variables[name]
-        if isinstance(code, PairCode):
-            swapped = code.left.next
-            sides = (code.right_side, code.left_side) if swapped else (code.left_side, code.right_side)
-            operator = SWAPPED[code.operator] if swapped else code.operator
-            self.all.add(kernel.SUCCESSORS, variable, operator, *sides)
-        else:
-            self.all.add(kernel.SUCCESSORS_TESTED, variable, self._code(code))
+    def _neighbours(self, code: PairCode) -> None:
+        """Add a comparison of an event with the next of its chain."""
+        operator, sides = code.operator, (code.left_side, code.right_side)
+        if code.left.next:
+            operator, sides = SWAPPED[operator], (code.right_side, code.left_side)
+        self.all.add(kernel.SUCCESSORS, self.variables[code.left.variable], operator, *sides)
 
     def _code(self, code: tuple[Operation, ...]) -> int:
-        numbers = [self._operand(operation, item) for operation in code for item in operation]
-        return self.all.number(kernel.CODE, numbers)
+        return self.all.number(kernel.CODE, [number for one in code for number in self._operation(*one)])
 
-    def _operand(self, operation: Operation, item: Any) -> int:
-        if isinstance(item, Reader):
-            return _Later(self.variables[item.variable]) if item.next else self.variables[item.variable]
-        if item is operation[1] and operation[0] == kernel.REAL_LITERAL:
-            self.all.reals.append(item)
-            return len(self.all.reals) - 1
-        if item is operation[1] and operation[0] == kernel.WHOLE_LITERAL:
-            self.all.wholes.append(item)
-            return len(self.all.wholes) - 1
-        return int(item)
-
-
-class _Later(int):
-    """The number of a variable whose next event is meant: it is chosen behind all variables."""
+    def _operation(self, code: int, *operands: Any) -> list[int]:
+        if code == kernel.REAL_LITERAL:
+            self.all.reals.append(operands[0])
+            return [code, len(self.all.reals) - 1, *operands[1:]]
+        if code == kernel.WHOLE_LITERAL:
+            self.all.wholes.append(operands[0])
+            return [code, len(self.all.wholes) - 1, *operands[1:]]
+        return [code, *(self.variables[one.variable] if isinstance(one, Reader) else one for one in operands)]

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from elsinore.planner.language.syntax import EventType, Kleene, Not, Pattern, Seq
-from elsinore.planner.language.syntax import And, Or
+from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Seq
 from elsinore.planner.machines.automaton import Automaton, Crossings, automaton
 
 NOWHERE = -1

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.language.syntax import (
     All,
     And,
@@ -33,7 +34,7 @@ from elsinore.planner.language.syntax import (
     Summary,
     nodes,
 )
-from elsinore.planner.language.walk import leaves, negated, variables
+from elsinore.planner.language.walk import bound, leaves, listed, negated, variables
 from elsinore.planner.machines.automaton import CLOSED, FREE, Crossings, both, either, operands
 
 MOST_CLAUSES = 64
@@ -54,8 +55,7 @@ class Element:
     @property
     def variables(self) -> tuple[str, ...]:
         """Return the variables that it binds, in the order of the text."""
-        inside = negated(self.pattern)
-        return tuple(leaf.variable for leaf in leaves(self.pattern) if leaf.variable and leaf.variable not in inside)
+        return tuple(leaf.variable or "" for leaf in bound(self.pattern))
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,8 @@ class Condition:
 
     expression: Expression
     variables: frozenset[str]
-    """The variables of which an event is chosen; NEXT of a variable is not among them."""
-    successors: frozenset[str] = frozenset()
-    """The variables whose events are compared with the next event of the chain, by NEXT."""
+    successive: bool = False
+    """Whether it compares each event of its variable with the next one of the chain, by NEXT."""
     summarised: frozenset[str] = frozenset()
     """The variables of whose events all together it speaks, as COUNT(X) or FIRST(X).a do."""
 
@@ -89,19 +88,19 @@ class Condition:
         return cls(
             expression,
             frozenset(one.variable for one in read),
-            frozenset(one.variable for one in read if one.next),
+            any(one.next for one in read),
             frozenset(node.variable for node in nodes(expression) if isinstance(node, Summary)),
         )
 
     @property
     def local(self) -> bool:
         """Return whether it is about each event of one variable alone."""
-        return len(self.variables) == 1 and not self.successors and not self.summarised
+        return len(self.variables) == 1 and not self.successive and not self.summarised
 
     @property
     def whole(self) -> bool:
         """Return whether it can be decided on a complete match alone."""
-        return bool(self.summarised) or not self.variables or (bool(self.successors) and len(self.variables) > 1)
+        return bool(self.summarised) or not self.variables
 
 
 @dataclass(frozen=True)
@@ -166,8 +165,7 @@ class NormalForm:
     @property
     def columns(self) -> tuple[str, ...]:
         """Return the variables outside of NOT, in the order of the text."""
-        inside = negated(self.query.pattern)
-        return tuple(name for name in self.types if name not in inside)
+        return tuple(leaf.variable or "" for leaf in bound(self.query.pattern))
 
     @property
     def lists(self) -> frozenset[str]:
@@ -176,56 +174,8 @@ class NormalForm:
 
     @property
     def looks_ahead(self) -> bool:
-        """Return whether a match is known only when its window is over: NOT at the end."""
-        return any(self._ends_negated(clause) for clause in self.clauses)
-
-    def _ends_negated(self, clause: Clause) -> bool:
-        if any(not gap.before for gap in clause.gaps):
-            return True
-        return any(ends_negated(clause.elements[e].pattern) for e in clause.lasts)
-
-
-def listed(pattern: Pattern) -> frozenset[str]:
-    """Return the variables of a pattern that may be bound more than once."""
-    repeated = (
-        node.part for node in nodes(pattern) if isinstance(node, Kleene) and (node.most is None or node.most > 1)
-    )
-    return frozenset[str]().union(*(variables(part) for part in repeated)) - negated(pattern)
-
-
-def ends_negated(pattern: Pattern) -> bool:
-    """Return whether a NOT may stand at the end of a pattern."""
-    match pattern:
-        case Not():
-            return True
-        case EventType():
-            return False
-        case Seq():
-            for part in reversed(pattern.parts):
-                if ends_negated(part):
-                    return True
-                if not may_be_absent(part):
-                    return False
-            return False
-        case Or() | And():
-            return any(ends_negated(part) for part in pattern.parts)
-        case Kleene():
-            return ends_negated(pattern.part)
-
-
-def may_be_absent(pattern: Pattern) -> bool:
-    """Return whether a pattern can be crossed without an event."""
-    match pattern:
-        case Not():
-            return True
-        case EventType():
-            return False
-        case Seq() | And():
-            return all(may_be_absent(part) for part in pattern.parts)
-        case Or():
-            return any(may_be_absent(part) for part in pattern.parts)
-        case Kleene():
-            return pattern.least == 0 or may_be_absent(pattern.part)
+        """Return whether a match is known only when its window is over: NOT stands at the end."""
+        return bool(at_edge(self.query.pattern, backwards=True))
 
 
 def normal_form(query: Query) -> NormalForm:
@@ -238,7 +188,7 @@ def normal_form(query: Query) -> NormalForm:
     joins = [one for one in conditions if not one.local]
     of_matches = [one for one in joins if not one.variables & inside]
     types = {leaf.variable or "": leaf.name for leaf in leaves(query.pattern)}
-    local: dict[str, tuple[Expression, ...]] = {name: () for name in types}
+    local: dict[str, tuple[Expression, ...]] = dict.fromkeys(types, ())
     for one in conditions:
         if one.local:
             (name,) = one.variables
