@@ -12,7 +12,7 @@ from elsinore.actors.detection import search_numba_fns as kernel
 from elsinore.actors.detection.conditions import pair_of
 from elsinore.actors.detection.entries import Bindable, Clocked, Leaves
 from elsinore.actors.detection.filters import satisfying
-from elsinore.actors.detection.formulas import Formula, Operation, Sides, Unsure
+from elsinore.actors.detection.formulas import Formula, Operation, Sides, UnsureError
 from elsinore.actors.detection.keys import comparable
 from elsinore.actors.detection.matches import ABSENT, Bound, Matches, joined, spread
 from elsinore.actors.detection.search_numba_fns import Entries, Output, Program, Stack
@@ -86,7 +86,7 @@ class Finder:
         formula = Formula(events, sides)
         try:
             formula.condition(condition.expression)
-        except Unsure:
+        except UnsureError:
             if self.form.query.semantics != "next" and condition.variables <= set(self.form.columns):
                 return None
             message = f"a value of {condition.expression} may not fit 64 bits"
@@ -128,7 +128,7 @@ class Search:
         self.stack = self._stack()
 
     def _entries(self, sides: Sides, lo: int, hi: int) -> Entries:
-        events, compiled, clocked = self.events, self.compiled, self.events.clocked
+        events, clocked = self.events, self.events.clocked
         rows = np.concatenate([np.zeros(0, np.int64), *events.rows_of])
         starts = events.starts()
         before = after = np.zeros(0, np.int64)

@@ -1,8 +1,8 @@
 """Conditions that are no comparison of two events, as code that the search runs.
 
-What reads one event alone is computed for whole columns beforehand, as predicates are elsewhere. The code does the rest:
-truth values, and calculation with integers of 64 bits or floats. It is made for the values that there are, so that no
-integer is rounded or wrapped: where that cannot be ruled out there is no code.
+What reads one event alone is computed for whole columns beforehand, as predicates are elsewhere. The code does the
+rest: truth values, and calculation with integers of 64 bits or floats. It is made for the values that there are, so
+that no integer is rounded or wrapped: where that cannot be ruled out there is no code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LARGEST = 2**62
 """Bound of the integers that the code calculates with."""
 
 
-class Unsure(Exception):
+class UnsureError(Exception):
     """A result might not fit the numbers that the code calculates with."""
 
 
@@ -189,7 +189,7 @@ class Formula:
                 [Problem(message, "compare texts and times as they are", expression.place, self.columns.query)]
             )
         if values.data.dtype.kind == "O":
-            raise Unsure
+            raise UnsureError
         return values
 
     def _literal(self, value: float) -> None:
@@ -215,7 +215,7 @@ class Formula:
         # A condition inside of arithmetic is 0 or 1.
         self.condition(expression)
         if real:
-            raise Unsure
+            raise UnsureError
         return 1
 
     def _leaf(self, values: Values, real: bool, reader: Reader | None = None) -> float:
@@ -224,7 +224,7 @@ class Formula:
         bound = max(abs(int(data.min())), abs(int(data.max()))) if whole and len(data) else 0
         if reader is None:
             if not len(data):
-                raise Unsure
+                raise UnsureError
             self._literal(float(data[0]) if real else int(data[0]))
         else:
             self._add(kernel.VALUE, self.sides.add_values(reader.variable, values), reader)
@@ -233,7 +233,7 @@ class Formula:
 
 def _sure(bound: float, real: bool) -> float:
     if bound > (EXACT_IN_FLOAT if real else LARGEST):
-        raise Unsure
+        raise UnsureError
     return bound
 
 

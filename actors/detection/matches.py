@@ -97,7 +97,7 @@ class Matches:
         text = np.full(int(offsets[-1]), ABSENT, np.int32)
         at = offsets[:-1].copy()
         for one, width in zip(self.columns, widths, strict=True):
-            matches, rows = one.flat()
+            _, rows = one.flat()
             first = np.repeat(at, one.counts)
             text[first + np.arange(len(rows)) - np.repeat(np.cumsum(one.counts) - one.counts, one.counts)] = rows
             at += width

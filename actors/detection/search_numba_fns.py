@@ -1,9 +1,9 @@
 """The search for matches: depth first over the elements of a clause, over columns of events.
 
-What is searched is a *term*: the elements of a clause in some order (its *levels*), the first of which has the last event
-of the match (or the first event, where a term is searched `by_first`). Levels bind single events, or chains: a chain is
-read event by event, forwards or backwards in time, by a deterministic automaton. Guards are terms, too; of these it is
-only asked whether they have a match between two times.
+What is searched is a *term*: the elements of a clause in some order (its *levels*), the first of which has the last
+event of the match (or the first event, where a term is searched `by_first`). Levels bind single events, or chains: a
+chain is read event by event, forwards or backwards in time, by a deterministic automaton. Guards are terms, too; of
+these it is only asked whether they have a match between two times.
 
 Legend. Entries are the events of all leaves (events of one type that satisfy the same conditions), one leaf after
 another, each sorted by partition and time. `at` is a virtual time: it differs by more than a window between partitions.
@@ -542,8 +542,8 @@ def write(p: Program, e: Entries, s: Stack, o: Output, term: int) -> bool:
         total += s.levels[level, 1]
     if match == o.most or used + total > len(o.rows):
         return False
-    column = 0
-    for j in range(p.at[COLUMNS, term], p.at[COLUMNS, term + 1]):
+    columns = p.at[COLUMNS, term]
+    for j in range(columns, p.at[COLUMNS, term + 1]):
         variable = p.data[j]
         level = p.variables[variable, LEVEL]
         first, count = s.levels[level, 0], s.levels[level, 1]
@@ -554,8 +554,7 @@ def write(p: Program, e: Entries, s: Stack, o: Output, term: int) -> bool:
                 o.rows[used] = e.row[frame[ENTRY]]
                 used += 1
         if o.counts.shape[1]:
-            o.counts[match, column] = used - before
-        column += 1
+            o.counts[match, j - columns] = used - before
     o.used[0], o.used[1] = match + 1, used
     return True
 

@@ -8,8 +8,8 @@ Alternatives and optional parts become clauses, which differ in the variables th
 twice. Alternatives that bind nothing (`NOT C | NOT E`, or a part that is absent) are no clauses of their own: they are
 *ways* to cross the gap between two elements, and a gap is clear if one of its ways is.
 
-Under skip-till-next-match and contiguous, what is next depends on all of the pattern: there an operand of the AND at the
-top is one chain.
+Under skip-till-next-match and contiguous, what is next depends on all of the pattern: there an operand of the AND at
+the top is one chain.
 """
 
 from __future__ import annotations

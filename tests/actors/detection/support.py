@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def batches_of(events: Sequence[Event], cuts: Sequence[int] = ()) -> Iterator[tu
     places = np.searchsorted(times, times)
     names = [name for name in (events[0] if events else {}) if name not in ("type", "time")]
     bounds = sorted({0, len(times), *(int(np.searchsorted(times, cut)) for cut in cuts)})
-    for lo, hi in zip(bounds, bounds[1:], strict=False):
+    for lo, hi in pairwise(bounds):
         part = ordered[lo:hi]
         columns = {name: pa.array([event.get(name) for event in part]) for name in names}
         types = pa.array([event["type"] for event in part]).dictionary_encode()
@@ -113,4 +114,4 @@ def _ids(one: Any, ids: list[Any]) -> list[Any]:
     if one.offsets is None:
         return [ids[row] if row >= 0 else None for row in one.rows.tolist()]
     rows, at = one.rows.tolist(), one.offsets.tolist()
-    return [[ids[row] for row in rows[lo:hi]] for lo, hi in zip(at, at[1:], strict=False)]
+    return [[ids[row] for row in rows[lo:hi]] for lo, hi in pairwise(at)]
