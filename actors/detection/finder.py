@@ -210,7 +210,7 @@ class Search:
             asked = kernel.LIST
             while True:
                 output, names = self._output(number, term)
-                done = kernel.search(self.compiled.program, self.entries, self.stack, output, number, 0, 0, 0, asked)
+                done = kernel.search(self.compiled.program, self.entries, self.stack, output, number, asked)
                 asked = kernel.RESUME
                 if output.used[0]:
                     yield self._kept(self._matches(output, names))
@@ -224,9 +224,7 @@ class Search:
         total = 0
         for number, term in self.compiled.terms:
             output, _ = self._output(number, term)
-            total += kernel.search(
-                self.compiled.program, self.entries, self.stack, output, number, 0, 0, 0, kernel.COUNT
-            )
+            total += kernel.search(self.compiled.program, self.entries, self.stack, output, number, kernel.COUNT)
         return total
 
     def all(self) -> Matches | None:

@@ -24,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 Ints32 = npt.NDArray[np.int32]
 
 # What a search is asked for.
-EXISTS, CLEAR, LIST, COUNT, RESUME = range(5)
+LIST, COUNT, RESUME = range(3)
 
 FULL = -1
 """The answer of a search that has no room for its next match."""
@@ -55,8 +55,8 @@ NOWHERE = -1
 LISTS = 18
 
 # Columns of `levels`.
-FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE = range(8)
-LEVEL_WIDTH = 8
+FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE, SWEPT = range(9)
+LEVEL_WIDTH = 9
 
 # What follows an event in a chain: FOLLOWING.
 ANY, NEXT, CONTIGUOUS = range(3)
@@ -69,11 +69,15 @@ TERM_WIDTH = 5
 LEVEL, LEAF = range(2)
 
 # Columns of frames.
-ENTRY, VARIABLE, STATE, OF, STAGE, CURSOR, STOP, LABEL, FROM, LO, HI, SCANNING, BEST = range(13)
-FRAME_WIDTH = 13
+ENTRY, VARIABLE, STATE, OF, STAGE, CURSOR, STOP, LABEL, FROM, LO, HI, SCANNING, BEST, MASK = range(14)
+FRAME_WIDTH = 14
 
 # Stages of a frame: what is to be done next.
-SEEK, COMPLETE, EXTEND, RELEASE = range(4)
+SEEK, TAKE, COMPLETE, DEEPER, MATCHED, EXTEND, RELEASE = range(7)
+
+# What a search comes to: the end; an event of a chain, of which guards decide how far it leads; a level behind which
+# gaps have to be clear; the last level, if that is as simple as can be; a match.
+DONE, CROSSING, BOUND, SWEEP, MATCH = range(5)
 
 # Operators of comparisons; NOT_EQUAL_BACK compares a right side with a left one.
 LESS, AT_MOST, GREATER, AT_LEAST, EQUAL, NOT_EQUAL, NOT_EQUAL_BACK = range(7)
@@ -559,138 +563,267 @@ def write(p: Program, e: Entries, s: Stack, o: Output, term: int) -> bool:
     return True
 
 
-@kernel
-def search(p: Program, e: Entries, s: Stack, o: Output, term: int, base: int, lo: int, hi: int, asked: int) -> int:
-    """Search a term, with frames from `base` on. Of a guard the range [lo, hi) is searched.
-
-    EXISTS: return whether there is a match. CLEAR: return whether none of the terms of the guard `term` has a match.
-    LIST: write the matches, and return their number; FULL if there was no room for the next one. RESUME: go on after
-    that. COUNT: return the number of matches.
-    """
-    if asked == CLEAR:
-        for j in range(p.at[TERMS, term], p.at[TERMS, term + 1]):
-            if search(p, e, s, o, p.data[j], base, lo, hi, EXISTS):
-                return 0
-        return 1
-    found = 0
-    depth = base
+@part
+def proceed(p: Program, e: Entries, s: Stack, term: int, base: int, depth: int, lo: int, hi: int) -> tuple[int, int]:
+    """Go on with a search until there is something to decide; return what, and the depth of its frame."""
     top, end = p.terms[term, FIRST], p.terms[term, END]
-    if asked == RESUME:
-        depth = s.depth[0]
-    else:
-        begin_level(p, e, s, term, top, depth, lo, hi)
     while depth >= base:
         frame = s.frames[depth]
         level = frame[OF]
         if frame[STAGE] == SEEK:
             starting = depth == s.levels[level, 0]
-            triggered = starting and level == top and p.terms[term, TRIGGERED] != 0
-            entry = candidate(p, e, s, depth, triggered)
+            entry = candidate(p, e, s, depth, starting and level == top and p.terms[term, TRIGGERED] != 0)
             if entry == NOWHERE:
                 depth -= 1
                 continue
-            variable = frame[VARIABLE]
             scanning = frame[SCANNING] != 0
-            if not fits(p, e, s, variable, entry, scanning):
+            if not fits(p, e, s, frame[VARIABLE], entry, scanning):
                 continue
             if not scanning and bound_already(p, e, s, level, entry):
                 continue
-            if not starting and not succeeds(p, e, s, depth, variable, entry):
+            if not starting and not succeeds(p, e, s, depth, frame[VARIABLE], entry):
                 continue
-            mask = p.levels[level, MASKS] - 1
-            if mask and not starting:
-                gap_lo, gap_hi = e.at[s.frames[depth - 1, ENTRY]] + 1, e.at[entry]
-                if not p.levels[level, FORWARDS]:
-                    gap_lo, gap_hi = gap_hi + 1, gap_lo - 1
-                for j in range(p.at[GUARDS, level], p.at[GUARDS, level + 1], 2):
-                    if not p.data[j + 1] and not search(p, e, s, o, p.data[j], depth + 1, gap_lo, gap_hi, CLEAR):
-                        mask ^= 1 << ((j - p.at[GUARDS, level]) >> 1)
-            state = stepped(p, level, frame[FROM], frame[LABEL], mask)
-            if state == NOWHERE:
-                continue
-            if scanning:
-                frame[BEST], frame[CURSOR] = e.at[entry], frame[STOP]
-                continue
-            frame[ENTRY], frame[STATE], frame[STAGE] = entry, state, COMPLETE
-            s.levels[level, 1] += 1
-            if triggered:
-                frame[LO], frame[HI] = e.at[entry] - p.terms[term, SPAN] + 1, e.at[entry] + p.terms[term, SPAN]
+            frame[ENTRY], frame[STAGE], frame[MASK] = entry, TAKE, p.levels[level, MASKS] - 1
+            if frame[MASK] and not starting:
+                return CROSSING, depth
+        if frame[STAGE] == TAKE:
+            take(p, e, s, term, depth)
         if frame[STAGE] == COMPLETE:
-            frame[STAGE] = RELEASE if p.levels[level, IS_SINGLE] else EXTEND
+            frame[STAGE] = EXTEND
             ready = accepted(p, level, frame[STATE], p.levels[level, MASKS] - 1)
             if ready and level == top and p.terms[term, TRIGGERED] and p.levels[level, FORWARDS]:
                 ready = p.terms[term, BY_FIRST] != 0 or e.fresh[frame[ENTRY]]
             if ready:
-                for j in range(p.at[GAPS, level], p.at[GAPS, level + 1]):
-                    gap = p.data[j]
-                    gap_lo = gap_begin(p, e, s, term, p.at[AFTER, gap], p.at[AFTER, gap + 1])
-                    gap_hi = gap_end(p, e, s, term, p.at[BEFORE, gap], p.at[BEFORE, gap + 1])
-                    ready = False
-                    way = p.at[WAYS, gap]
-                    while way < p.at[WAYS, gap + 1] and not ready:
-                        ready = True
-                        for i in range(way + 1, way + 1 + p.data[way]):
-                            if not search(p, e, s, o, p.data[i], depth + 1, gap_lo, gap_hi, CLEAR):
-                                ready = False
-                                break
-                        way += 1 + p.data[way]
-                    if not ready:
-                        break
-            if ready and level + 1 < end:
+                frame[STAGE] = DEEPER
+                if p.at[GAPS, level + 1] > p.at[GAPS, level]:
+                    return BOUND, depth
+        if frame[STAGE] == DEEPER:
+            if level + 1 == end:
+                frame[STAGE] = MATCHED
+            else:
+                frame[STAGE] = EXTEND
                 depth += 1
                 begin_level(p, e, s, term, level + 1, depth, lo, hi)
+                if p.levels[level + 1, SWEPT]:
+                    return SWEEP, depth
                 continue
-            if ready:
-                for chain in range(top, end):
-                    if not p.levels[chain, LATE]:
-                        continue
-                    # Guards at the edges of a chain, or about events that were not bound yet: read it once more.
-                    forwards = p.levels[chain, FORWARDS]
-                    begin = gap_begin(p, e, s, term, p.at[PRECEDING, chain], p.at[PRECEDING, chain + 1])
-                    stop = gap_end(p, e, s, term, p.at[SUCCEEDING, chain], p.at[SUCCEEDING, chain + 1])
-                    first, count = s.levels[chain, 0], s.levels[chain, 1]
-                    state = 0
-                    for i in range(first, first + count + 1):
-                        gap_lo, gap_hi = begin, stop
-                        if forwards:
-                            if i > first:
-                                gap_lo = e.at[s.frames[i - 1, ENTRY]] + 1
-                            if i < first + count:
-                                gap_hi = e.at[s.frames[i, ENTRY]]
-                        else:
-                            if i > first:
-                                gap_hi = e.at[s.frames[i - 1, ENTRY]]
-                            if i < first + count:
-                                gap_lo = e.at[s.frames[i, ENTRY]] + 1
-                        mask = 0
-                        for j in range(p.at[GUARDS, chain], p.at[GUARDS, chain + 1], 2):
-                            if search(p, e, s, o, p.data[j], depth + 1, gap_lo, gap_hi, CLEAR):
-                                mask |= 1 << ((j - p.at[GUARDS, chain]) >> 1)
-                        if i < first + count:
-                            state = stepped(p, chain, state, s.frames[i, LABEL], mask)
-                            if state == NOWHERE:
-                                ready = False
-                                break
-                        else:
-                            ready = accepted(p, chain, state, mask)
-                    if not ready:
-                        break
-            if ready:
-                if asked == EXISTS:
-                    for one in range(top, end):
-                        s.levels[one, 1] = 0
-                    return 1
-                if asked != COUNT and not write(p, e, s, o, term):
-                    frame[STAGE] = COMPLETE
-                    s.depth[0] = depth
-                    return FULL
-                found += 1
+        if frame[STAGE] == MATCHED:
+            return MATCH, depth
         if frame[STAGE] == EXTEND:
             frame[STAGE] = RELEASE
-            begin_next(p, e, s, depth)
-            depth += 1
-            continue
+            if not p.levels[level, IS_SINGLE]:
+                begin_next(p, e, s, depth)
+                depth += 1
+                continue
         if frame[STAGE] == RELEASE:
             s.levels[level, 1] -= 1
             frame[STAGE] = SEEK
+    return DONE, depth
+
+
+@part
+def take(p: Program, e: Entries, s: Stack, term: int, depth: int) -> None:
+    """Bind the event of a frame; while the next time is looked for, note the time instead."""
+    frame = s.frames[depth]
+    level = frame[OF]
+    entry = frame[ENTRY]
+    frame[STAGE] = SEEK
+    state = stepped(p, level, frame[FROM], frame[LABEL], frame[MASK])
+    if state == NOWHERE:
+        return
+    if frame[SCANNING]:
+        frame[BEST], frame[CURSOR] = e.at[entry], frame[STOP]
+        return
+    frame[STATE], frame[STAGE] = state, COMPLETE
+    if depth == s.levels[level, 0] and level == p.terms[term, FIRST] and p.terms[term, TRIGGERED]:
+        frame[LO], frame[HI] = e.at[entry] - p.terms[term, SPAN] + 1, e.at[entry] + p.terms[term, SPAN]
+    s.levels[level, 1] += 1
+
+
+@kernel
+def exists(p: Program, e: Entries, s: Stack, term: int, base: int, lo: int, hi: int) -> bool:
+    """Return whether a term of a guard has a match in a range; its frames lie from `base` on."""
+    depth = base
+    begin_level(p, e, s, term, p.terms[term, FIRST], depth, lo, hi)
+    while True:
+        event, depth = proceed(p, e, s, term, base, depth, lo, hi)
+        if event == DONE:
+            return False
+        if event == MATCH:
+            for level in range(p.terms[term, FIRST], p.terms[term, END]):
+                s.levels[level, 1] = 0
+            return True
+
+
+@part
+def is_clear(p: Program, e: Entries, s: Stack, guard: int, base: int, lo: int, hi: int) -> bool:
+    """Return whether none of the terms of a guard has a match in a range."""
+    for j in range(p.at[TERMS, guard], p.at[TERMS, guard + 1]):
+        if exists(p, e, s, p.data[j], base, lo, hi):
+            return False
+    return True
+
+
+@part
+def crossing_mask(p: Program, e: Entries, s: Stack, depth: int) -> int:
+    """Return which guards are clear between the events of a frame and of the one before; late ones count as such."""
+    frame = s.frames[depth]
+    level, mask = frame[OF], frame[MASK]
+    lo, hi = e.at[s.frames[depth - 1, ENTRY]] + 1, e.at[frame[ENTRY]]
+    if not p.levels[level, FORWARDS]:
+        lo, hi = hi + 1, lo - 1
+    first = p.at[GUARDS, level]
+    for j in range(first, p.at[GUARDS, level + 1], 2):
+        if not p.data[j + 1] and not is_clear(p, e, s, p.data[j], depth + 1, lo, hi):
+            mask ^= 1 << ((j - first) >> 1)
+    return mask
+
+
+@part
+def gaps_are_clear(p: Program, e: Entries, s: Stack, term: int, depth: int) -> bool:
+    """Return whether the gaps are clear that can be decided once the level of a frame is bound."""
+    level = s.frames[depth, OF]
+    for j in range(p.at[GAPS, level], p.at[GAPS, level + 1]):
+        gap = p.data[j]
+        lo = gap_begin(p, e, s, term, p.at[AFTER, gap], p.at[AFTER, gap + 1])
+        hi = gap_end(p, e, s, term, p.at[BEFORE, gap], p.at[BEFORE, gap + 1])
+        clear = False
+        way = p.at[WAYS, gap]
+        while way < p.at[WAYS, gap + 1] and not clear:
+            clear = True
+            for i in range(way + 1, way + 1 + p.data[way]):
+                if not is_clear(p, e, s, p.data[i], depth + 1, lo, hi):
+                    clear = False
+                    break
+            way += 1 + p.data[way]
+        if not clear:
+            return False
+    return True
+
+
+@part
+def chains_are_clear(p: Program, e: Entries, s: Stack, term: int, depth: int) -> bool:
+    """Read chains once more whose guards stand at an edge, or are about events that were not bound yet."""
+    for level in range(p.terms[term, FIRST], p.terms[term, END]):
+        if p.levels[level, LATE]:
+            begin = gap_begin(p, e, s, term, p.at[PRECEDING, level], p.at[PRECEDING, level + 1])
+            stop = gap_end(p, e, s, term, p.at[SUCCEEDING, level], p.at[SUCCEEDING, level + 1])
+            if not chain_is_clear(p, e, s, level, depth, begin, stop):
+                return False
+    return True
+
+
+@part
+def chain_is_clear(p: Program, e: Entries, s: Stack, level: int, depth: int, begin: int, stop: int) -> bool:
+    forwards = p.levels[level, FORWARDS]
+    first, count = s.levels[level, 0], s.levels[level, 1]
+    guards = p.at[GUARDS, level]
+    state = 0
+    for i in range(first, first + count + 1):
+        lo, hi = begin, stop
+        if i > first:
+            known = e.at[s.frames[i - 1, ENTRY]]
+            lo, hi = (known + 1, hi) if forwards else (lo, known)
+        if i < first + count:
+            known = e.at[s.frames[i, ENTRY]]
+            lo, hi = (lo, known) if forwards else (known + 1, hi)
+        mask = 0
+        for j in range(guards, p.at[GUARDS, level + 1], 2):
+            if is_clear(p, e, s, p.data[j], depth + 1, lo, hi):
+                mask |= 1 << ((j - guards) >> 1)
+        if i == first + count:
+            return accepted(p, level, state, mask)
+        state = stepped(p, level, state, s.frames[i, LABEL], mask)
+        if state == NOWHERE:
+            return False
+    return True
+
+
+@part
+def sweep(p: Program, e: Entries, s: Stack, o: Output, term: int, depth: int, counting: bool) -> int:
+    """Go through the candidates of the last level, and return how many matches there are; FULL if there is no room."""
+    frame = s.frames[depth]
+    level = frame[OF]
+    if frame[LABEL] < 0:
+        variable = p.data[p.at[LABELS, level]]
+        leaf = p.variables[variable, LEAF]
+        lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
+        frame[LABEL], frame[VARIABLE] = 0, variable
+        frame[CURSOR] = lower_bound(e.at, lo, hi, frame[LO])
+        frame[STOP] = lower_bound(e.at, frame[CURSOR], hi, frame[HI])
+    variable, stop = frame[VARIABLE], frame[STOP]
+    compares = p.at[COMPARED, variable + 1] > p.at[COMPARED, variable]
+    if counting and not compares:
+        return max(stop - frame[CURSOR], 0)
+    first, end = p.at[COLUMNS, term], p.at[COLUMNS, term + 1]
+    width = end - first
+    found, match, used = 0, o.used[0], o.used[1]
+    previous = NOWHERE
+    for k in range(frame[CURSOR], stop):
+        if compares and not fits(p, e, s, variable, k, False):
+            continue
+        if not counting:
+            if match == o.most or used + width > len(o.rows):
+                frame[CURSOR] = k
+                o.used[0], o.used[1] = match, used
+                return FULL
+            if previous == NOWHERE:
+                for j in range(width):
+                    other = p.data[first + j]
+                    if other != variable:
+                        bound = s.levels[p.variables[other, LEVEL], 0]
+                        o.rows[used + j] = e.row[s.frames[bound, ENTRY]]
+                    else:
+                        own = j
+            else:
+                for j in range(width):
+                    o.rows[used + j] = o.rows[previous + j]
+            o.rows[used + own] = e.row[k]
+            previous = used
+            used += width
+            match += 1
+        found += 1
+    o.used[0], o.used[1] = match, used
     return found
+
+
+@kernel
+def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -> int:
+    """Search a term that is triggered by its first level.
+
+    LIST: write the matches, and return their number; FULL if there was no room for the next one. RESUME: go on after
+    that. COUNT: return the number of matches.
+    """
+    found = depth = 0
+    if asked == RESUME:
+        depth = s.depth[0]
+        if p.levels[s.frames[depth, OF], SWEPT]:
+            if sweep(p, e, s, o, term, depth, False) == FULL:
+                return FULL
+            depth -= 1
+    else:
+        begin_level(p, e, s, term, p.terms[term, FIRST], depth, 0, 0)
+    while True:
+        event, depth = proceed(p, e, s, term, 0, depth, 0, 0)
+        if event == DONE:
+            return found
+        frame = s.frames[depth]
+        if event == CROSSING:
+            frame[MASK] = crossing_mask(p, e, s, depth)
+        elif event == BOUND:
+            if not gaps_are_clear(p, e, s, term, depth):
+                frame[STAGE] = EXTEND
+        elif event == SWEEP:
+            some = sweep(p, e, s, o, term, depth, asked == COUNT)
+            if some == FULL:
+                s.depth[0] = depth
+                return FULL
+            found += some
+            depth -= 1
+        else:
+            if chains_are_clear(p, e, s, term, depth):
+                if asked != COUNT and not write(p, e, s, o, term):
+                    s.depth[0] = depth
+                    return FULL
+                found += 1
+            frame[STAGE] = EXTEND

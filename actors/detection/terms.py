@@ -143,6 +143,7 @@ class _Instance:
             self._level(element)
         self._gaps()
         if triggered:
+            self._sweep()
             bound = set(self.clause.variables)
             columns = [self.variables[name] for name in assembly.form.columns if name in bound]
             assembly.add(kernel.COLUMNS, self.number, *columns)
@@ -178,6 +179,15 @@ class _Instance:
             late = guard in read.edges or bool(self.all.form.guards[guard].outer)
             properties[kernel.LATE] |= late
             self.all.add(kernel.GUARDS, number, self._guard(guard), late)
+
+    def _sweep(self) -> None:
+        """Mark the last level where all are single events, and nothing but comparisons is left to decide."""
+        levels = range(self.level_of[self.term.order[0]], self.level_of[self.term.order[-1]] + 1)
+        number = levels[-1]
+        variable = self.variables[self.clause.elements[self.term.order[-1]].variables[0]]
+        undecided = (kernel.GAPS, number), (kernel.UNEQUAL, number), (kernel.TESTED, variable)
+        if len(levels) > 1 and all(element.single for element in self.clause.elements):
+            self.all.levels[number][kernel.SWEPT] = not any(self.all.lists[kind].get(at) for kind, at in undecided)
 
     def _nearer(self, element: int, others: Sequence[int], back: bool = False) -> bool:
         """Return whether another element lies between this one and the next."""
