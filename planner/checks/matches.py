@@ -13,6 +13,7 @@ from elsinore.planner.language.errors import Problem, enumeration, quote
 from elsinore.planner.language.syntax import (
     And,
     Attribute,
+    Comparison,
     EventType,
     Expression,
     Kleene,
@@ -152,8 +153,8 @@ def operands_match_events(query: Query) -> Iterator[Problem]:
 
 def _operand(operand: Pattern) -> Iterator[Problem]:
     if isinstance(operand, Not):
-        hint = "a NOT has a place in an order: write SEQ(p & q, NOT n) or SEQ(p, NOT n, q)"
-        yield Problem("NOT is a part of AND", hint, operand.place)
+        hint = "the operands of AND stand in no order: write SEQ(p & q, NOT n) or SEQ(p, NOT n, q)"
+        yield Problem("NOT is a part of a SEQ, not of AND", hint, operand.place)
         return
     edges = {id(negation): negation for backwards in (False, True) for negation in at_edge(operand, backwards)}
     for negation in edges.values():
@@ -190,6 +191,11 @@ def _next(predicate: Expression, used: list[Attribute | Summary]) -> Iterator[Pr
     elif len({reader.variable for reader in used}) > 1:
         hint = f"between two variables NEXT is left out: write {following.variable}.{following.name}"
         yield Problem("NEXT relates two events of the same variable", hint, following.place)
+    elif not isinstance(predicate, Comparison):
+        hint = (
+            f"write a comparison such as {following.variable}.a < NEXT({following.variable}).b, joined by AND to others"
+        )
+        yield Problem(f"NEXT({following.variable}) stands in a comparison of its own", hint, predicate.place)
     else:
         yield from form(predicate, plain)
 

@@ -121,9 +121,8 @@ def _hint(error: UnexpectedInput, clause: Clause, text: str, place: Place) -> st
         case "WHERE":
             return _condition_hint(found, before, kind)
         case "RETURN" if found in tuple("+-*/%"):
-            return _ONE_ATTRIBUTE
-        case "RETURN" if kind == "COMMA" and re.search(r"\bmatches$", before, re.IGNORECASE):
-            return "no comma follows MATCHES: RETURN MATCHES T.speed, COUNT(T)"
+            inside = before.count("(") > before.count(")")
+            return _ONE_ATTRIBUTE if inside else "RETURN has attributes and aggregates: calculate with the rows"
     return None
 
 
@@ -142,7 +141,7 @@ def _condition_hint(found: str, before: str, kind: str) -> str | None:
     if found == "=" and before.endswith("="):
         return "equality is written with one ="
     if re.search(_INSIDE_SUMMARY, before, re.IGNORECASE):
-        return "COUNT takes a variable: COUNT(T)" if found == "*" else _ONE_ATTRIBUTE
+        return "COUNT takes a variable: COUNT(T)" if found == "*" and before.endswith("(") else _ONE_ATTRIBUTE
     if found in ("&", "|", ","):
         return "conditions are joined by AND, or by OR"
     if found == "." and re.search(r"\bnext\s*\(\s*\w+$", before, re.IGNORECASE):

@@ -217,7 +217,9 @@ def test_items_of_matches() -> None:
         )
     )
     assert [item.label for item in query.items] == ["x", "count(T)", "Sum(T.v)", "first(T).v", "z"]
-    assert query.detects and not query.whole_events and query.counts_events
+    assert query.detects
+    assert not query.whole_events
+    assert query.counts_events
     assert query.columns == ("v", "w")
 
 
@@ -230,7 +232,8 @@ def test_conditions_on_lists() -> None:
         Comparison(">", Summary("COUNT", "T", None), LiteralValue(2)),
         Comparison("=", Summary("MIN", "T", "x"), LiteralValue(1)),
     )
-    assert query.columns == ("v", "w", "x") and query.whole_events
+    assert query.columns == ("v", "w", "x")
+    assert query.whole_events
 
 
 @pytest.mark.parametrize("clauses", ["PATTERN Limit", "PATTERN SEQ(A, Limit l)", "PATTERN A GROUP-BY limit"])
