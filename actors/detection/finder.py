@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +19,16 @@ from elsinore.actors.detection.matches import ABSENT, Bound, Matches, joined, sp
 from elsinore.actors.detection.search_numba_fns import Entries, Output, Program, Stack
 from elsinore.actors.detection.terms import Assembly, Code, PairCode, Term, terms_of
 from elsinore.actors.detection.window import Window
-from elsinore.planner.detection.normal_form import Condition, NormalForm
+from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
 from elsinore.planner.language.errors import Problem, WorkloadError
 
 Ints = npt.NDArray[np.int64]
+
+Limit = Callable[[Matches], Matches]
+"""What leaves the first matches of each group and end, of matches in the order of rows."""
+
+NONE: Ints = np.zeros(0, np.int64)
 
 ROOM = 1 << 20
 """Number of events of matches that a search writes before it is interrupted."""
@@ -54,7 +61,7 @@ class Finder:
         self.conditions = tuple(dict.fromkeys(conditions))
         self._compiled: tuple[object, Compiled] | None = None
 
-    def _guarding(self) -> Iterator[object]:
+    def _guarding(self) -> Iterator[Clause]:
         for guard in self.form.guards:
             yield from guard.clauses
 
@@ -125,17 +132,19 @@ class Search:
         self.events = events
         self.compiled = compiled
         self.entries = self._entries(sides, lo, hi)
-        self.stack = self._stack()
 
     def _entries(self, sides: Sides, lo: int, hi: int) -> Entries:
         events, clocked = self.events, self.events.clocked
-        rows = np.concatenate([np.zeros(0, np.int64), *events.rows_of])
+        rows = np.concatenate([NONE, *events.rows_of])
         starts = events.starts()
         before = after = np.zeros(0, np.int64)
         if self.form.query.semantics == "contiguous":
             before, after = (one[rows] for one in clocked.neighbours(self.window.slots))
         fresh = (rows >= lo) & (rows < hi)
-        triggers = self._triggers(rows, starts, lo, hi)
+        by_term: list[tuple[Ints, Ints]] = [(NONE, NONE)] * len(self.compiled.program.terms)
+        for number, _ in self.compiled.terms:
+            by_term[number] = self._triggers(number, starts, lo, hi)
+        triggers, labels = zip(*by_term, strict=True)
         keys = [keys for _, keys in sides.keys]
         values = [values for _, values in sides.values]
         known = [one.valid for one in values]
@@ -146,11 +155,12 @@ class Search:
             before,
             after,
             fresh,
-            np.concatenate([np.zeros(0, np.int64), *triggers]),
+            np.concatenate(triggers),
+            np.concatenate(labels),
             np.cumsum([0, *map(len, triggers)]),
-            np.concatenate([np.zeros(0, np.int64), *keys]),
+            np.concatenate([NONE, *keys]),
             self._bases([name for name, _ in sides.keys], keys, starts),
-            np.concatenate([np.zeros(0, np.int64), *(_cast(one.data, np.int64) for one in values)]),
+            np.concatenate([NONE, *(_cast(one.data, np.int64) for one in values)]),
             np.concatenate([np.zeros(0, np.float64), *(_cast(one.data, np.float64) for one in values)]),
             np.concatenate([np.zeros(0, np.bool_), *known]),
             self._bases([name for name, _ in sides.values], known, starts),
@@ -162,21 +172,24 @@ class Search:
         begins = np.cumsum([0, *map(len, columns)])[:-1]
         return np.array([b - starts[leaf_of[name]] for b, name in zip(begins, names, strict=True)], np.int64)
 
-    def _triggers(self, rows: Ints, starts: Ints, lo: int, hi: int) -> list[Ints]:
-        """Return, by variable, the entries that the first level of a term may bind first."""
-        program, terms = self.compiled.program, self.compiled.terms
-        levels = {int(program.terms[number, kernel.FIRST]): term for number, term in terms}
-        found = []
-        for level, leaf in program.variables.tolist():
-            if level not in levels:
-                found.append(np.zeros(0, np.int64))
-                continue
-            first = lo
-            if program.levels[level, kernel.FORWARDS] and not self.by_first:
-                first = self._earliest(lo)
-            own = rows[starts[leaf] : starts[leaf + 1]]
-            found.append(starts[leaf] + np.flatnonzero((own >= first) & (own < hi)))
-        return found
+    def _triggers(self, number: int, starts: Ints, lo: int, hi: int) -> tuple[Ints, Ints]:
+        """Return the entries that the first level of a term may bind first, in the order of time, and their labels."""
+        program = self.compiled.program
+        level = int(program.terms[number, kernel.FIRST])
+        first = lo
+        if program.levels[level, kernel.FORWARDS] and not self.by_first:
+            first = self._earliest(lo)
+        entries, labels, rows = [], [], []
+        for label, variable in enumerate(program.data[slice(*program.at[kernel.LABELS, level : level + 2])]):
+            leaf = int(program.variables[variable, kernel.LEAF])
+            own = self.events.rows_of[leaf]
+            found = np.flatnonzero((own >= first) & (own < hi))
+            entries.append(starts[leaf] + found)
+            labels.append(np.full(len(found), label))
+            rows.append(own[found])
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        return np.concatenate(entries)[order], np.concatenate(labels)[order]
 
     def _earliest(self, row: int) -> int:
         """Return the first row that can be in one window with a row or a later one."""
@@ -185,7 +198,8 @@ class Search:
             return row
         return int(np.searchsorted(ticks, ticks[row] - self.events.clocked.span + 1))
 
-    def _stack(self) -> Stack:
+    def stack(self) -> Stack:
+        """Return an empty stack."""
         program = self.compiled.program
         longest = 0
         if not program.levels[:, kernel.IS_SINGLE].all():
@@ -204,88 +218,139 @@ class Search:
             np.zeros(1, np.int64),
         )
 
-    def chunks(self) -> Iterator[Matches]:
-        """Yield the matches, as many at a time as there is room for, in no order."""
-        for number, term in self.compiled.terms:
-            asked = kernel.LIST
-            while True:
-                output, names = self._output(number, term)
-                done = kernel.search(self.compiled.program, self.entries, self.stack, output, number, asked)
-                asked = kernel.RESUME
-                if output.used[0]:
-                    yield self._kept(self._matches(output, names))
-                elif done == kernel.FULL:
-                    raise MemoryError("a match has more events than a search can write")
-                if done != kernel.FULL:
-                    break
+    def matches(self, limit: Limit | None = None) -> Iterator[Matches]:
+        """Yield all matches in the order of rows, some at a time.
+
+        The terms are searched side by side, each until its output is full: matches that end before every term's next
+        trigger are complete.
+        """
+        terms = [_Progress(self, number, term) for number, term in self.compiled.terms]
+        found: list[Matches] = []
+        while terms:
+            least = min(terms, key=lambda one: one.reached)
+            found += least.advance()
+            terms = [one for one in terms if one.reached < END]
+            if not terms or sum(map(len, found)) >= ROOM // 4:
+                ready, found = _parted(found, min((one.reached for one in terms), default=END))
+                if ready is not None:
+                    yield limit(ready) if limit else ready
+                if limit and found:
+                    found = [limit(joined(found).ordered())]
 
     def count(self) -> int:
-        """Return the number of matches without listing them; conditions on whole matches are not looked at."""
-        total = 0
-        for number, term in self.compiled.terms:
-            output, _ = self._output(number, term)
-            total += kernel.search(self.compiled.program, self.entries, self.stack, output, number, kernel.COUNT)
-        return total
-
-    def all(self) -> Matches | None:
-        """Return all matches in the order of rows; None if there are none."""
-        found = [one for one in self.chunks() if len(one)]
-        return joined(found).ordered() if found else None
-
-    def _output(self, number: int, term: Term) -> tuple[Output, list[str]]:
-        program = self.compiled.program
-        columns = program.data[program.at[kernel.COLUMNS, number] : program.at[kernel.COLUMNS, number + 1]]
-        names = [self.compiled.names[variable] for variable in columns]
-        single = all(element.single for element in term.clause.elements)
-        most = ROOM // max(len(names), 1)
-        counts = np.zeros((0 if single else most, 0 if single else len(names)), np.int32)
-        return Output(np.zeros(ROOM, np.int32), counts, np.zeros(2, np.int64), most), names
-
-    def _matches(self, output: Output, names: list[str]) -> Matches:
-        count, used = output.used.tolist()
-        rows = output.rows[:used]
-        counts = (
-            output.counts[:count].astype(np.int64) if output.counts.shape[1] else np.ones((count, len(names)), np.int64)
-        )
-        ends = np.cumsum(counts).reshape(counts.shape)
-        bound = {}
-        for name in self.form.columns:
-            if name in names:
-                column = names.index(name)
-                bound[name] = self._bound(name, rows, ends[:, column] - counts[:, column], counts[:, column])
-            else:
-                none = np.zeros(count, np.int64)
-                bound[name] = self._bound(name, rows, none, none)
-        each = np.cumsum(counts.sum(axis=1))
-        begins = each - counts.sum(axis=1)
-        first, last = np.minimum.reduceat(rows, begins), np.maximum.reduceat(rows, begins)
-        window = self.window
-        assert window.events is not None
-        return Matches(
-            self.form.query.name,
-            window.times[first],
-            window.times[last],
-            window.slots[first],
-            bound,
-            window.events,
-            window.times,
+        """Return the number of matches."""
+        if self.compiled.filters:
+            return sum(map(len, self.matches()))
+        return sum(
+            kernel.search(self.compiled.program, self.entries, self.stack(), _output(0, 0), number, kernel.COUNT)
+            for number, _ in self.compiled.terms
         )
 
-    def _bound(self, name: str, rows: npt.NDArray[np.int32], begins: Ints, counts: Ints) -> Bound:
-        if name in self.form.lists:
-            return Bound(rows[spread(begins, counts)], np.concatenate([[0], np.cumsum(counts)]))
-        return Bound(
-            np.where(counts > 0, np.append(rows, ABSENT)[np.minimum(begins, len(rows))], ABSENT).astype(np.int32)
-        )
-
-    def _kept(self, matches: Matches) -> Matches:
+    def kept(self, matches: Matches) -> Matches:
+        """Return the matches that satisfy the conditions on whole matches."""
         for condition in self.compiled.filters:
             if len(matches):
                 matches = matches.take(np.flatnonzero(satisfying(matches, condition)))
         return matches
 
 
-def _cast(data: npt.NDArray[np.generic], kind: type) -> npt.NDArray[np.generic]:
+class _Progress:
+    """The search of one term, as far as it has come."""
+
+    def __init__(self, search: Search, number: int, term: Term) -> None:
+        self.search = search
+        self.number = number
+        self.stack = search.stack()
+        self.asked = kernel.LIST
+        self.clause = term.clause
+        program = search.compiled.program
+        columns = program.data[slice(*program.at[kernel.COLUMNS, number : number + 2])]
+        self.names = [search.compiled.names[variable] for variable in columns]
+        self.single = all(element.single for element in term.clause.elements)
+        self.reached = START
+        """No match that is still to be found ends before this time."""
+
+    def advance(self) -> list[Matches]:
+        """Go on until the output is full or the end is reached; return what was found."""
+        search = self.search
+        output = _output(len(self.names), 0 if self.single else len(self.names))
+        done = kernel.search(search.compiled.program, search.entries, self.stack, output, self.number, self.asked)
+        self.asked = kernel.RESUME
+        self.reached = self._next() if done == kernel.FULL else END
+        if done == kernel.FULL and not output.used[0]:
+            raise MemoryError("a match has more events than a search can write")
+        found = search.kept(self._read(output)) if output.used[0] else None
+        return [found] if found is not None and len(found) else []
+
+    def _next(self) -> int:
+        """Return the time of the trigger at which the search was interrupted."""
+        entries = self.search.entries
+        entry = entries.triggers[self.stack.frames[0, kernel.CURSOR] - 1]
+        return int(self.search.window.times[entries.row[entry]])
+
+    def _read(self, output: Output) -> Matches:
+        count, used = output.used.tolist()
+        window, form = self.search.window, self.search.form
+        assert window.events is not None
+        bound = self._columns(output.rows[:used], count) if self.single else self._lists(output, count, used)
+        absent = Bound(np.full(count, ABSENT, np.int32))
+        empty = Bound(np.zeros(0, np.int32), np.zeros(count + 1, np.int64))
+        columns = {name: bound.get(name, empty if name in form.lists else absent) for name in form.columns}
+        return Matches(form.query.name, columns, window.events, window.times, window.slots, self._extremes())
+
+    def _columns(self, rows: npt.NDArray[np.int32], count: int) -> dict[str, Bound]:
+        """Return the columns of matches that bind one event to each variable."""
+        table = rows.reshape(count, len(self.names))
+        return {name: Bound(table[:, column]) for column, name in enumerate(self.names)}
+
+    def _extremes(self) -> tuple[str, str] | None:
+        """Return the variables with the first and the last event, where the elements are in one order."""
+        clause = self.clause
+        if not self.single or len(clause.order) != len(clause.elements) * (len(clause.elements) - 1) // 2:
+            return None
+        names = clause.variables
+        return (names[0], names[-1]) if len(self.search.form.clauses) == 1 else None
+
+    def _lists(self, output: Output, count: int, used: int) -> dict[str, Bound]:
+        rows, counts = output.rows[:used], output.counts[:count].astype(np.int64)
+        begins = np.cumsum(counts).reshape(counts.shape) - counts
+        found = {}
+        for column, name in enumerate(self.names):
+            begin, size = begins[:, column], counts[:, column]
+            if name in self.search.form.lists:
+                found[name] = Bound(rows[spread(begin, size)], np.concatenate([[0], np.cumsum(size)]))
+            else:
+                one = np.append(rows, np.int32(ABSENT))[np.minimum(begin, used)]
+                found[name] = Bound(np.where(size > 0, one, np.int32(ABSENT)))
+        return found
+
+
+def _output(width: int, counted: int) -> Output:
+    most = ROOM // max(width, 1)
+    counts = np.empty((most if counted else 0, counted), np.int32)
+    return Output(np.empty(ROOM, np.int32), counts, np.zeros(2, np.int64), most)
+
+
+def _parted(found: list[Matches], reached: int) -> tuple[Matches | None, list[Matches]]:
+    """Return the matches that end before a time, in the order of rows, and the others."""
+    ready, waiting = [], []
+    for one in found:
+        done = one.end < reached
+        count = int(np.count_nonzero(done))
+        if count == len(one):
+            ready.append(one)
+        elif count == 0:
+            waiting.append(one)
+        elif done[:count].all():
+            ready.append(one.cut(0, count))
+            waiting.append(one.cut(count, len(one)))
+        else:
+            ready.append(one.take(np.flatnonzero(done)))
+            waiting.append(one.take(np.flatnonzero(~done)))
+    return joined(ready).ordered() if ready else None, waiting
+
+
+def _cast(data: npt.NDArray[Any], kind: type) -> npt.NDArray[Any]:
     """Return a column in one of the two forms that tests read; of floats the other one is never read."""
     if data.dtype.kind == "f" and kind is np.int64:
         return np.zeros(len(data), np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,13 +88,12 @@ class DetectionRun:
 
     def _search(self, finder: Finder, lo: int, hi: int) -> list[Matches]:
         clocked = Clocked.of(self.window, finder.form.query.counts_events, finder.span)
-        found = finder.search(self.window, Leaves(self.window), clocked, lo, hi).all()
-        if found is None:
-            return []
-        limit = finder.form.query.limit
-        if limit is not None:
-            found = found.first(limit, self.partitions.group_of[found.slot])
-        return [found]
+        most = finder.form.query.limit
+        limit = None if most is None else partial(self._limited, most)
+        return list(finder.search(self.window, Leaves(self.window), clocked, lo, hi).matches(limit))
+
+    def _limited(self, most: int, matches: Matches) -> Matches:
+        return matches.limited(most, self.partitions.group_of[matches.slot])
 
     def _forget(self, time: int, place: int | None) -> None:
         """Drop the events that no match to come can have in its window."""

@@ -142,7 +142,9 @@ class Entries(NamedTuple):
     fresh: npt.NDArray[np.bool_]
     """Whether the entry may be the last of a match that is asked for."""
     triggers: Ints
-    """The entries that the first level of a term may bind first, by variable."""
+    """By term, the entries that its first level may bind first, in the order of time."""
+    labels: Ints
+    """By trigger, the label of the variable to which it is bound."""
     triggers_at: Ints
     keys: Ints
     key_at: Ints
@@ -376,7 +378,7 @@ def begin_next(p: Program, e: Entries, s: Stack, depth: int) -> None:
 
 
 @part
-def candidate(p: Program, e: Entries, s: Stack, depth: int, triggered: bool) -> int:
+def candidate(p: Program, e: Entries, s: Stack, depth: int) -> int:
     """Return the next entry that a frame might bind; NOWHERE if there is none."""
     frame = s.frames[depth]
     level = frame[OF]
@@ -384,7 +386,7 @@ def candidate(p: Program, e: Entries, s: Stack, depth: int, triggered: bool) -> 
         k = frame[CURSOR]
         if k < frame[STOP]:
             frame[CURSOR] = k + 1
-            return e.triggers[k] if triggered else k
+            return k
         frame[LABEL] += 1
         label = p.at[LABELS, level] + frame[LABEL]
         if label >= p.at[LABELS, level + 1]:
@@ -398,14 +400,25 @@ def candidate(p: Program, e: Entries, s: Stack, depth: int, triggered: bool) -> 
             continue
         variable = p.data[label]
         frame[VARIABLE] = variable
-        if triggered:
-            frame[CURSOR], frame[STOP] = e.triggers_at[variable], e.triggers_at[variable + 1]
-        else:
-            leaf = p.variables[variable, LEAF]
-            lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
-            lo = lower_bound(e.at, lo, hi, frame[LO])
-            frame[CURSOR] = lo
-            frame[STOP] = lower_bound(e.at, lo, hi, frame[BEST] if frame[SCANNING] else frame[HI])
+        leaf = p.variables[variable, LEAF]
+        lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
+        lo = lower_bound(e.at, lo, hi, frame[LO])
+        frame[CURSOR] = lo
+        frame[STOP] = lower_bound(e.at, lo, hi, frame[BEST] if frame[SCANNING] else frame[HI])
+
+
+@part
+def trigger(p: Program, e: Entries, s: Stack, term: int, depth: int) -> int:
+    """Return the next entry that the first frame of a term might bind; NOWHERE if there is none."""
+    frame = s.frames[depth]
+    if frame[LABEL] < 0:
+        frame[CURSOR] = e.triggers_at[term]
+    k = frame[CURSOR]
+    if k == e.triggers_at[term + 1]:
+        return NOWHERE
+    frame[CURSOR], frame[LABEL] = k + 1, e.labels[k]
+    frame[VARIABLE] = p.data[p.at[LABELS, frame[OF]] + frame[LABEL]]
+    return e.triggers[k]
 
 
 @part
@@ -572,7 +585,10 @@ def proceed(p: Program, e: Entries, s: Stack, term: int, base: int, depth: int, 
         level = frame[OF]
         if frame[STAGE] == SEEK:
             starting = depth == s.levels[level, 0]
-            entry = candidate(p, e, s, depth, starting and level == top and p.terms[term, TRIGGERED] != 0)
+            if starting and level == top and p.terms[term, TRIGGERED]:
+                entry = trigger(p, e, s, term, depth)
+            else:
+                entry = candidate(p, e, s, depth)
             if entry == NOWHERE:
                 depth -= 1
                 continue
