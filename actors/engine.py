@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.detection.match_rows import TICKS
+from elsinore.actors.detection.part import DetectionPart
 from elsinore.actors.hamlet.decisions import Decisions, decisions_table
 from elsinore.actors.hamlet.graph import HamletGraph
 from elsinore.actors.kinds import Setting
@@ -91,7 +93,7 @@ class Engine:
             record_decisions,
             hamlet_graph,
         )
-        self._parts: list[Part] = []
+        self._parts: list[Part | DetectionPart] = []
         self._decided: list[tuple[Decisions, list[str]]] = []
         """Decisions of retired share sets, with the names of their queries."""
         self._counted = np.zeros(3, np.int64)
@@ -175,12 +177,16 @@ class Engine:
                     found[name] = kind
         return found
 
-    def _begun(self, plan: Plan, since: int, types: dict[str, pa.DataType]) -> Part:
+    def _begun(self, plan: Plan, since: int, types: dict[str, pa.DataType]) -> Part | DetectionPart:
         """Create a part. Parts of queries that split the stream alike share one numbering of the partitions."""
         query = plan.queries[0]
         attributes, groups = query.partition, len(query.query.groups)
         partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
-        part = Part(plan, partitions, since, self._setting)
+        part: Part | DetectionPart
+        if query.query.detects:
+            part = DetectionPart(plan, partitions, since, self._windows_clock, self.clock)
+        else:
+            part = Part(plan, partitions, since, self._setting)
         part.know(types)
         return part
 
@@ -239,6 +245,9 @@ class Engine:
         """Return events that the watermark has passed, with places instead of times where windows count events."""
         if self.places is None:
             return ready
+        if any(query.query.detects for query in self.plan.queries):
+            # Matches have the times of their events, too.
+            ready = ready.append_column(TICKS, ready.column(1))
         placed = self.places.of(ready.column(1).to_numpy())
         self.places.advance(watermark)
         return ready.set_column(1, ready.schema.field(1), pa.array(placed))

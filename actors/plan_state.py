@@ -51,6 +51,7 @@ TAGS: dict[str, type] = {
     "aggregate": syntax.Aggregate,
     "item": syntax.Item,
     "matches": syntax.Matches,
+    "event_columns": syntax.EventColumns,
     "span": syntax.Span,
     # HAMLET
     "member": sharing.Member,
@@ -84,7 +85,7 @@ for a field that is added with a default: ADDED names it."""
 
 ADDED: dict[str, frozenset[str]] = {
     "query": frozenset({"limit", "limit_place"}),
-    "matches": frozenset({"items"}),
+    "matches": frozenset({"items", "events"}),
 }
 """By tag, the fields that states of this FORMAT may lack: an earlier version wrote them, and meant the default."""
 

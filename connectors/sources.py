@@ -19,6 +19,7 @@ from elsinore.connectors.feed import Feed, Names, require
 from elsinore.connectors.files import FilesFeed
 from elsinore.connectors.table_feeds import ArrowColumns, PandasColumns, StreamFeed, TableFeed
 from elsinore.connectors.times import finer, time_form
+from elsinore.planner.language.syntax import EventColumns
 from elsinore.planner.time.clock import UNITS, Clock
 
 
@@ -48,6 +49,11 @@ class Source:
                     yield cleaning.clean(chunk, clock, asked)
         finally:
             self.letters.close()
+
+    @property
+    def event_columns(self) -> EventColumns:
+        """The columns of whole events."""
+        return EventColumns(self.names.type, self.names.time, tuple(self.attributes))
 
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
         """Write late events, as `batches` yielded them, to the dead-letter file, if there is one."""

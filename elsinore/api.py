@@ -174,9 +174,11 @@ def prepare(
 
     from elsinore.connectors.sources import open_events
     from elsinore.planner.checks.check import check_attributes
+    from elsinore.planner.detection.sets import with_event_columns
 
     source = open_events(events, **reading)
     check_attributes(asked, _attributes(source, planned))
+    planned = with_event_columns(planned, source.event_columns)
     if chosen.engine == "local":
         from elsinore.cluster.run.local import LocalRun
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.streams.batch import Batch
 from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.window import Window
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
 from elsinore.planner.detection.normal_form import normal_form

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.actors.streams.batch import Batch
 from elsinore.actors.state import pack_batch, unpack_batch
+from elsinore.actors.streams.batch import Batch
 from elsinore.planner.language.errors import Problem, WorkloadError
 
 Ints = npt.NDArray[np.int64]

@@ -23,6 +23,9 @@ LARGEST = 2**63 - 1
 WHOLE = "whole"
 """In place of a function: the aggregate is complete."""
 
+LISTED = "listed"
+"""In place of a function: rows are matches, each of which is a row of its own."""
+
 
 @dataclass(frozen=True)
 class PartialAggregate:
@@ -88,6 +91,12 @@ class PartialRows:
             {name: column.take(pa.array(rows)) for name, column in self.groups.items()},
             {name: part.taken(rows) for name, part in self.values.items()},
         )
+
+
+def united(found: Sequence[PartialRows]) -> list[PartialRows]:
+    """Return rows of one query from several actors: matches as they are, aggregates merged."""
+    listed = any(part.function == LISTED for part in found[0].values.values())
+    return list(found) if listed else [merged(found)]
 
 
 def merged(found: Sequence[PartialRows]) -> PartialRows:

@@ -210,7 +210,8 @@ class Live:
         spans = check_text(asked.workload).spans
         clock = Clock.of(stream.form, stream.time_unit, (*spans, asked.lateness))
         ranges = Ranges.even(settings.key_groups, settings.actors)
-        return Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
+        terms = Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
+        return terms.with_columns(stream.event_columns)
 
     def _changed(self, terms: Terms) -> Terms:
         """Return the terms with the requested workload, strategy and number of actors.
@@ -225,7 +226,8 @@ class Live:
             _check_form(terms, self.stream)
         if self.settings.actors > terms.ranges.groups:
             raise InputError(f"this stream has {terms.ranges.groups} key groups, so it can have at most as many actors")
-        return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
+        found = terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
+        return found if self.stream is None else found.with_columns(self.stream.event_columns)
 
     def _hire(self, terms: Terms, era: Era | None = None) -> Crew:
         looked_at = era is not None and is_wanted(terms.strategy, self.settings.replan)

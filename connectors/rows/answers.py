@@ -17,14 +17,20 @@ from elsinore.connectors.rows.row_columns import Values, arrow, at_places, joine
 Columns = Mapping[str, Sequence[str]]
 """The columns of each query's rows: the bounds of its window, grouping attributes, then the items of RETURN."""
 
-BOUNDS = ("window_start", "window_end", "event_start", "event_end")
+BOUNDS = ("window_start", "window_end", "event_start", "event_end", "start", "end")
 """All columns of bounds, in the order in which a table has them."""
+
+
+def bounds_of(columns: Columns) -> tuple[str, ...]:
+    """Return the columns of bounds of any query."""
+    names = {name for own in columns.values() for name in own[:2]}
+    return tuple(name for name in BOUNDS if name in names)
 
 
 def table_columns(columns: Columns) -> tuple[str, ...]:
     """Return the columns of a table that holds the rows of all queries."""
-    names = dict.fromkeys(name for own in columns.values() for name in own)
-    return ("query", *(name for name in BOUNDS if name in names), *(name for name in names if name not in BOUNDS))
+    others = (name for own in columns.values() for name in own[2:])
+    return tuple(dict.fromkeys(("query", *bounds_of(columns), *others)))
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,18 @@ def ordered(rows: Answers) -> Answers:
     order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
     if np.array_equal(order, np.arange(len(order))):
         return rows
+    return _at(rows, order)
+
+
+def by_end(rows: Answers) -> Answers:
+    """Sort matches by end, then by start; otherwise they stay as they are, in the order of their events."""
+    start, end, *_ = rows.columns.values()
+    keys = pa.table({"end": arrow(end), "start": arrow(start), "place": np.arange(len(rows))})
+    order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
+    return rows if np.array_equal(order, np.arange(len(order))) else _at(rows, order)
+
+
+def _at(rows: Answers, order: pa.Array) -> Answers:
     return Answers(rows.query, {name: at_places(column, order) for name, column in rows.columns.items()})
 
 

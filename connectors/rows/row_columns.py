@@ -33,7 +33,8 @@ def joined(parts: Sequence[Values]) -> Values:
         plain = [_plain(part) for part in parts]
         kinds = {part.type for part in plain} - {pa.null()} or {pa.null()}
         if len(kinds) == 1:
-            return pa.concat_arrays([part.cast(*kinds) for part in plain])
+            (kind,) = kinds
+            return pa.concat_arrays([part if part.type == kind else part.cast(kind) for part in plain])
     elif all(isinstance(part, np.ndarray) and part.dtype == parts[0].dtype for part in parts):
         return np.concatenate(parts)
     return objects(value for part in parts for value in listed(part))
@@ -83,7 +84,12 @@ def text(value: object) -> str:
 
 
 def _plain(values: pa.Array) -> pa.Array:
-    return values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    """Return values by themselves where they are references into a dictionary, as texts and whole events are."""
+    if pa.types.is_list(values.type) and pa.types.is_dictionary(values.type.value_type):
+        items = values.flatten()
+        offsets = values.offsets.to_numpy() - values.offsets[0].as_py()
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), items.dictionary.take(items.indices))
+    return values.dictionary.take(values.indices) if pa.types.is_dictionary(values.type) else values
 
 
 def objects(values: Iterable[object]) -> npt.NDArray[Any]:

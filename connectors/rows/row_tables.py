@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.connectors.rows.answers import BOUNDS, Answers, Columns, ordered, table_columns
+from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, by_end, ordered, table_columns
 from elsinore.connectors.rows.row_columns import NUMBER, Values, arrow, joined, whole
 
 if TYPE_CHECKING:
-    from elsinore.planner.language.syntax import Workload
+    from elsinore.planner.language.syntax import Query, Workload
     from elsinore.planner.time.clock import Clock
 
 
@@ -35,16 +35,27 @@ class WindowRows(Protocol):
 APPROXIMATE = {b"approximate": b"true"}
 NULL = pa.null()
 
+MATCHED = ("start", "end")
+"""The bounds of matches."""
+
 COUNTED = ("event_start", "event_end")
 """The bounds of windows that count events."""
 
 
 def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
     """Return the columns of each query's rows, for a checked workload."""
-    return {
-        query.name: (*query.bounds, *query.groups, *(item.label for item in query.aggregates))
-        for query in workload.queries
-    }
+    return {query.name: (*query.bounds, *query.groups, *_returned(query)) for query in workload.queries}
+
+
+def _returned(query: Query) -> Iterator[str]:
+    """Yield the columns of what a query returns."""
+    # A client imports this module, and no planner.
+    from elsinore.planner.language.walk import bound, column
+
+    if query.whole_events:
+        yield from (column(leaf.variable or leaf.name) for leaf in bound(query.pattern))
+    else:
+        yield from (item.label for item in (*query.aggregates, *query.items))
 
 
 def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:
@@ -52,7 +63,8 @@ def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict
     found: dict[str, list[WindowRows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
-    return {name: ordered(_shown(some, columns[name], clock)) for name, some in found.items() if some}
+    shown = {name: _shown(some, columns[name], clock) for name, some in found.items() if some}
+    return {name: by_end(one) if columns[name][0] in MATCHED else ordered(one) for name, one in shown.items()}
 
 
 def _shown(parts: Sequence[WindowRows], columns: Sequence[str], clock: Clock) -> Answers:
@@ -80,20 +92,19 @@ def bounds_type(clock: Clock) -> pa.DataType:
 def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, approximate: bool) -> pa.Table:
     """Return one table: query, window, and every column of any query, null where a row's query does not have it."""
     queries = pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string())
+    bounds = bounds_of(columns)
     fields, arrays = [pa.field("query", queries.type)], [queries]
     for name in table_columns(columns)[1:]:
         parts = [_values(rows, name) for rows in answers]
-        arrays.append(_column(parts, _empty(name, form)))
-        bound = name in BOUNDS
-        fields.append(pa.field(name, arrays[-1].type, metadata=None if bound else _meaning(parts, arrays[-1].type)))
+        arrays.append(_column(parts, _empty(name, form) if name in bounds else NULL))
+        meaning = None if name in bounds else _meaning(parts, arrays[-1].type)
+        fields.append(pa.field(name, arrays[-1].type, metadata=meaning))
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, APPROXIMATE if approximate else None))
 
 
 def _empty(name: str, form: pa.DataType) -> pa.DataType:
-    """Return the type of a column without values."""
-    if name in COUNTED:
-        return pa.int64()
-    return form if name in BOUNDS else NULL
+    """Return the type of a column of bounds without values."""
+    return pa.int64() if name in COUNTED else form
 
 
 def _meaning(parts: Sequence[Values], kind: pa.DataType) -> dict[bytes, bytes] | None:

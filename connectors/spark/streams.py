@@ -17,6 +17,7 @@ from elsinore.connectors.errors import FailedError, InputError, names_there_are
 from elsinore.connectors.feed import Names
 from elsinore.connectors.spark.cleaning import CORRUPT, FLOATING, WHOLE, cleaned, readable
 from elsinore.connectors.spark.setting_aside import causes, tells_of_damage
+from elsinore.planner.language.syntax import EventColumns
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
@@ -69,6 +70,14 @@ class Stream:
     @property
     def attributes(self) -> set[str]:
         return set(self.frame.columns) - {self.names.type, self.names.time, CORRUPT}
+
+    @property
+    def event_columns(self) -> EventColumns:
+        """The columns of whole events."""
+        known = self.attributes
+        return EventColumns(
+            self.names.type, self.names.time, tuple(name for name in self.frame.columns if name in known)
+        )
 
     def cleaned(self, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
         """Return type, time in ticks, why an event is dead, and these attributes; with `whole`, also its JSON."""

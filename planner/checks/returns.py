@@ -9,6 +9,7 @@ from elsinore.planner.language.suggest import also, did_you_mean, those
 from elsinore.planner.language.syntax import Aggregate, Grouping, Matches, Query
 from elsinore.planner.language.walk import negated
 
+
 def fixed(query: Query) -> tuple[str, ...]:
     """Return the columns that every row of a query has, whatever it returns."""
     return ("query", *query.bounds)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from elsinore.planner.language.syntax import (
     Aggregate,
     Attribute,
+    EventColumns,
     EventType,
     Grouping,
     Item,
@@ -50,6 +51,13 @@ def resolve(query: Query) -> Query:
         returns=returns(),
         predicates=tuple(map_readers(predicate, reader) for predicate in query.predicates),
     )
+
+
+def with_events(query: Query, columns: EventColumns) -> Query:
+    """Return a query that knows the columns of whole events, if it returns these."""
+    if not isinstance(query.returns, Matches) or query.returns.items:
+        return query
+    return replace(query, returns=replace(query.returns, events=columns))
 
 
 def _named(pattern: Pattern) -> Pattern:

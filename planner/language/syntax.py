@@ -257,10 +257,21 @@ class Item(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class EventColumns(Node):
+    """The columns of whole events: those of type and time as the user calls them, and the attributes."""
+
+    type: str
+    time: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Matches(Node):
     """RETURN MATCHES: whole events by variable, or the items that follow."""
 
     items: tuple[Item, ...] = ()
+    events: EventColumns | None = None
+    """The columns of whole events, once the source of the events is known."""
     place: Place | None = _place()
 
 
@@ -352,10 +363,12 @@ class Query(Node):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads, sorted by name; with `whole_events`, its rows have all others too."""
+        """The attributes that the query reads, sorted by name; those of `whole_events` are known once the source is."""
         parts = (*self.predicates, *(item.value for item in self.items))
         read = {name for one in parts for node in nodes(one) if (name := _attribute(node))}
         read |= {item.attribute for item in self.aggregates if item.attribute}
+        if isinstance(self.returns, Matches) and self.returns.events:
+            read |= set(self.returns.events.attributes)
         return tuple(sorted(read | set(self.partition)))
 
 

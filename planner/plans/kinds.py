@@ -16,6 +16,7 @@ from elsinore.planner.baselines.explain import explain_prefix_set
 from elsinore.planner.baselines.sets import PREFIX_NEEDS, PrefixSet, prefix_sets
 from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.costs.workload_costs import Counted, WorkloadCosts
+from elsinore.planner.detection.sets import DetectionSet, detection_sets, explain_detection_set
 from elsinore.planner.gloria.costs.cost import CostModel
 from elsinore.planner.gloria.explain import explain_planned_set
 from elsinore.planner.gloria.optimizers import GloriaOptimizer
@@ -108,6 +109,10 @@ def _prefixes(queries: tuple[QueryPlan, ...], _: Search) -> Found:
     return prefix_sets(queries)
 
 
+def _detected(queries: tuple[QueryPlan, ...], _: Search) -> Found:
+    return detection_sets(queries), ()
+
+
 HAMLET: SetKind[ShareSet] = SetKind(
     tag="share_set",
     made=ShareSet,
@@ -163,7 +168,16 @@ PREFIX: SetKind[PrefixSet] = SetKind(
     explain=explain_prefix_set,
 )
 
-KINDS: tuple[SetKind[Any], ...] = (HAMLET, LINKED, MOVING_WINDOWS, PLANNED, FOREST, PREFIX)
+DETECTION: SetKind[DetectionSet] = SetKind(
+    tag="detection_set",
+    made=DetectionSet,
+    find=_detected,
+    needs=(),
+    graph="window of events",
+    explain=explain_detection_set,
+)
+
+KINDS: tuple[SetKind[Any], ...] = (HAMLET, LINKED, MOVING_WINDOWS, PLANNED, FOREST, PREFIX, DETECTION)
 """In the order in which a plan has its sets."""
 
 KLEENES = (HAMLET, LINKED, MOVING_WINDOWS)

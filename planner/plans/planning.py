@@ -18,11 +18,11 @@ from elsinore.planner.machines.machine import TooComplexError
 from elsinore.planner.machines.predicates import Predicates, classify
 from elsinore.planner.machines.subsets import machine
 from elsinore.planner.plans.auto import best_of_all
-from elsinore.planner.plans.kinds import BY_STRATEGY, Search, find_sets
+from elsinore.planner.plans.kinds import BY_STRATEGY, DETECTION, Search, find_sets
 from elsinore.planner.plans.kinds import PLANNED as PLANNED_SETS
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.parts import in_order, joined
-from elsinore.planner.plans.strategies import METHODS, Method, check_strategy, refuse_matches
+from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
 
 STRATEGIES = tuple(METHODS)
 """The names of the strategies.
@@ -58,19 +58,27 @@ def plan(
     """
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
-    refuse_matches(workload)
     check_strategy(workload, strategy)
-    clocks = {query.counts_events for query in workload.queries}
-    if len(clocks) > 1:
-        # Nothing is shared between windows of time and windows of events, and their costs have no common unit.
-        split = (tuple(one for one in workload.queries if one.counts_events == counts) for counts in sorted(clocks))
+    if len(kinds := {_planned_with(query) for query in workload.queries}) > 1:
+        split = (tuple(one for one in workload.queries if _planned_with(one) == kind) for kind in sorted(kinds))
         parts = [plan(Workload(some, workload.text), strategy, model, optimizer) for some in split]
         return in_order(joined(strategy, parts), [query.name for query in workload.queries])
     queries = _queries(workload, METHODS[strategy])
+    if any(query.query.detects for query in queries):
+        return Plan(strategy, queries, *find_sets((DETECTION,), queries))
     if strategy == "auto":
         return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
     search = Search(optimizer or strategy, model)
     return Plan(strategy, queries, *find_sets(BY_STRATEGY.get(strategy, ()), queries, search))
+
+
+def _planned_with(query: Query) -> tuple[bool, bool]:
+    """Return what queries have in common that are planned together.
+
+    Nothing is shared between aggregates and matches, nor between windows of time and windows of events: their costs
+    have no common unit.
+    """
+    return query.detects, query.counts_events
 
 
 def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
@@ -91,6 +99,8 @@ def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
 
 def plan_query(query: Query, method: Method = "coarsest", length: int = LENGTH) -> QueryPlan:
     """Plan one query; `length` is that of the longest match of Kleene, where it is flattened."""
+    if query.detects:
+        return QueryPlan(query, Predicates({}, ()), (), (), method)
     predicates = classify(query)
     wholes = tuple(automaton(part) for part in operands(query.pattern))
     grains = _granularities(query, predicates, wholes, method)

@@ -107,8 +107,11 @@ def _keys(query: Query) -> tuple[str, ...]:
 
     Partitions of a group may go to different places, because their rows can be added up. There are two exceptions:
     windows that move with the events of the whole group; and AND, whose members are paired up in a partition, since
-    their pairs are not kept as numbers that could be added.
+    their pairs are not kept as numbers that could be added. Matches are listed and not added up; only LIMIT has to see
+    those of a whole group.
     """
+    if query.detects:
+        return query.partition if query.limit is None else query.groups
     together = query.slide is None or len(operands(query.pattern)) > 1
     return query.groups if together else query.partition
 

@@ -41,25 +41,28 @@ METHODS: dict[str, Method] = {
 INSTEAD = 'use strategy="auto", which runs every query'
 
 
-def refuse_matches(workload: Workload) -> None:
-    """Raise WorkloadError for queries that return matches: they are checked, but no engine finds matches yet."""
-    message, hint = "RETURN MATCHES cannot be run yet", "return aggregates, such as RETURN COUNT(*)"
-    returns = ((query.name, query.returns) for query in workload.queries)
-    problems = [Problem(message, hint, one.place, name) for name, one in returns if isinstance(one, Matches)]
-    if problems:
-        raise WorkloadError(problems, workload.text)
-
-
 def check_strategy(workload: Workload, strategy: str) -> None:
     """Raise WorkloadError with everything that the strategy cannot run."""
     problems = [
         replace(found, message=f"strategy {strategy} cannot run {found.message}", hint=INSTEAD, query=query.name)
         for query in workload.queries
-        for look in REFUSALS.get(METHODS[strategy], ())
+        for look in _refusals(strategy, query)
         for found in look(query)
     ]
     if problems:
         raise WorkloadError(problems, workload.text)
+
+
+def _refusals(strategy: str, query: Query) -> tuple[Callable[[Query], Iterator[Problem]], ...]:
+    if query.detects:
+        return () if strategy == "auto" else (_matches,)
+    return REFUSALS.get(METHODS[strategy], ())
+
+
+def _matches(query: Query) -> Iterator[Problem]:
+    """Refuse RETURN MATCHES: strategies of aggregation count trends, and do not find them."""
+    assert isinstance(query.returns, Matches)
+    yield Problem("RETURN MATCHES", place=query.returns.place)
 
 
 def _neighbours_in_negations(query: Query) -> Iterator[Problem]:

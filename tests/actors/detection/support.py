@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from elsinore.actors.streams.batch import Batch
 from elsinore.actors.detection.items import attribute, item_columns
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.run import DetectionRun
 from elsinore.actors.state import pack, unpack
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.resolve import resolve
