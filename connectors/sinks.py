@@ -16,7 +16,7 @@ import pyarrow.csv as pacsv
 
 from elsinore.calendar_years import out_of_reach
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.formats.json_rows import json_rows
+from elsinore.connectors.formats.json_rows import as_json, json_rows
 from elsinore.connectors.formats.parquet_parts import ParquetParts
 from elsinore.connectors.rows.answers import Columns, table_columns
 from elsinore.connectors.storage.drafts import Draft
@@ -146,7 +146,10 @@ SINKS: dict[str, type[JsonSink] | type[CsvSink] | type[ParquetSink]] = {
 
 
 def _writable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column as Arrow's CSV writer accepts it: decimals, dictionaries and times of far years become texts."""
+    """Return a column as Arrow's CSV writer accepts it: decimals, dictionaries and times of far years become texts, and
+    events become JSON."""
+    if pa.types.is_nested(column.type):
+        return as_json(column)
     if pa.types.is_dictionary(column.type) or pa.types.is_decimal(column.type) or out_of_reach(column):
         return fitted(column, pa.string())
     return column

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 10
 MAX_QUERIES = 5
+MAX_EVENT = 40
+"""Characters of an event, or of a list of events; the rest is cut off."""
 MAX_DIGITS = 18
 """Integers with more digits are shortened."""
 SHORTENED = "≈ shortened for display; rows() and to_arrow() have every digit"
@@ -87,7 +89,25 @@ def _cell(value: Any) -> str:
         return "≈" + _short(Decimal(value))
     if isinstance(value, Decimal):
         return _short(value)
+    if isinstance(value, dict):
+        return _shortened(_event(value))
+    if isinstance(value, list):
+        return _shortened("[" + "; ".join(map(_cell_of_list, value)) + "]")
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _event(event: dict[str, Any]) -> str:
+    """Return an event without its type, which the column tells."""
+    _, *others = event.items()
+    return " ".join(f"{name}={_cell(value)}" for name, value in others)
+
+
+def _cell_of_list(value: Any) -> str:
+    return _event(value) if isinstance(value, dict) else _cell(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_EVENT else text[: MAX_EVENT - 1] + "…"
 
 
 def _short(value: Decimal) -> str:

@@ -29,7 +29,7 @@ def attribute(bound: Bound, column: pa.Array) -> pa.Array:
     if bound.offsets is None:
         absent = bound.rows == ABSENT
         return column.take(pa.array(np.where(absent, 0, bound.rows), mask=absent))
-    return pa.LargeListArray.from_arrays(pa.array(bound.offsets), column.take(pa.array(bound.rows)))
+    return pa.ListArray.from_arrays(pa.array(bound.offsets.astype(np.int32)), column.take(pa.array(bound.rows)))
 
 
 def _plain(values: Values) -> pa.Array:
