@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.columns.intake import Growth, Taken
+from elsinore.actors.columns.intake import Growth
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells
@@ -45,12 +45,6 @@ class BufferedSet(SetGraph[Cells]):
     @abstractmethod
     def renew(self) -> None:
         """Discard the layout: members have other lanes, or columns have moved."""
-
-    def append(self, taken: Taken) -> None:
-        """Add events to the buffer."""
-        for link, as_floats in taken.promoted.items():
-            self.buffer.promote(link, as_floats)
-        self.buffer.append(taken.events, taken.links)
 
     def widen(self) -> None:
         self.words *= 2
