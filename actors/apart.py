@@ -22,7 +22,7 @@ from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.entries_numba_fns import Links
 from elsinore.actors.neighbours.graph import Moments, MovingGraph, WindowGraph
 from elsinore.actors.rows.cells import Cells
-from elsinore.actors.set_graph import Grouping, MemberCells, SetGraph
+from elsinore.actors.set_graph import MemberCells, PartitionGroups, SetGraph
 from elsinore.actors.windows.member_panes import pane_graph
 from elsinore.planner.a_seq.forest import forest_of, sequence_of
 from elsinore.planner.plans.model import Counter, QueryPlan
@@ -63,10 +63,10 @@ class GraphsApart(SetGraph[Cells]):
         self.ends = [member.ends for member in members]
         self.per_event = members[0].plan.per_event
 
-    def admit(self, groupings: Sequence[Grouping]) -> None:
-        self.merged_of = groupings[0].merged_of
-        for graph, grouping in zip(self.graphs, groupings, strict=True):
-            graph.admit(grouping.group_of, grouping.groups)
+    def admit(self, groups_of: Sequence[PartitionGroups]) -> None:
+        self.merged_of = groups_of[0].merged_of
+        for graph, groups in zip(self.graphs, groups_of, strict=True):
+            graph.admit(groups.group_of, groups.groups)
 
     def extend(self, intake: int, growth: Growth) -> None:
         if growth.lanes or growth.floats:
@@ -100,10 +100,10 @@ class GraphsApart(SetGraph[Cells]):
     def finish(self) -> MemberCells:
         return [list(graph.finish()) for graph in self.graphs]
 
-    def keep(self, slots: npt.NDArray[np.int64], groupings: Sequence[Grouping]) -> None:
-        self.merged_of = groupings[0].merged_of
-        for graph, grouping in zip(self.graphs, groupings, strict=True):
-            graph.keep(slots, grouping.group_of)
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
+        self.merged_of = groups_of[0].merged_of
+        for graph, groups in zip(self.graphs, groups_of, strict=True):
+            graph.keep(slots, groups.group_of)
 
     def save_member(self, member: int) -> dict[str, Any]:
         return self.graphs[member].save()

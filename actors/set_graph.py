@@ -20,7 +20,7 @@ MemberCells = list[list[Cells]]
 """Results by member of a set whose queries aggregate trends."""
 
 
-class Grouping(NamedTuple):
+class PartitionGroups(NamedTuple):
     """The groups of partitions whose results a member merges."""
 
     group_of: npt.NDArray[np.int32]
@@ -54,8 +54,8 @@ class SetGraph(ABC, Generic[Result]):
         return [[] for _ in range(self.count)]
 
     @abstractmethod
-    def admit(self, groupings: Sequence[Grouping]) -> None:
-        """Make room for new partitions; by member, `groupings` are of all partitions."""
+    def admit(self, groups_of: Sequence[PartitionGroups]) -> None:
+        """Make room for new partitions; by member, `groups_of` are of all partitions."""
 
     @abstractmethod
     def extend(self, intake: int, growth: Growth) -> None:
@@ -81,7 +81,7 @@ class SetGraph(ABC, Generic[Result]):
         """Take in events that are held back. They are in open panes only, so no window ends."""
 
     @abstractmethod
-    def keep(self, slots: npt.NDArray[np.int64], groupings: Sequence[Grouping]) -> None:
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
         """Keep these partitions alone, in this order."""
 
     def save(self) -> dict[str, Any]:

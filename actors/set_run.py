@@ -14,7 +14,7 @@ import numpy.typing as npt
 from elsinore.actors.columns.intake import Growth, Intake
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.members import SetMember
-from elsinore.actors.set_graph import Grouping, SetGraph
+from elsinore.actors.set_graph import PartitionGroups, SetGraph
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.plans.sharing import Member
@@ -49,7 +49,7 @@ class SetRun(Generic[G]):
 
     def admit(self, partitions: Partitions) -> None:
         """Make room for new partitions."""
-        self.graph.admit(self._groupings(partitions))
+        self.graph.admit(self._groups_of_members(partitions))
 
     def process(self, batch: Batch) -> list[list[Any]]:
         """Take in a batch, and return the results that are due, by member."""
@@ -73,15 +73,15 @@ class SetRun(Generic[G]):
     def keep(self, slots: npt.NDArray[np.int64], partitions: Partitions) -> None:
         """Keep these partitions alone, in this order."""
         self.graph.flush()
-        self.graph.keep(slots, self._groupings(partitions))
+        self.graph.keep(slots, self._groups_of_members(partitions))
 
-    def _groupings(self, partitions: Partitions) -> list[Grouping]:
+    def _groups_of_members(self, partitions: Partitions) -> list[PartitionGroups]:
         """Return the groups of each member. Counters of an AND are paired up by partition, before groups are merged."""
         group_of = partitions.group_of
-        merged = Grouping(group_of, int(group_of.max(initial=-1)) + 1, group_of)
+        merged = PartitionGroups(group_of, int(group_of.max(initial=-1)) + 1, group_of)
         if not any(member.of_conjunction for member in self.members):
             return [merged] * len(self.members)
-        single = Grouping(np.arange(partitions.count, dtype=np.int32), partitions.count, group_of)
+        single = PartitionGroups(np.arange(partitions.count, dtype=np.int32), partitions.count, group_of)
         return [single if member.of_conjunction else merged for member in self.members]
 
     def save(self) -> dict[str, Any]:

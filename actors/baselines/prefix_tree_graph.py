@@ -14,8 +14,9 @@ from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables
 from elsinore.actors.baselines.prefix_numba_fns import run_tree
 from elsinore.actors.baselines.sequences import Sequences
 from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.lowering.arrays import column, pointers
 from elsinore.actors.lowering.entries import event_tables
-from elsinore.actors.lowering.machines import column, pointers, tables
+from elsinore.actors.lowering.machines import tables
 from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links
 from elsinore.actors.neighbours.graph import event_room

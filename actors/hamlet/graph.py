@@ -37,7 +37,7 @@ from elsinore.actors.hamlet.decisions import Decisions
 from elsinore.actors.hamlet.graphlets_numba_fns import Members, Room, Sharers
 from elsinore.actors.lowering.sets import members_of, sharers_of, types_of, widths
 from elsinore.actors.members import SetMember
-from elsinore.actors.set_graph import Grouping, MemberCells
+from elsinore.actors.set_graph import MemberCells, PartitionGroups
 from elsinore.actors.windows.pane_set import PaneSet, ordered
 from elsinore.actors.windows.panes import NEVER
 from elsinore.planner.hamlet import bursts as statistics
@@ -283,8 +283,8 @@ class HamletGraph(PaneSet):
             least_width=least_width,
         )
 
-    def keep(self, slots: npt.NDArray[np.int64], groupings: Sequence[Grouping]) -> None:
-        super().keep(slots, groupings)
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
+        super().keep(slots, groups_of)
         self._make_seen(int(slots.max(initial=-1)) + 1)
         self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
         self.decisions.keep(slots)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from elsinore.actors.a_seq.forest_numba_fns import Rows, Snapshots, Targets, Trees, most_starts
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events
+from elsinore.actors.lowering.arrays import column, long_column, pointers
 from elsinore.actors.lowering.forest_lanes import Chain, Lane, NodeLanes, Target
-from elsinore.actors.lowering.machines import column, pointers
 from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.a_seq.forest import Forest
 from elsinore.planner.plans.model import Counter
@@ -134,7 +134,7 @@ class ForestTables:
             leaf=column(one.leaf for one in targets),
             **_pairs("lane", sums, "from", "column"),
             **_pairs("low", lows, "from", "column"),
-            within=_long(one.within for one in self.members),
+            within=long_column(one.within for one in self.members),
             longest=max(one.within for one in self.members),
         )
 
@@ -193,7 +193,3 @@ def _pairs(name: str, ranges: Sequence[Sequence[tuple[int, int]]], one: str, oth
         f"{name}_{one}": column(first for some in ranges for first, _ in some),
         f"{name}_{other}": column(second for some in ranges for _, second in some),
     }
-
-
-def _long(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, np.int64)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.blocks import Blocks, number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Scratch
+from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
 from elsinore.actors.lowering.entries import KINDS, OPERATORS
-from elsinore.actors.lowering.machines import column, pointers
 from elsinore.actors.neighbours.set_numba_fns import FREE, INDEX, SCAN, Lanes, Results, Room
 from elsinore.planner.language.syntax import ComparisonOperator
 from elsinore.planner.machines.machine import Machine
@@ -32,18 +30,18 @@ def lanes_of(share_set: LinkedSet, blocks: Sequence[Blocks], operators: Sequence
         at=pointers(share_set.lanes),
         mode=column(modes),
         value_at=_within([[numbers for numbers, _ in one] for one in sizes]),
-        numbers=_long([numbers for numbers, _ in sized]),
+        numbers=long_column([numbers for numbers, _ in sized]),
         least_at=_within([[keys for _, keys in one] for one in sizes]),
-        keys=_long([keys for _, keys in sized]),
-        tree_at=_long(_starts([n * numbers for n, (numbers, _) in zip(trees, sized, strict=True)])),
-        tree_least_at=_long(_starts([n * keys for n, (_, keys) in zip(trees, sized, strict=True)])),
+        keys=long_column([keys for _, keys in sized]),
+        tree_at=long_column(starts_of([n * numbers for n, (numbers, _) in zip(trees, sized, strict=True)])),
+        tree_least_at=long_column(starts_of([n * keys for n, (_, keys) in zip(trees, sized, strict=True)])),
         link_at=pointers([lane.links for lane in lanes]),
         link=column(link for lane in lanes for link in lane.links),
         operator=column(map(OPERATORS.index, operators)),
         everybody=np.array([(1 << len(kleene.lanes)) - 1 for kleene in share_set.kleenes], np.uint64),
         counting=np.array([all(size == (1, 0) for size in _each(share_set, n, blocks)) for n in range(len(sizes))]),
-        numbers_of=_long([sum(numbers for numbers, _ in one) for one in sizes]),
-        keys_of=_long([sum(keys for _, keys in one) for one in sizes]),
+        numbers_of=long_column([sum(numbers for numbers, _ in one) for one in sizes]),
+        keys_of=long_column([sum(keys for _, keys in one) for one in sizes]),
         scanned=SCAN in modes,
     )
 
@@ -122,8 +120,8 @@ def results(
     return Results(
         numbers=np.zeros(sum(numbers) * blocks[0].shape.words, blocks[0].numbers.dtype),
         least=np.full(sum(keys), NONE, np.int64),
-        at=_long(_starts(numbers)),
-        least_at=_long(_starts(keys)),
+        at=long_column(starts_of(numbers)),
+        least_at=long_column(starts_of(keys)),
         found=np.zeros((len(blocks), groups), np.bool_),
         group_of=group_of,
         accept_at=pointers(accepting),
@@ -145,12 +143,4 @@ def result_of(member: int, found: Results, own: Blocks) -> Blocks:
 
 
 def _within(sizes: Sequence[Sequence[int]]) -> npt.NDArray[np.int64]:
-    return _long([start for one in sizes for start in _starts(one)])
-
-
-def _starts(sizes: Sequence[int]) -> list[int]:
-    return list(accumulate(sizes, initial=0))[:-1]
-
-
-def _long(values: Sequence[int]) -> npt.NDArray[Any]:
-    return np.array(values, np.int64)
+    return long_column([start for one in sizes for start in starts_of(one)])

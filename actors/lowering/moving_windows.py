@@ -14,7 +14,7 @@ from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Tables
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.bursts_numba_fns import Types
 from elsinore.actors.hamlet.graphlets_numba_fns import Sharers
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, long_column, pointers
 from elsinore.actors.moving.bursts_numba_fns import Coefficients, Pieces
 from elsinore.actors.moving.stacks_numba_fns import Due, Entries, Machines, Results, Room
 from elsinore.planner.plans.sharing import Kleene
@@ -33,7 +33,7 @@ def machines_of(
     rides = [0 in sharer.inputs for sharer in sharers]
     lanes = [[kleene.sharers[number] for number in lane] for kleene in kleenes for lane in kleene.lanes]
     return Machines(
-        within=_long(within),
+        within=long_column(within),
         shortest=min(within),
         row_at=pointers([one.row_of for one in tables]),
         row_of=np.concatenate([one.row_of for one in tables]),
@@ -41,8 +41,8 @@ def machines_of(
         starts=np.concatenate([one.starts for one in tables]),
         accept_at=pointers([one.accepting for one in tables]),
         accepting=np.concatenate([one.accepting for one in tables]),
-        own_at=_long([*(sum(one < pair for one in own) for pair in pairs), len(own)]),
-        lanes_of=_long([len(kleene.lanes) for kleene in kleenes]),
+        own_at=long_column([*(sum(one < pair for one in own) for pair in pairs), len(own)]),
+        lanes_of=long_column([len(kleene.lanes) for kleene in kleenes]),
         names=np.array([name in names for name in kinds.types for names in naming], np.bool_),
         rides=np.array(rides, np.bool_),
         rides_at=np.array([any(0 in sharer.inputs for sharer in lane) for lane in lanes], np.bool_),
@@ -101,8 +101,8 @@ def results(due: Due, blocks: Sequence[Blocks]) -> Results:
     return Results(
         numbers=np.zeros(sum(numbers), blocks[0].numbers.dtype),
         least=np.full(sum(keys), NONE),
-        at=_long([0, *accumulate(numbers)]),
-        least_at=_long([0, *accumulate(keys)]),
+        at=long_column([0, *accumulate(numbers)]),
+        least_at=long_column([0, *accumulate(keys)]),
         found=np.zeros(sum(rows), np.bool_),
     )
 
@@ -112,7 +112,3 @@ def result_of(member: int, found: Results, own: Blocks) -> Blocks:
     (at, end), (least_at, least_end) = (one[member : member + 2] for one in (found.at, found.least_at))
     shape = own.shape._replace(rows=1, states=1)
     return Blocks(shape, own.exact, found.numbers[at:end], found.least[least_at:least_end])
-
-
-def _long(values: Sequence[int]) -> Ints:
-    return np.array(values, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -13,7 +13,7 @@ from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Shape
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.gloria.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
 from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.gloria.sets import NodePlace, PlannedSet
 from elsinore.planner.gloria.steps import Steps
@@ -86,8 +86,8 @@ class PlanTables:
         return Chains(
             state_at=pointers([[1 for one in steps.states if one.chain == chain] for chain in chains]),
             inlet_at=pointers([[1 for one in steps.inlets if one.chain == chain] for chain in chains]),
-            lanes=_long(1 + len(some) for some in self.sums),
-            keys=_long(map(len, self.minima)),
+            lanes=long_column(1 + len(some) for some in self.sums),
+            keys=long_column(map(len, self.minima)),
             value_at=values,
             value_width=value_widths,
             least_at=least,
@@ -104,8 +104,8 @@ class PlanTables:
     def _room(self, size: Sequence[int]) -> tuple[Ints, Ints, Ints]:
         """Return where each chain's snapshots begin, how wide one is, and where each query's value is in it."""
         widths = [sum(size[query] for query in queries) for queries in self.steps.chains]
-        own = [place for queries in self.steps.chains for place in _starts(size[query] for query in queries)]
-        return _long(_starts(width * self.capacity for width in widths)), _long(widths), _long(own)
+        own = [place for queries in self.steps.chains for place in starts_of(size[query] for query in queries)]
+        return long_column(starts_of(width * self.capacity for width in widths)), long_column(widths), long_column(own)
 
     def _states(self) -> States:
         ordered = [self.steps.states[state] for state in self.state_order]
@@ -118,7 +118,7 @@ class PlanTables:
         sums = [_of_node(one.node, self.sums[one.chain]) for one in ordered]
         minima = [_of_node(one.node, self.minima[one.chain]) for one in ordered]
         users = [(*one.early, *one.late) for one in ordered]
-        first = _starts(map(len, users))
+        first = starts_of(map(len, users))
         return States(
             chain=column(one.chain for one in ordered),
             flow=places[0],
@@ -264,7 +264,7 @@ def _spread(
     wanted = [here for both in zip(flow, due, strict=True) for here in both]
     ends = list(accumulate((width * here for width, here in zip(np.repeat(size, 2), wanted, strict=True)), initial=0))
     places = [before + int(end) if here else -1 for end, here in zip(ends, wanted, strict=False)]
-    return (_long(places[::2]), _long(places[1::2])), before + int(ends[-1])
+    return (long_column(places[::2]), long_column(places[1::2])), before + int(ends[-1])
 
 
 def _of_node(node: int, added: Sequence[Added]) -> list[Added]:
@@ -274,11 +274,3 @@ def _of_node(node: int, added: Sequence[Added]) -> list[Added]:
 
 def _places(own: Sequence[Added], needed: Sequence[Added], first: int, none: int) -> list[int]:
     return [first + needed.index(one) if one in needed else none for one in own]
-
-
-def _starts(sizes: Iterable[int]) -> list[int]:
-    return list(accumulate(sizes, initial=0))[:-1]
-
-
-def _long(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from elsinore.actors.algebra.counters_numba_fns import Shape, Tables
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.bursts_numba_fns import SINGLE, Types
 from elsinore.actors.hamlet.graphlets_numba_fns import EVERYTHING, NOTHING, TAKEN, Members, Sharers
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
 from elsinore.planner.language.syntax import Semantics
 from elsinore.planner.plans.sharing import Kleene, Sharer
 
@@ -35,12 +35,12 @@ class Merged:
 
     def __init__(self, tables: Sequence[Tables]) -> None:
         # A column of pointers has one entry more than its machine has classes, bounds or symbols; offsets include it.
-        self.classes = _starts(len(one.append_at) for one in tables)
-        self.symbols = _starts(len(one.advance_at) for one in tables)
-        bounds = _starts(len(one.bound_at) for one in tables)
+        self.classes = starts_of(len(one.append_at) for one in tables)
+        self.symbols = starts_of(len(one.advance_at) for one in tables)
+        bounds = starts_of(len(one.bound_at) for one in tables)
         merged: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in tables]) for name in ONE_BY_ONE}
         for at, into in POINTERS.items():
-            begins = _starts(len(getattr(one, into)) for one in tables)
+            begins = starts_of(len(getattr(one, into)) for one in tables)
             merged[at] = _shifted(tables, at, begins)
         merged["append_bound"] = _shifted(tables, "append_bound", bounds)
         merged["step_bound"] = _shifted(tables, "step_bound", bounds)
@@ -76,25 +76,20 @@ def _padded(values: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[Any
     return np.concatenate([values, np.zeros(len(like) - len(values), values.dtype)])
 
 
-def _starts(sizes: Iterable[int]) -> list[int]:
-    ends = np.cumsum([0, *sizes])
-    return [int(end) for end in ends[:-1]]
-
-
 def members_of(blocks: Sequence[Blocks], merged: Merged, kinds: EventKinds) -> Members:
     """Return the places of the members' counters, and the class in which each member puts each kind of events."""
     shapes = [one.shape for one in blocks]
     classes = np.array(kinds.classes, np.int32).T + np.array(merged.classes, np.int32)[:, None]
     return Members(
-        base=_long(_starts(len(one.numbers) for one in blocks)),
-        block=_long(one.width for one in blocks),
-        least_base=_long(_starts(len(one.least) for one in blocks)),
-        least_block=_long(one.keys for one in blocks),
-        rows=_long(shape.rows for shape in shapes),
-        states=_long(shape.states for shape in shapes),
-        lanes=_long(shape.lanes for shape in shapes),
-        keys=_long(shape.keys for shape in shapes),
-        symbol=_long(merged.symbols),
+        base=long_column(starts_of(len(one.numbers) for one in blocks)),
+        block=long_column(one.width for one in blocks),
+        least_base=long_column(starts_of(len(one.least) for one in blocks)),
+        least_block=long_column(one.keys for one in blocks),
+        rows=long_column(shape.rows for shape in shapes),
+        states=long_column(shape.states for shape in shapes),
+        lanes=long_column(shape.lanes for shape in shapes),
+        keys=long_column(shape.keys for shape in shapes),
+        symbol=long_column(merged.symbols),
         classes=np.ascontiguousarray(classes).reshape(-1),
         kinds=len(kinds),
     )
@@ -131,8 +126,8 @@ def sharers_of(
         consumed_at=pointers([sharer.consumed for sharer in sharers]),
         consumed=column(state for sharer in sharers for state in sharer.consumed),
         end=column(-1 if sharer.end is None else sharer.end for sharer in sharers),
-        value_at=_long(value_at),
-        least_at=_long(least_at),
+        value_at=long_column(value_at),
+        least_at=long_column(least_at),
         sum_at=pointers(own_sums),
         sum=column(place for one in own_sums for place in one),
         key_at=pointers(own_minima),
@@ -166,7 +161,7 @@ def _room(kleenes: Sequence[Kleene], shapes: Sequence[Shape], size: Callable[[An
     return [
         start
         for kleene in kleenes
-        for start in _starts(shapes[sharer.member].rows * size(shapes[sharer.member]) for sharer in kleene.sharers)
+        for start in starts_of(shapes[sharer.member].rows * size(shapes[sharer.member]) for sharer in kleene.sharers)
     ]
 
 
@@ -201,7 +196,3 @@ def types_of(kleenes: Sequence[Kleene], kinds: EventKinds) -> Types:
         lane_at=pointers(queries),
         lane_queries=column(count for one in queries for count in one),
     )
-
-
-def _long(values: Iterable[int]) -> npt.NDArray[np.int64]:
-    return np.fromiter(values, np.int64)

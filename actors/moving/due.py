@@ -43,7 +43,7 @@ class DueGraph(BufferedSet):
         events = taken[0].events
         if not len(events.time):
             return self.nothing()
-        self.append(taken[0])
+        self.buffer.append(taken[0])
         found = self._evaluate(self._due(events))
         self.buffer.drop_before(int(events.time[-1]) - max(self.within) + 1)
         return found

@@ -68,12 +68,6 @@ class BufferedGraph:
         self.shape = self.shape._replace(lanes=self.shape.lanes + sum(count for _, count, _ in growth.lanes))
         self.tables = tables
 
-    def append(self, taken: Taken) -> None:
-        """Add events to the buffer."""
-        for link, as_floats in taken.promoted.items():
-            self.buffer.promote(link, as_floats)
-        self.buffer.append(taken.events, taken.links)
-
     def widening(self, step: Callable[[], int]) -> None:
         """Repeat a step with wider numbers until all of them fit."""
         while step() >> 62:
@@ -102,7 +96,7 @@ class WindowGraph(BufferedGraph):
         self.open = OpenWindows(windows, self.buffer)
 
     def process(self, taken: Taken, _: Moments | None) -> Iterator[Cells]:
-        self.append(taken)
+        self.buffer.append(taken)
         yield from self.end_until(int(taken.events.time[-1]))
 
     def end_until(self, time: int) -> Iterator[Cells]:
@@ -169,7 +163,7 @@ class MovingGraph(BufferedGraph):
 
     def process(self, taken: Taken, moments: Moments | None) -> Iterator[Cells]:
         assert moments is not None
-        self.append(taken)
+        self.buffer.append(taken)
         if len(moments.time) and len(self.buffer):
             yield from self._evaluate(moments)
         if len(taken.events.time):

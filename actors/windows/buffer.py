@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.counters_numba_fns import Events
-from elsinore.actors.columns.intake import Growth
+from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.columns.lanes import Ints, LaneColumns
 from elsinore.actors.neighbours.buffered_numba_fns import order_by_slot
 from elsinore.actors.neighbours.entries_numba_fns import Links
@@ -57,8 +57,11 @@ class Buffer:
         times = [self._events.time, *(events.time for events, _ in self._new)]
         return int(next(column[0] for column in times if len(column)))
 
-    def append(self, events: Events, links: Links) -> None:
-        self._new.append((events, links))
+    def append(self, taken: Taken) -> None:
+        """Add events, sorted by time and none older than those before."""
+        for link, as_floats in taken.promoted.items():
+            self._promote(link, as_floats)
+        self._new.append((taken.events, taken.links))
 
     def _gather(self) -> None:
         if self._new:
@@ -97,7 +100,7 @@ class Buffer:
         zeros = np.zeros((count, values.shape[1]), values.dtype)
         self._events = self.events._replace(values=np.concatenate([values[:at], zeros, values[at:]]))
 
-    def promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
+    def _promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
         """Convert the values of a link from integers to floats, as which they are compared from now on."""
         for column in (self.links.left, self.links.right):
             column[link] = as_floats(column[link])

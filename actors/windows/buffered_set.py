@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.columns.intake import Growth, Taken
+from elsinore.actors.columns.intake import Growth
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells
-from elsinore.actors.set_graph import Grouping, SetGraph
+from elsinore.actors.set_graph import PartitionGroups, SetGraph
 from elsinore.actors.windows.buffer import Buffer
 
 
@@ -33,8 +33,8 @@ class BufferedSet(SetGraph[Cells]):
         self.group_of = np.zeros(0, np.int32)
         self.groups = 0
 
-    def admit(self, groupings: Sequence[Grouping]) -> None:
-        self.group_of, self.groups, _ = groupings[0]
+    def admit(self, groups_of: Sequence[PartitionGroups]) -> None:
+        self.group_of, self.groups, _ = groups_of[0]
 
     def extend(self, intake: int, growth: Growth) -> None:
         self.buffer.extend_columns(growth)
@@ -46,19 +46,13 @@ class BufferedSet(SetGraph[Cells]):
     def renew(self) -> None:
         """Discard the layout: members have other lanes, or columns have moved."""
 
-    def append(self, taken: Taken) -> None:
-        """Add events to the buffer."""
-        for link, as_floats in taken.promoted.items():
-            self.buffer.promote(link, as_floats)
-        self.buffer.append(taken.events, taken.links)
-
     def widen(self) -> None:
         self.words *= 2
         self.renew()
 
-    def keep(self, slots: npt.NDArray[np.int64], groupings: Sequence[Grouping]) -> None:
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
         self.buffer.keep(slots, len(self.group_of))
-        self.admit(groupings)
+        self.admit(groups_of)
 
     def save(self) -> dict[str, Any]:
         return {"buffer": self.buffer.save()}

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, pointers
 from elsinore.actors.rows.cells import Cells, join
 from elsinore.actors.windows.closing_numba_fns import Closing, close_rows
 from elsinore.actors.windows.panes import PaneGraph, end_panes

@@ -25,7 +25,7 @@ from elsinore.actors.hamlet.bursts_numba_fns import by_partition
 from elsinore.actors.lowering.sets import MemberColumns, Merged
 from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells
-from elsinore.actors.set_graph import Grouping, MemberCells, SetGraph
+from elsinore.actors.set_graph import MemberCells, PartitionGroups, SetGraph
 from elsinore.actors.windows.closing import ClosingGroup
 from elsinore.actors.windows.member_panes import pane_graph
 from elsinore.actors.windows.panes import PaneGraph
@@ -59,9 +59,9 @@ class PaneSet(SetGraph[Cells]):
         self._laid_out: Any = None
         """The arrays that kernels read; None once buffers, lanes or partitions have changed."""
 
-    def admit(self, groupings: Sequence[Grouping]) -> None:
-        for graph, grouping in zip(self.graphs, groupings, strict=True):
-            graph.admit(grouping.group_of, grouping.groups)
+    def admit(self, groups_of: Sequence[PartitionGroups]) -> None:
+        for graph, groups in zip(self.graphs, groups_of, strict=True):
+            graph.admit(groups.group_of, groups.groups)
 
     def extend(self, intake: int, growth: Growth) -> None:
         """Do nothing: events are not kept, so nothing has the columns of the set but the members."""
@@ -109,9 +109,9 @@ class PaneSet(SetGraph[Cells]):
         for member in self.single:
             found[member] += self.graphs[member].end_until(time)
 
-    def keep(self, slots: npt.NDArray[np.int64], groupings: Sequence[Grouping]) -> None:
-        for graph, grouping in zip(self.graphs, groupings, strict=True):
-            graph.keep(slots, grouping.group_of)
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
+        for graph, groups in zip(self.graphs, groups_of, strict=True):
+            graph.keep(slots, groups.group_of)
 
     def save_member(self, member: int) -> dict[str, Any]:
         return self.graphs[member].save()

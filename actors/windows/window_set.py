@@ -34,7 +34,7 @@ class WindowSet(BufferedSet):
         times = taken[0].events.time
         if not len(times):
             return self.nothing()
-        self.append(taken[0])
+        self.buffer.append(taken[0])
         return self.end_until(int(times[-1]))
 
     def end_until(self, time: int) -> MemberCells:
