@@ -55,7 +55,7 @@ def _nodes(plan: Plan, share_set: ShareSet) -> Iterator[str]:
     if isinstance(share_set, LinkedSet | PrefixSet):
         yield "windows one by one: the events of each are kept for all queries, and evaluated when it is over"
     elif isinstance(share_set, MovingSet):
-        yield "windows that move with every event: what a burst does to trends is found once for all queries"
+        yield "windows that move with every event: the effect of a burst on trends is computed once for all queries"
     elif isinstance(share_set, ForestSet):
         yield "windows that move with every event: a row of prefix counters per start event (A-Seq, Section 3.2)"
         yield from _forest(plan, share_set)

@@ -19,10 +19,10 @@ from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
 
-NEGATED = "a match of NOT moves its trends on their own, while those of a plan move together"
-SHARED_STATE = "trends that end with different types go on alike in it, so its machine tells no type of them"
-NOTHING = "in its sharing plan nobody shares anything: every plan that does costs more"
-FULL = f"queries of a plan tell at most {MAX_LANES} sets of predicates on a type apart"
+NEGATED = "a match of NOT moves the trends of one query, while those of a plan move together"
+SHARED_STATE = "trends that end with different types continue alike in it, so its machine does not know the type"
+NOTHING = "its sharing plan shares nothing: every plan that shares costs more"
+FULL = f"a plan distinguishes at most {MAX_LANES} sets of predicates on a type"
 
 
 @dataclass(frozen=True)

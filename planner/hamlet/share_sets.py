@@ -250,7 +250,7 @@ def why_apart(plan: QueryPlan) -> str:
 
 def _alone(candidate: Candidate, candidates: list[Candidate]) -> str:
     if any(other.member != candidate.member and _near(candidate, other) for other in candidates):
-        return f"its share set is full: queries of one tell at most {MAX_LANES} sets of predicates on a type apart"
+        return f"its share set is full: a set distinguishes at most {MAX_LANES} sets of predicates on a type"
     names = " or ".join(f"{name}+" for name in candidate.sharers)
     if candidate.plan.per_event:
         return f"no other query whose windows move with every event has {names} with the same grouping, MIN and MAX"
