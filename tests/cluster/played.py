@@ -62,7 +62,7 @@ class Handle:
 
     def called(self, name: str, arguments: list[Any]) -> Reply:
         self.ray.calls += 1
-        assert self.ray.calls < 10_000, "calls go on for ever"
+        assert self.ray.calls < 10_000, "calls go on forever"
         if self.dead:
             return Reply(error=ActorDiedError())
         fate = self.ray.script(name, self)
