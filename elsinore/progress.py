@@ -84,7 +84,7 @@ class _Bar(_OnStderr):
 class _RunBar(_Bar):
     def __init__(self, job: PreparedRun, shown: bool) -> None:
         self.job = job
-        super().__init__("{task.fields[said]}", shown)
+        super().__init__("{task.fields[text]}", shown)
         self.run_task = self.add_task("", total=None, text="")
 
     def get_renderables(self) -> Iterable[RenderableType]:

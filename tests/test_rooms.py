@@ -151,7 +151,7 @@ PRIVATE: list[tuple[str, Callable[[str], bool], set[str]]] = [
             "cluster.run.ray_run",
             "connectors.spark.dealing",
             "connectors.spark.handover",
-            "connectors.spark.letting_go",
+            "connectors.spark.py4j_release",
             "connectors.spark.slices",
         },
     ),

@@ -180,7 +180,7 @@ def test_what_does_not_pass_ends_the_stream_and_loses_nothing(
         patched.setattr(live, "SparkBlocks", Unlucky(99))
         stream = begin(tmp_path, WORKLOAD)
         with pytest.raises(
-            elsinore.FailedError, match=r"Spark failed over a batch: java\.io\.FileNotFoundException.*5 times"
+            elsinore.FailedError, match=r"Spark cannot read a batch: java\.io\.FileNotFoundException.*5 attempts"
         ):
             stream.wait(200)
         assert stream.state == "failed"
