@@ -137,7 +137,7 @@ def run(
 
 
 @dataclass(frozen=True)
-class Job:
+class PreparedRun:
     """A checked workload, ready to run over its events; iterating runs it and yields rows as windows close."""
 
     workload: Workload
@@ -164,7 +164,7 @@ def prepare(
     decisions: bool = False,
     settings: Mapping[str, Any] | None = None,
     **reading: Any,
-) -> Job:
+) -> PreparedRun:
     """Check everything that can be checked before the first event is read; pass `reading` to `open_events`."""
     chosen = chosen_settings(engine, settings or {})
     check_known("numeric", numeric, NUMERICS)
@@ -183,12 +183,12 @@ def prepare(
         from elsinore.cluster.run.local import LocalRun
 
         run = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
-        return Job(asked, run, source.progress)
+        return PreparedRun(asked, run, source.progress)
     with needing_cluster("engine='ray'"):
         from elsinore.cluster.run.ray_run import RayRun
 
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
-    return Job(asked, spread, spread.progress)
+    return PreparedRun(asked, spread, spread.progress)
 
 
 def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:

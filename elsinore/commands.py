@@ -21,7 +21,7 @@ from elsinore.progress import bar, live_line
 
 if TYPE_CHECKING:
     from elsinore.actors.rows.rows import Rows
-    from elsinore.api import Job
+    from elsinore.api import PreparedRun
     from elsinore.cluster.run.local import Metrics
     from elsinore.live import LiveStream
 
@@ -29,7 +29,7 @@ BATCH_ROWS = 1 << 12
 """Rows to collect before writing them, in order; the output too may be larger than memory."""
 
 
-def answer(job: Job, out: str, approximate: bool) -> str:
+def answer(job: PreparedRun, out: str, approximate: bool) -> str:
     """Run a job, write its rows, and return its summary."""
     started = perf_counter()
     with open_sink(out, columns_of(job.workload)) as sink, bar(job, _bar_has_room(out)):
@@ -69,7 +69,7 @@ def check_decisions(path: Path) -> None:
         raise InputError(f"{path}: there is no folder {path.parent}; create it first")
 
 
-def write_decisions(job: Job, path: Path) -> None:
+def write_decisions(job: PreparedRun, path: Path) -> None:
     """Write the recorded decisions of a finished job to a file."""
     found = job.run.decisions
     if path.suffix.lower() == ".parquet":
@@ -98,14 +98,14 @@ def _bar_has_room(out: str) -> bool:
     return sys.stderr.isatty() and not (out == "-" and sys.stdout.isatty())
 
 
-def _parts(job: Job, approximate: bool) -> Iterator[pa.Table]:
+def _parts(job: PreparedRun, approximate: bool) -> Iterator[pa.Table]:
     columns = columns_of(job.workload)
     for some in _some(job):
         clock = job.run.clock
         yield table(answers(some, columns, clock).values(), columns, bounds_type(clock), approximate)
 
 
-def _some(job: Job) -> Iterator[list[Rows]]:
+def _some(job: PreparedRun) -> Iterator[list[Rows]]:
     waiting: list[Rows] = []
     for rows in job:
         waiting.append(rows)

@@ -23,12 +23,12 @@ from rich.progress import (
 from elsinore.planner.kernels.kernel_folder import compiling
 
 if TYPE_CHECKING:
-    from elsinore.api import Job
+    from elsinore.api import PreparedRun
     from elsinore.live import LiveStream
 
 
 @contextmanager
-def bar(job: Job, shown: bool) -> Iterator[None]:
+def bar(job: PreparedRun, shown: bool) -> Iterator[None]:
     """Show the progress of a run while the block runs."""
     with _RunBar(job, shown):
         yield
@@ -82,9 +82,9 @@ class _Bar(_OnStderr):
 
 
 class _RunBar(_Bar):
-    def __init__(self, job: Job, shown: bool) -> None:
+    def __init__(self, job: PreparedRun, shown: bool) -> None:
         self.job = job
-        super().__init__("{task.fields[said]}", shown)
+        super().__init__("{task.fields[text]}", shown)
         self.run_task = self.add_task("", total=None, text="")
 
     def get_renderables(self) -> Iterable[RenderableType]:

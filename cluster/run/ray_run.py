@@ -25,8 +25,8 @@ from elsinore.connectors.errors import FailedError
 from elsinore.connectors.sources import Source
 from elsinore.connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
 from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
+from elsinore.connectors.spark.run_events import Events, quantiles, spark_events
 from elsinore.connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
-from elsinore.connectors.spark.sources import Events, quantiles, spark_events
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Ranges, routes

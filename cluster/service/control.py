@@ -12,7 +12,7 @@ from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.manager import NAME, NAMESPACE, Manager
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import RefusedError, refusal
+from elsinore.cluster.service.web.refusals import RefusalError, refusal
 
 REPLY_SECONDS = 120
 """Timeout in seconds for a call of the manager: it changes queries between two batches."""
@@ -43,8 +43,8 @@ async def _answer(reference: Any) -> Any:
     return await reference
 
 
-def away() -> RefusedError:
-    return RefusedError(
+def away() -> RefusalError:
+    return RefusalError(
         503,
         "the runtime is restarting; try again in a moment. Events are accepted and rows are read in the meantime",
         kind="recovering",

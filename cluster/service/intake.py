@@ -21,9 +21,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from elsinore.cluster.service.jobs import Job, Spec, digest, workload_of
+from elsinore.cluster.service.jobs import Spec, StoredJob, digest, workload_of
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.feed import Names
 from elsinore.connectors.storage.safe_files import put_bytes, sync, write
@@ -66,7 +66,7 @@ class AppendReceipt:
     repeated: bool
 
 
-def accept(job: Job, append: Append, settings: ServiceSettings) -> AppendReceipt:
+def accept(job: StoredJob, append: Append, settings: ServiceSettings) -> AppendReceipt:
     """Take all events of a body, or none of them; for a key that was seen before, return what it took then."""
     name = digest(append.key.encode()) if append.key else f"{ONCE_PREFIX}{uuid.uuid4().hex}"
     meaning = digest(append.body)
@@ -92,7 +92,7 @@ def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> R
     return read_msgpack(append.body, settings.events, settings.unpacked)
 
 
-def _in_columns(job: Job, spec: Spec, raw: RawEvents, names: Names, settings: ServiceSettings) -> FittedEvents:
+def _in_columns(job: StoredJob, spec: Spec, raw: RawEvents, names: Names, settings: ServiceSettings) -> FittedEvents:
     """Return the events in the columns of the job. New columns are added under the lock of the job."""
     found = fitted(raw, names, job.columns())
     if not found.columns:
@@ -136,7 +136,7 @@ def check_readable(spec: Spec, columns: dict[str, str]) -> None:
     check_attributes(workload, dict.fromkeys(workload.types, attributes))
 
 
-def _put(job: Job, name: str, table: pa.Table, meaning_and_count: bytes) -> bool:
+def _put(job: StoredJob, name: str, table: pa.Table, meaning_and_count: bytes) -> bool:
     """Write a file of events with the meaning of its key; return False if the file exists already."""
     sink = pa.BufferOutputStream()
     pq.write_table(
@@ -152,14 +152,14 @@ def _put(job: Job, name: str, table: pa.Table, meaning_and_count: bytes) -> bool
     except FileExistsError:
         return False
     except FileNotFoundError:
-        raise RefusedError(404, f"the job {job.name} was removed") from None
+        raise RefusalError(404, f"the job {job.name} was removed") from None
     finally:
         draft.unlink(missing_ok=True)
     sync(job.incoming)
     return True
 
 
-def _known_meaning(job: Job, name: str) -> bytes | None:
+def _known_meaning(job: StoredJob, name: str) -> bytes | None:
     """Return the meaning of a key that was seen before, else None; read it from the marker, or from the events.
 
     Raise FailedError where the file that has it cannot be read.
@@ -187,7 +187,7 @@ def _known_meaning(job: Job, name: str) -> bytes | None:
     return meaning_and_count
 
 
-def _lost_meaning(job: Job, path: Path) -> FailedError:
+def _lost_meaning(job: StoredJob, path: Path) -> FailedError:
     """Return the error for a key whose meaning is lost: to take its events again might count them twice."""
     return FailedError(
         f"the file {job.name}/{path.relative_to(job.folder)} cannot be read, so it is unknown which events "
@@ -196,7 +196,7 @@ def _lost_meaning(job: Job, path: Path) -> FailedError:
     )
 
 
-def _remember(job: Job, name: str, meaning_and_count: bytes) -> None:
+def _remember(job: StoredJob, name: str, meaning_and_count: bytes) -> None:
     marker = _marker(job, name)
     if not marker.parent.is_dir():
         marker.parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +204,7 @@ def _remember(job: Job, name: str, meaning_and_count: bytes) -> None:
     put_bytes(marker, meaning_and_count)
 
 
-def sweep(job: Job) -> None:
+def sweep(job: StoredJob) -> None:
     """Delete temporary files left behind by crashed writers."""
     for path in job.incoming.glob(".*"):
         with suppress(FileNotFoundError):
@@ -212,7 +212,7 @@ def sweep(job: Job) -> None:
                 path.unlink()
 
 
-def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
+def forget_keys(job: StoredJob, before: float, kept: Iterable[Path]) -> None:
     """Delete the markers of appends before this time, except those of `kept`: paths that Spark would not take again."""
     names = {path.stem for path in kept}
     for marker in job.keys.glob("*/*"):
@@ -220,19 +220,19 @@ def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
             marker.unlink()
 
 
-def is_last(job: Job, path: Path) -> bool:
+def is_last(job: StoredJob, path: Path) -> bool:
     """Return whether no append will be written to this path again: it had no key, or its key has a marker."""
     return path.name.startswith(ONCE_PREFIX) or _marker(job, path.stem).exists()
 
 
-def _marker(job: Job, name: str) -> Path:
+def _marker(job: StoredJob, name: str) -> Path:
     return job.keys / name[:2] / name
 
 
 def _repeated(meaning_and_count: bytes, meaning: str) -> AppendReceipt:
     before, events = meaning_and_count.decode().split()
     if before != meaning:
-        raise RefusedError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
+        raise RefusalError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
     return AppendReceipt(int(events), True)
 
 
@@ -243,16 +243,16 @@ class Backlog:
         self.settings = settings
         self._cached: dict[str, tuple[float, str | None]] = {}
 
-    def check(self, job: Job, now: float | None = None) -> None:
+    def check(self, job: StoredJob, now: float | None = None) -> None:
         now = time.monotonic() if now is None else now
         looked, full = self._cached.get(job.name, (-1.0, None))
         if now - looked > 0.5:
             full = self._scan(job)
             self._cached[job.name] = (now, full)
         if full is not None:
-            raise RefusedError(429, full)
+            raise RefusalError(429, full)
 
-    def _scan(self, job: Job) -> str | None:
+    def _scan(self, job: StoredJob) -> str | None:
         sizes = list(_sizes(job.incoming))
         if len(sizes) > self.settings.backlog_files or sum(sizes) > self.settings.backlog:
             return (

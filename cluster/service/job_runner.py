@@ -19,10 +19,10 @@ from elsinore.calendar_years import as_python
 from elsinore.cluster.machines.file_locks import HeldError
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.intake import forget_keys, is_last, sweep
-from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, paused
+from elsinore.cluster.service.jobs import DamagedJobError, Spec, StoredJob, paused
 from elsinore.cluster.service.rows import RowsSink, forget_rows
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import STALE, RefusedError, refusal
+from elsinore.cluster.service.web.refusals import STALE, RefusalError, refusal
 from elsinore.cluster.stream.checkpoint import latest_of, mend
 from elsinore.cluster.stream.live import Live, StreamRequest, Write
 from elsinore.cluster.stream.terms import Terms
@@ -83,7 +83,7 @@ class JobRunner:
     Mutating methods hold `_lock`; read-only properties do not.
     """
 
-    job: Job
+    job: StoredJob
     settings: Settings
     service: ServiceSettings
     starting: Any
@@ -195,7 +195,7 @@ class JobRunner:
         with self._locked():
             known = self._spec_or_read()
             if known.workload != before:
-                raise RefusedError(409, f"the queries of {self.job.name} were changed by another request", kind=STALE)
+                raise RefusalError(409, f"the queries of {self.job.name} were changed by another request", kind=STALE)
             spec = replace(spec, paused=known.paused)
             terms = self._terms()
             if terms is not None:

@@ -30,7 +30,7 @@ from time import time
 from typing import Any
 
 from elsinore.calendar_years import LAST_SECOND
-from elsinore.cluster.service.web.refusals import TITLES, RefusedError
+from elsinore.cluster.service.web.refusals import TITLES, RefusalError
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.storage.safe_files import make_folder, put_bytes, sync
 from elsinore.planner.checks.check import check_text
@@ -81,7 +81,7 @@ class Spec:
 
 
 @dataclass(frozen=True)
-class Job:
+class StoredJob:
     """The folder of a job, which no longer exists once the job is removed."""
 
     folder: Path
@@ -175,39 +175,41 @@ class Jobs:
         for folder in ("jobs", "gone"):
             make_folder(self.data / folder)
 
-    def all(self) -> list[Job]:
+    def all(self) -> list[StoredJob]:
         found = (
-            Job(path) for path in (self.data / "jobs").iterdir() if NAME_FORM.fullmatch(path.name) and path.is_dir()
+            StoredJob(path)
+            for path in (self.data / "jobs").iterdir()
+            if NAME_FORM.fullmatch(path.name) and path.is_dir()
         )
         return sorted(found, key=lambda job: job.name)
 
-    def get(self, name: str) -> Job:
+    def get(self, name: str) -> StoredJob:
         """Return the job of this name, or raise RefusedError. An invalid name is never made into a path."""
-        job = Job(self.data / "jobs" / name) if NAME_FORM.fullmatch(name) else None
+        job = StoredJob(self.data / "jobs" / name) if NAME_FORM.fullmatch(name) else None
         if job is None or not job.folder.is_dir():
             shown = f" {name}" if NAME_FORM.fullmatch(name) else " of that name"
-            raise RefusedError(404, f"there is no job{shown}; GET /v1/workloads lists all jobs")
+            raise RefusalError(404, f"there is no job{shown}; GET /v1/workloads lists all jobs")
         return job
 
-    def add(self, name: str, spec: Spec, columns: dict[str, str]) -> Job:
+    def add(self, name: str, spec: Spec, columns: dict[str, str]) -> StoredJob:
         """Add a job, whose folder appears as a whole; raise RefusedError where the name is taken."""
-        draft = Job(self.data / "jobs" / f".{uuid.uuid4().hex}")
+        draft = StoredJob(self.data / "jobs" / f".{uuid.uuid4().hex}")
         draft.incoming.mkdir(parents=True)
         draft.rows.mkdir()
         draft.keys.mkdir()
         draft.put_spec(spec)
         if columns:
             draft.put_columns(columns)
-        job = Job(self.data / "jobs" / name)
+        job = StoredJob(self.data / "jobs" / name)
         try:
             draft.folder.rename(job.folder)
         except OSError:
             shutil.rmtree(draft.folder)
-            raise RefusedError(409, f"there is a job {name} already; give this one another name") from None
+            raise RefusalError(409, f"there is a job {name} already; give this one another name") from None
         sync(job.folder.parent)
         return job
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job: StoredJob) -> None:
         """Remove a job: move its folder away, then delete the files."""
         gone = self.data / "gone" / uuid.uuid4().hex
         gone.parent.mkdir(exist_ok=True)

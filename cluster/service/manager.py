@@ -19,7 +19,7 @@ from elsinore.cluster.service.jobs import Jobs, Spec
 from elsinore.cluster.service.logs import log_as_json
 from elsinore.cluster.service.metrics import Gauges
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import FailedError
 
 NAME, NAMESPACE = "elsinore-manager", "elsinore"
@@ -97,7 +97,7 @@ class Manager:
         try:
             return self.runners[name]
         except KeyError:
-            raise RefusedError(404, f"there is no job {name}") from None
+            raise RefusalError(404, f"there is no job {name}") from None
 
     def _start_spark(self) -> None:
         """Start Spark in advance, because it takes longest to start."""

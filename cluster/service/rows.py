@@ -18,8 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from elsinore.cluster.service.jobs import Job
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.jobs import StoredJob
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
@@ -54,7 +54,7 @@ class RowsSink(LiveSink):
         put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
 
 
-def forget_rows(job: Job, before: float) -> None:
+def forget_rows(job: StoredJob, before: float) -> None:
     """Delete the rows of batches that were written before this time, in seconds."""
     for path in job.rows.glob("part-*.arrow"):
         if path.stat().st_mtime < before:
@@ -75,14 +75,14 @@ class Cursor:
             return cls()
         parts = text.split(".")
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) <= 18 for part in parts):
-            raise RefusedError(
+            raise RefusalError(
                 422, "this cursor is invalid; give the `next` of an earlier page, or leave it out", kind="cursor"
             )
         return cls(int(parts[0]), int(parts[1]))
 
 
 @dataclass(frozen=True)
-class Page:
+class RowsPage:
     batches: list[int]
     parts: list[pa.Table]
     next: Cursor
@@ -121,11 +121,11 @@ class Page:
 class Reader:
     """A reader of one job's pages, which lists the folder again only when it has changed."""
 
-    job: Job
+    job: StoredJob
     _known: tuple[int, list[int]] = (-1, [])
     """The modification time of the folder and its batches then; one value, because several threads may read it."""
 
-    def page(self, after: Cursor, limit: int) -> Page:
+    def page(self, after: Cursor, limit: int) -> RowsPage:
         numbers: list[int] = []
         parts: list[pa.Table] = []
         left, at = limit, after
@@ -143,7 +143,7 @@ class Reader:
                 parts.append(part)
                 left -= part.num_rows
                 at = Cursor(batch, skipped + part.num_rows)
-        return Page(numbers, parts, at)
+        return RowsPage(numbers, parts, at)
 
     def touched(self) -> int:
         """Return the modification time of the folder in nanoseconds, which is cheap; 0 if there is none."""
@@ -170,7 +170,7 @@ class Reader:
         except FileNotFoundError:
             if self.job.folder.is_dir():
                 return []
-            raise RefusedError(404, f"the job {self.job.name} was removed") from None
+            raise RefusalError(404, f"the job {self.job.name} was removed") from None
 
     def _read(self, batch: int) -> pa.Table:
         name = f"part-{batch:012}.arrow"

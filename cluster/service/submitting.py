@@ -9,11 +9,11 @@ from fractions import Fraction
 
 from elsinore.api import check_known, seconds
 from elsinore.cluster.service.intake import check_readable
-from elsinore.cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
+from elsinore.cluster.service.jobs import Jobs, Spec, StoredJob, digest, workload_of
 from elsinore.cluster.service.planning import PLANNER
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.documents import Queries, Submission
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import InputError
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.syntax import Workload
@@ -21,7 +21,7 @@ from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
 
-def submit(jobs: Jobs, submission: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:
+def submit(jobs: Jobs, submission: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> StoredJob:
     """Add a job, or return the one that the same idempotency key has made before."""
     request = f"{digest(key.encode())} {digest(body)}" if key else ""
     name = submission.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
@@ -33,17 +33,17 @@ def submit(jobs: Jobs, submission: Submission, key: str | None, body: bytes, set
     if name in there:
         return _again(there[name], request)
     if len(there) >= settings.workloads:
-        raise RefusedError(429, f"there are already {len(there)} jobs, which is the limit; remove one first")
+        raise RefusalError(429, f"there are already {len(there)} jobs, which is the limit; remove one first")
     return jobs.add(name, spec, columns)
 
 
-def _again(job: Job, request: str) -> Job:
+def _again(job: StoredJob, request: str) -> StoredJob:
     before = job.spec().request if request else ""
     if request and before == request:
         return job
     if request and before.split()[:1] == request.split()[:1]:
-        raise RefusedError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
-    raise RefusedError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
+        raise RefusalError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
+    raise RefusalError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
 
 
 def spec_of(submission: Submission, request: str, settings: ServiceSettings) -> Spec:
@@ -115,7 +115,7 @@ def _too_many(settings: ServiceSettings) -> InputError:
     )
 
 
-def with_queries(job: Job, submission: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
+def with_queries(job: StoredJob, submission: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
     """Return the specification with these queries added; None if it is `repeatable` and all are there already."""
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
@@ -127,20 +127,20 @@ def with_queries(job: Job, submission: Queries, repeatable: bool, settings: Serv
         if not added:
             return None
     elif taken:
-        raise RefusedError(
+        raise RefusalError(
             409, f"there is a query {taken[0]} already; give this one another name: QUERY name RETURN ..."
         )
     return _changed(spec, {**before, **added}, settings)
 
 
-def without_query(job: Job, name: str, settings: ServiceSettings) -> Spec:
+def without_query(job: StoredJob, name: str, settings: ServiceSettings) -> Spec:
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
     if name not in before:
         shown = f" {name}" if len(name) <= 64 and name.isprintable() else " of that name"
-        raise RefusedError(404, f"the job {job.name} has no query{shown}; it has {', '.join(list(before)[:20])}")
+        raise RefusalError(404, f"the job {job.name} has no query{shown}; it has {', '.join(list(before)[:20])}")
     if len(before) == 1:
-        raise RefusedError(409, f"{name} is the last query of {job.name}; remove the job instead")
+        raise RefusalError(409, f"{name} is the last query of {job.name}; remove the job instead")
     return _changed(spec, {other: text for other, text in before.items() if other != name}, settings)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyspark.sql.functions as F  # noqa: N812
 
 from elsinore.connectors.dead_letters import LATE
-from elsinore.connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
+from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
 from elsinore.connectors.spark.py4j_release import release
 from elsinore.planner.plans.routes import Route
 

@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from elsinore.connectors.errors import FailedError, InputError, names_there_are
 from elsinore.connectors.feed import Names
-from elsinore.connectors.spark.cleaning import CORRUPT, FLOATING, WHOLE, cleaned, readable
+from elsinore.connectors.spark.clean_frames import CORRUPT, FLOATING, WHOLE, cleaned, readable
 from elsinore.connectors.spark.setting_aside import causes, tells_of_damage
 from elsinore.planner.language.syntax import EventColumns
 from elsinore.planner.time.clock import Clock

@@ -13,12 +13,12 @@ from uuid import uuid4
 import pyarrow as pa
 
 from elsinore.client.batches import EventBatch, batches
+from elsinore.client.error_replies import refusal
 from elsinore.client.exchange import ARROW, JSON, NoResponse, Pause, Request, Response, Steps
 from elsinore.client.facts import JobStatus, Sent
 from elsinore.client.options import Options, wired
 from elsinore.client.pages import Page, table_of
 from elsinore.client.patience import FinalResponse, Patience, answered
-from elsinore.client.refusals import refusal
 from elsinore.connectors.rows.answers import Answers, united
 from elsinore.connectors.rows.row_tables import APPROXIMATE, NULL
 from elsinore.result import Result

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from elsinore.client.refusals import exception
+from elsinore.client.error_replies import exception
 
 
 @dataclass(frozen=True)

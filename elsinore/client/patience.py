@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import count
 from random import uniform
 
+from elsinore.client.error_replies import refusal
 from elsinore.client.exchange import PROBLEM, NoResponse, Pause, Request, Response, Steps
-from elsinore.client.refusals import refusal
 from elsinore.errors import UnreachableError
 
 RETRY_STATUSES = frozenset({408, 429, 503})

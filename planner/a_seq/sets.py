@@ -27,7 +27,7 @@ ALONE = {
     "prefix": "no other query whose windows move with every event begins with the same two event types",
     "chop-connect": "no other query whose windows move with every event has two event types in a row with it in common",
 }
-FULL = f"queries of a set tell at most {MAX_LANES} sets of predicates on a type apart"
+FULL = f"a set distinguishes at most {MAX_LANES} sets of predicates on a type"
 
 
 @dataclass(frozen=True)

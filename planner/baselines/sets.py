@@ -15,11 +15,11 @@ from elsinore.planner.plans.sharing import Found, Member, ShareSet
 MAX_KINDS = 2**15 - 1
 """Most kinds of events in a share set: the largest number that a window's columns hold."""
 
-NEGATED = "a match of NOT moves trends from counter to counter, whatever the other queries are about"
+NEGATED = "a match of NOT moves trends between counters, independently of the other queries"
 PREFIX_NEEDS = (no_negation(NEGATED),)
 FULL = f"its share set is full: with its predicates there could be more than {MAX_KINDS:,} kinds of events"
 OTHER_WINDOWS = "in other windows: the events of a window are evaluated once for queries of the same WITHIN and SLIDE"
-OTHER_GROUPING = "with another grouping: whose events form trends together has to be the same"
+OTHER_GROUPING = "with another grouping: the events that form trends together must be the same"
 NOBODY = "no other query has sequences that begin with the same events"
 
 Places = Mapping[int, frozenset[int]]

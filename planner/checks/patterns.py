@@ -18,7 +18,7 @@ def repetitions_make_sense(query: Query) -> Iterator[Problem]:
     kleenes = [node for node in nodes(query.pattern) if isinstance(node, Kleene)]
     for kleene in kleenes:
         if kleene.most == 0:
-            yield Problem("this part is repeated no times", "leave it out, or write {1}", kleene.place)
+            yield Problem("this part is repeated zero times", "leave it out, or write {1}", kleene.place)
         elif kleene.most is not None and kleene.least > kleene.most:
             hint = f"write {{{kleene.most},{kleene.least}}}"
             yield Problem("the repetition ends before it begins: the smaller number stands first", hint, kleene.place)
@@ -33,7 +33,7 @@ def and_stands_on_top(query: Query) -> Iterator[Problem]:
         for node in nodes(operand):
             if isinstance(node, And):
                 hint = "write p & q for two whole patterns, or SEQ(p, q) for one after the other"
-                yield Problem("AND stands at the top of a pattern only", hint, node.place)
+                yield Problem("AND is allowed only at the top of a pattern", hint, node.place)
 
 
 def negations_are_flat(query: Query) -> Iterator[Problem]:
@@ -48,7 +48,7 @@ def negations_forbid_something(query: Query) -> Iterator[Problem]:
     """Check that no negated part matches without events: `A*` in `NOT A*` would always match."""
     for node in nodes(query.pattern):
         if isinstance(node, Not) and nullable(node.part) and not negations(node.part):
-            message = "what NOT forbids can match without any event, so that it would always be there"
+            message = "the pattern inside of NOT can match without any event, so it would always match"
             yield Problem(message, obligatory(node.part), node.place)
 
 
@@ -62,7 +62,9 @@ def pattern_matches_events(query: Query) -> Iterator[Problem]:
             yield Problem(message, "add an event type that a trend is made of: SEQ(A, NOT B)", operand.place)
         else:
             yield Problem(
-                "the pattern can match nothing: all its parts may be absent", obligatory(operand), operand.place
+                "all parts of the pattern are optional, so it can match without any event",
+                obligatory(operand),
+                operand.place,
             )
 
 
@@ -130,7 +132,7 @@ def obligatory(pattern: Pattern) -> str:
             return f"write {pattern.part}"
         case Kleene(least=0):
             return f"write {replace(pattern, least=1)}"
-    return "let one part be there in every match: + instead of *, and nothing instead of ?"
+    return "make one part mandatory: write + instead of *, or leave out the ?"
 
 
 def at_edge(pattern: Pattern, backwards: bool) -> list[Not]:

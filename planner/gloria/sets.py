@@ -20,8 +20,8 @@ from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.needs import Need, no_negation, why_unmet
 from elsinore.planner.plans.sharing import Member, ShareSet
 
-NOTHING = "in its sharing plan nobody shares anything: every plan that does costs more"
-FULL = f"queries of a plan tell at most {MAX_LANES} sets of predicates on a type apart"
+NOTHING = "its sharing plan shares nothing: every plan that shares costs more"
+FULL = f"a plan distinguishes at most {MAX_LANES} sets of predicates on a type"
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,11 @@ def _why_unfit(plan: QueryPlan) -> str | None:
 
 
 MACHINE_NEEDS = (
-    no_negation("a match of NOT moves its trends on their own, while those of a plan move together"),
+    no_negation("a match of NOT moves the trends of one query, while those of a plan move together"),
     Need(
         "own states",
         lambda plan, _: places(plan) is not None,
-        "trends that end with different types go on alike in it, so its machine tells no type of them",
+        "trends that end with different types continue alike in it, so its machine does not know the type",
     ),
 )
 """What a query needs beyond being in a template."""

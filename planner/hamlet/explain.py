@@ -16,7 +16,7 @@ def explain_share_set(plan: Plan, share_set: ShareSet) -> Iterator[str]:
 
 
 def explain_moving_set(plan: Plan, share_set: MovingSet) -> Iterator[str]:
-    yield "windows that move with every event: what a burst does to trends is found once for all queries"
+    yield "windows that move with every event: the effect of a burst on trends is computed once for all queries"
     for kleene in share_set.kleenes:
         yield from _kleene(plan, share_set, kleene)
 

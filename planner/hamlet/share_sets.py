@@ -257,7 +257,7 @@ def _shown(one: Condition) -> str:
 
 def _alone(form: Form, candidate: Candidate, candidates: list[Candidate]) -> str:
     if any(other.member != candidate.member and _near(candidate, other) for other in candidates):
-        return f"its share set is full: queries of one tell at most {MAX_LANES} sets of predicates on a type apart"
+        return f"its share set is full: a set distinguishes at most {MAX_LANES} sets of predicates on a type"
     return form.nobody.format(kleenes=" or ".join(f"{name}+" for name in candidate.sharers))
 
 

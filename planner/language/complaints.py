@@ -134,7 +134,7 @@ def _pattern_hint(found: str, before: str, kind: str) -> str | None:
         return "write {0,3} for three at most"
     if kind == "TYPE" and before.endswith(("+", "*", "?", "}")):
         return f"a variable stands before the {before[-1]}, and a comma between parts: Travel T+, Cancel C"
-    return "part the elements by commas: SEQ(A, B)" if kind == "TYPE" else None
+    return "separate the elements by commas: SEQ(A, B)" if kind == "TYPE" else None
 
 
 def _condition_hint(found: str, before: str, kind: str) -> str | None:

@@ -42,7 +42,7 @@ _STARTS: dict[str, tuple[str, type[Builder]]] = {
 _NEEDED = ("RETURN", "PATTERN", "WITHIN")
 _ONCE = {
     "WHERE": "join the conditions by AND",
-    "GROUP-BY": "part the attributes by commas",
+    "GROUP-BY": "separate the attributes by commas",
 }
 
 
@@ -185,7 +185,7 @@ def _before(text: str, offset: int) -> int:
 
 
 def _twice(clause: Clause) -> Problem:
-    hint = _ONCE.get(clause.keyword, "part the queries by ; or begin each with QUERY and its name")
+    hint = _ONCE.get(clause.keyword, "separate the queries by ; or begin each with QUERY and its name")
     return Problem(f"{clause.keyword} stands twice in one query", hint, clause.head)
 
 

@@ -159,13 +159,13 @@ from pathlib import Path
 import ray
 
 import elsinore.cluster.run.crew
-from elsinore.cluster.machines.pool import Pool, heard
+from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 address, folder, found = sys.argv[1:]
 elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT = EVERY
 ray.init(address, log_to_driver=False)
-stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=heard)
+stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=wait_for_reply)
 stream.until(BATCHES)
 stream.tell(Path(found))
 """

@@ -16,7 +16,7 @@ from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service import job_runner
 from elsinore.cluster.service.intake import NDJSON, Append, accept
 from elsinore.cluster.service.job_runner import JobRunner
-from elsinore.cluster.service.jobs import Job, Jobs
+from elsinore.cluster.service.jobs import Jobs, StoredJob
 from elsinore.cluster.service.settings import ServiceSettings, service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
@@ -35,20 +35,20 @@ def settings(tmp_path: Path) -> ServiceSettings:
 
 
 @pytest.fixture
-def job(settings: ServiceSettings) -> Job:
+def job(settings: ServiceSettings) -> StoredJob:
     jobs = Jobs(settings.data)
     jobs.begin()
     return submit(jobs, Submission(workload=COUNTED), None, b"", settings)
 
 
 @pytest.fixture
-def working(job: Job, settings: ServiceSettings) -> Iterator[JobRunner]:
+def working(job: StoredJob, settings: ServiceSettings) -> Iterator[JobRunner]:
     found = JobRunner(job, Settings(engine="ray", files_at_once=1, trigger=0), settings, Lock())
     yield found
     found.end()
 
 
-def append(job: Job, settings: ServiceSettings, number: int, keyed: bool) -> None:
+def append(job: StoredJob, settings: ServiceSettings, number: int, keyed: bool) -> None:
     body = json.dumps({"type": "A", "time": number}).encode()
     assert accept(job, Append(body, NDJSON, str(number) if keyed else None), settings).events == 1
 
@@ -65,7 +65,7 @@ def has_begun_anew(working: JobRunner) -> bool:
 
 
 def test_no_append_is_passed_over_for_the_time_of_its_file(
-    job: Job, settings: ServiceSettings, request: pytest.FixtureRequest
+    job: StoredJob, settings: ServiceSettings, request: pytest.FixtureRequest
 ) -> None:
     append(job, settings, 0, keyed=False)
     [path] = job.incoming.glob("*.parquet")
@@ -79,7 +79,7 @@ def test_no_append_is_passed_over_for_the_time_of_its_file(
 
 
 def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
-    job: Job, settings: ServiceSettings, working: JobRunner
+    job: StoredJob, settings: ServiceSettings, working: JobRunner
 ) -> None:
     append(job, settings, 0, keyed=False)
     until(working, lambda found: found.last.get("events") == 1)
@@ -96,7 +96,7 @@ def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
 
 
 def test_what_spark_remembers_is_bounded(
-    job: Job, settings: ServiceSettings, working: JobRunner, monkeypatch: pytest.MonkeyPatch
+    job: StoredJob, settings: ServiceSettings, working: JobRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "MAX_LOG_GROWTH_BYTES", 500)
     append(job, settings, 0, keyed=True)

@@ -215,7 +215,7 @@ def test_a_damaged_copy_of_what_is_needed_is_named(tmp_path: Path) -> None:
     Written(here.folder).done(3)
     here.keep()
     vault._place[0].pipe_file(f"{vault._place[1]}/spark/offsets/3", b"no digest")
-    with pytest.raises(InputError, match=f"memory://{tmp_path}/spark is the folder .* ends with batch 2"):
+    with pytest.raises(InputError, match=f"memory://{tmp_path}/spark is .* ends with batch 2"):
         SparkLog(vault).begin(3, STREAM)
 
 

@@ -81,7 +81,7 @@ def test_a_named_file_is_read_and_that_of_the_current_folder_is_not(
     found = settings()
     assert (found.actors, found.ahead, found.address) == (2, 4, None)
     named.unlink()
-    with pytest.raises(InputError, match=r"ELSINORE_FILE names .*named\.toml, and there is no such file"):
+    with pytest.raises(InputError, match=r"ELSINORE_FILE is .*named\.toml, which is not a file"):
         settings()
 
 

@@ -163,7 +163,7 @@ class Unlucky:
 
 def test_what_may_pass_is_tried_again(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(live, "Blocks", Unlucky(reading.MAX_TRIES - 1))
+    monkeypatch.setattr(live, "SparkBlocks", Unlucky(reading.MAX_TRIES - 1))
     put(folder, 0)
     with begin(tmp_path, WORKLOAD) as stream:
         taken(stream, 1)
@@ -177,10 +177,10 @@ def test_what_does_not_pass_ends_the_stream_and_loses_nothing(
     put(folder, 0)
     with monkeypatch.context() as patched:
         patched.setattr(reading, "PAUSE_SECONDS", 0.01)
-        patched.setattr(live, "Blocks", Unlucky(99))
+        patched.setattr(live, "SparkBlocks", Unlucky(99))
         stream = begin(tmp_path, WORKLOAD)
         with pytest.raises(
-            elsinore.FailedError, match=r"Spark failed over a batch: java\.io\.FileNotFoundException.*5 times"
+            elsinore.FailedError, match=r"Spark cannot read a batch: java\.io\.FileNotFoundException.*5 attempts"
         ):
             stream.wait(200)
         assert stream.state == "failed"

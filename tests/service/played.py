@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.job_runner import JobRunner
-from elsinore.cluster.service.jobs import Job, Jobs
+from elsinore.cluster.service.jobs import Jobs, StoredJob
 from elsinore.cluster.service.manager import Manager
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.api import build
@@ -35,7 +35,7 @@ SETTINGS = Settings(engine="ray")
 class PlayedLive:
     """A fake of a live stream, which holds the checkpoint of its job until it is stopped."""
 
-    def __init__(self, job: Job, clock: Clock | None = None, done: BatchRecord | None = None) -> None:
+    def __init__(self, job: StoredJob, clock: Clock | None = None, done: BatchRecord | None = None) -> None:
         self.checkpoint = Checkpoint(str(job.checkpoint))
         self.metrics = LiveMetrics(batches=3, events=5)
         self.done = done or BatchRecord(3)

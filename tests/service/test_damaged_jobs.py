@@ -14,7 +14,7 @@ import pytest
 
 from elsinore.cluster.service import job_runner
 from elsinore.cluster.service.job_runner import JobRunner
-from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.jobs import StoredJob
 from elsinore.cluster.service.rows import RowsSink
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
@@ -64,7 +64,7 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]
         yield found
 
 
-def begun(service: Played, name: str) -> Job:
+def begun(service: Played, name: str) -> StoredJob:
     """Submit a job, send it events, and write a row for it."""
     job = submit(service.jobs, Submission(workload=WORKLOAD, name=name), None, b"", service.manager.service)
     sent = service.ask(
@@ -76,7 +76,7 @@ def begun(service: Played, name: str) -> Job:
     return job
 
 
-def harmed(job: Job, name: str, harm: str) -> None:
+def harmed(job: StoredJob, name: str, harm: str) -> None:
     path = next(job.keys.glob("*/*")) if name == "keys/marker" else job.folder / name
     if path.is_dir():
         if harm == "missing":
@@ -200,7 +200,7 @@ def test_a_status_that_cannot_be_written_ends_nothing(service: Played, monkeypat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Job, "put_status", full)
+        patched.setattr(StoredJob, "put_status", full)
         before = time()
         until(lambda: time() - before > 5 * job_runner.STATUS_SECONDS)
         assert service.manager.runners["a-job"]._thread.is_alive()

@@ -18,11 +18,11 @@ from elsinore.cluster.machines.file_locks import HeldError
 from elsinore.cluster.service import job_runner
 from elsinore.cluster.service.intake import NDJSON, Append, accept
 from elsinore.cluster.service.job_runner import JobRunner
-from elsinore.cluster.service.jobs import Job, Spec
+from elsinore.cluster.service.jobs import Spec, StoredJob
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
-from elsinore.cluster.service.web.refusals import STALE, RefusedError
+from elsinore.cluster.service.web.refusals import STALE, RefusalError
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.planner.time.clock import Clock
@@ -64,7 +64,7 @@ def service(tmp_path: Path, streams: Streams) -> Iterator[Played]:
 
 
 @pytest.fixture
-def job(service: Played) -> Job:
+def job(service: Played) -> StoredJob:
     found = submit(service.jobs, Submission(workload=WORKLOAD, name="job"), None, b"", service.manager.service)
     accept(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
     return found
@@ -81,7 +81,9 @@ def broken_change(workload: str) -> None:
     raise Py4JNetworkError("Answer from Java side is empty")
 
 
-def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(service: Played, job: Job, streams: Streams) -> None:
+def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(
+    service: Played, job: StoredJob, streams: Streams
+) -> None:
     work = working(service)
     streams.all[0].change = broken_change  # type: ignore[method-assign]
     work.change(replace(job.spec(), workload=MORE), job.spec().workload)
@@ -90,7 +92,9 @@ def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(service: Play
     assert (job.spec().workload, work.error) == (MORE, None)
 
 
-def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played, job: Job, streams: Streams) -> None:
+def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(
+    service: Played, job: StoredJob, streams: Streams
+) -> None:
     work = working(service)
     [first] = streams.all
     first.change = broken_change  # type: ignore[method-assign]
@@ -115,7 +119,9 @@ def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played,
     assert [one.going for one in streams.all] == [False, True]
 
 
-def test_a_batch_without_an_end_does_not_keep_anybody_waiting(service: Played, job: Job, streams: Streams) -> None:
+def test_a_batch_without_an_end_does_not_keep_anybody_waiting(
+    service: Played, job: StoredJob, streams: Streams
+) -> None:
     """Pause and remove report a stop that does not return, and a later removal succeeds."""
     work = working(service)
     [first] = streams.all
@@ -136,7 +142,7 @@ def test_a_batch_without_an_end_does_not_keep_anybody_waiting(service: Played, j
     assert len(streams.all) == 1
 
 
-def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, streams: Streams) -> None:
+def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: StoredJob, streams: Streams) -> None:
     work = working(service)
     streams.all[0].fail(FailedError("Spark gave up"))
     until(lambda: len(streams.all) == 2 and work.state == "running")
@@ -147,7 +153,7 @@ def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, 
 
 
 def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
-    service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
+    service: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elsinore.cluster.machines.file_locks.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(job_runner, "MAX_FAILURES", 1)
@@ -168,7 +174,7 @@ FAR = [253_402_300_800 * 10**6, 569_000_000_000 * 10**6, 2**63 - 1, -(2**63), -6
 @pytest.mark.parametrize("form", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)
 @pytest.mark.parametrize("time", FAR)
 def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_removed(
-    service: Played, job: Job, streams: Streams, time: int, form: pa.DataType
+    service: Played, job: StoredJob, streams: Streams, time: int, form: pa.DataType
 ) -> None:
     """Such a job took the event before such events became dead letters."""
     clock = Clock.of(form, "s", [Fraction(60)])
@@ -186,7 +192,7 @@ def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_re
 
 
 def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
-    service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
+    service: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = working(service)
 
@@ -203,10 +209,10 @@ def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
     assert not job.folder.exists()
 
 
-def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: Job) -> None:
+def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: StoredJob) -> None:
     work, before = working(service), job.spec()
     work.change(replace(before, workload=MORE), before.workload)
-    with pytest.raises(RefusedError, match="were changed by another request") as refused:
+    with pytest.raises(RefusalError, match="were changed by another request") as refused:
         work.change(before, before.workload)
     assert refused.value.kind == STALE
     work.pause()
@@ -214,7 +220,7 @@ def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, jo
     assert (job.spec().workload, job.spec().paused) == (before.workload, True)
 
 
-def test_a_change_is_computed_anew_when_another_comes_between(service: Played, job: Job) -> None:
+def test_a_change_is_computed_anew_when_another_comes_between(service: Played, job: StoredJob) -> None:
     work, others = working(service), [MORE]
     change = work.change
 

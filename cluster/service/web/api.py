@@ -20,7 +20,7 @@ from elsinore.cluster.service.web import health_routes, job_routes, stream_route
 from elsinore.cluster.service.web.context import MAX_BODIES, BodyMemory, Context, message_of
 from elsinore.cluster.service.web.documents import ProblemDocument, Queries, Submission
 from elsinore.cluster.service.web.guard import Guard
-from elsinore.cluster.service.web.refusals import TITLES, RefusedError, refusal
+from elsinore.cluster.service.web.refusals import TITLES, RefusalError, refusal
 
 LOG = logging.getLogger("elsinore.service")
 
@@ -42,7 +42,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
     for routes in (health_routes, job_routes, stream_routes):
         app.include_router(routes.router)
     app.add_middleware(Guard, settings=settings)
-    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(Exception, _mistake)
@@ -57,7 +57,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
     return app
 
 
-def _answer(error: RefusedError, more: dict[str, str] | None = None) -> Response:
+def _answer(error: RefusalError, more: dict[str, str] | None = None) -> Response:
     headers = {**error.headers, **(more or {})}
     return Response(error.body, status_code=error.status, media_type=PROBLEM, headers=headers)
 
@@ -68,7 +68,7 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _answer(RefusedError(422, "\n".join(map(message_of, error.errors())), kind="input"))
+    return _answer(RefusalError(422, "\n".join(map(message_of, error.errors())), kind="input"))
 
 
 async def _plain(_: Request, error: Exception) -> Response:
@@ -80,7 +80,7 @@ async def _plain(_: Request, error: Exception) -> Response:
     }
     status = error.status_code if error.status_code in TITLES else 400
     allowed = {"Allow": error.headers["Allow"]} if error.headers and "Allow" in error.headers else {}
-    return _answer(RefusedError(status, details.get(status, str(error.detail))), allowed)
+    return _answer(RefusalError(status, details.get(status, str(error.detail))), allowed)
 
 
 async def _mistake(request: Request, error: Exception) -> Response:

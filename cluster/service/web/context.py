@@ -20,7 +20,7 @@ from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.rows import Reader
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.guard import too_large
-from elsinore.cluster.service.web.refusals import RefusedError, refusal
+from elsinore.cluster.service.web.refusals import RefusalError, refusal
 
 Model = TypeVar("Model", bound=BaseModel)
 Answer = TypeVar("Answer")
@@ -48,7 +48,7 @@ class BodyMemory:
         def more(length: int) -> None:
             nonlocal mine
             if self.held + length > self.limit:
-                raise RefusedError(429, "too many request bodies are being received; try again in a moment")
+                raise RefusalError(429, "too many request bodies are being received; try again in a moment")
             self.held += length
             mine += length
 
@@ -107,7 +107,7 @@ async def body_of(request: Request, limit: int, settings: ServiceSettings, more:
 def key_of(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
     if key is not None and not KEY_FORM.fullmatch(key):
-        raise RefusedError(422, "an Idempotency-Key must be 1 to 128 printable ASCII characters", kind="key")
+        raise RefusalError(422, "an Idempotency-Key must be 1 to 128 printable ASCII characters", kind="key")
     return key
 
 
@@ -117,15 +117,15 @@ def read_document(body: bytes, model: type[Model]) -> Model:
         found = json.loads(body, parse_constant=_no_number)
         json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
-        raise RefusedError(400, "the body is nested too deeply") from None
+        raise RefusalError(400, "the body is nested too deeply") from None
     except UnicodeEncodeError:
-        raise RefusedError(400, "the body has a text that is not valid Unicode: half of a surrogate pair") from None
+        raise RefusalError(400, "the body has a text that is not valid Unicode: half of a surrogate pair") from None
     except (ValueError, UnicodeDecodeError) as error:
-        raise RefusedError(400, f"the body is not JSON: {error}") from None
+        raise RefusalError(400, f"the body is not JSON: {error}") from None
     try:
         return model.model_validate(found)
     except ValidationError as error:
-        raise RefusedError(422, "\n".join(map(message_of, error.errors())), kind="input") from None
+        raise RefusalError(422, "\n".join(map(message_of, error.errors())), kind="input") from None
 
 
 def message_of(problem: Any) -> str:
@@ -146,7 +146,7 @@ def media_type(request: Request) -> str | None:
 def check_json(request: Request) -> None:
     """Refuse a request that does not declare JSON: a form of another site, which a browser sends unasked, cannot."""
     if media_type(request) != JSON:
-        raise RefusedError(415, f"the body must be JSON: set Content-Type to {JSON}")
+        raise RefusalError(415, f"the body must be JSON: set Content-Type to {JSON}")
 
 
 def check_no_form(request: Request) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, workload_of
+from elsinore.cluster.service.jobs import DamagedJobError, Spec, StoredJob, workload_of
 from elsinore.cluster.service.metrics import COUNTERS, GAUGES
 from elsinore.cluster.service.web.refusals import refusal
 
@@ -131,7 +131,7 @@ ZERO_METRICS: dict[str, Any] = {
 """The metrics of a job that has taken no event."""
 
 
-def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
+def job_document(job: StoredJob, manager: dict[str, Any] | None) -> dict[str, Any]:
     """Return the document of a job, with the status that the manager wrote last.
 
     While the manager is gone, the state is "recovering" unless paused or failed. A job with a damaged file has failed,
@@ -148,7 +148,7 @@ def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
         return {**found, "state": "failed", "error": refusal(error).document}
 
 
-def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
+def _document(job: StoredJob, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
     state = "paused" if spec.paused else status.get("state", "waiting")
     if manager is None and state not in ("paused", "failed"):
         state = RECOVERING
@@ -173,7 +173,7 @@ def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, A
 NO_REASON = {"type": "about:blank", "title": "The job has failed", "status": 500}
 
 
-def failed_document(job: Job, error: Exception) -> dict[str, Any]:
+def failed_document(job: StoredJob, error: Exception) -> dict[str, Any]:
     """Return the document of a job whose specification cannot be read."""
     return {
         "id": job.name,
@@ -193,7 +193,7 @@ def failed_document(job: Job, error: Exception) -> dict[str, Any]:
     }
 
 
-def _age(job: Job) -> float:
+def _age(job: StoredJob) -> float:
     try:
         return job.folder.stat().st_ctime
     except OSError:

@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from elsinore.cluster.service.settings import LOOPBACK
 from elsinore.cluster.service.web.guard import MAX_HEADER_BYTES, POLICY_VIOLATION, refuse
-from elsinore.cluster.service.web.refusals import TITLES, RefusedError
+from elsinore.cluster.service.web.refusals import TITLES, RefusalError
 from elsinore.cluster.service.web.sites import Hosts, check_site, hosts_of
 
 CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
@@ -186,7 +186,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._watch(None)
         answered = self._answering and self.cycle.response_started
         if not answered:
-            error = RefusedError(status, detail)
+            error = RefusalError(status, detail)
             head = [
                 b"HTTP/1.1 %d %s" % (status, TITLES[status].encode()),
                 b"content-type: " + PROBLEM,
@@ -217,7 +217,7 @@ class OwnSite:
         if scope["type"] == "http":
             try:
                 check_site(scope["headers"], self.hosts)
-            except RefusedError as error:
+            except RefusalError as error:
                 await refuse(error, send)
                 return
         await self.app(scope, receive, send)
@@ -241,7 +241,7 @@ class Starting:
                 missing = (b"content-type", PROBLEM) not in message["headers"]
                 if missing:
                     await refuse(
-                        RefusedError(503, "the service is starting; try again in a moment", kind="starting"), send
+                        RefusalError(503, "the service is starting; try again in a moment", kind="starting"), send
                     )
             if not missing:
                 await send(message)

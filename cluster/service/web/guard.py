@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Any
 
 from elsinore.cluster.service.settings import ServiceSettings, token_of
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.cluster.service.web.sites import check_site, hosts_of
 
 OPEN_PATHS = ("/v1/health", "/v1/ready")
@@ -68,7 +68,7 @@ class Guard:
             check_site(scope["headers"], self.hosts)
             if scope["path"] not in OPEN_PATHS:
                 self._check(scope)
-        except RefusedError as error:
+        except RefusalError as error:
             await refuse(error, send)
             return
         if scope["path"] in OPEN_PATHS:
@@ -83,12 +83,12 @@ class Guard:
     def _check(self, scope: Any) -> None:
         headers = scope["headers"]
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
-            raise RefusedError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
+            raise RefusalError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
         self._check_token([value for name, value in headers if name == b"authorization"])
         if not self.rate.allows(monotonic()):
-            raise RefusedError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
+            raise RefusalError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
-            raise RefusedError(429, f"{self.open:,} requests are open already; try again in a moment")
+            raise RefusalError(429, f"{self.open:,} requests are open already; try again in a moment")
         length = next((value for name, value in headers if name == b"content-length"), b"0")
         if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
             raise too_large(self.settings)
@@ -102,23 +102,23 @@ class Guard:
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
             raise self._failed("this is not the token of the service")
 
-    def _failed(self, detail: str) -> RefusedError:
+    def _failed(self, detail: str) -> RefusalError:
         """Return the refusal of a request without the token.
 
         Such requests have a rate limit of their own, so guessing keeps no client out.
         """
         if not self.failures.allows(monotonic()):
-            return RefusedError(
+            return RefusalError(
                 429, f"more than {FAILURES_PER_SECOND} requests a second without the token; try again in a moment"
             )
-        return RefusedError(401, detail)
+        return RefusalError(401, detail)
 
 
-def too_large(settings: ServiceSettings) -> RefusedError:
-    return RefusedError(413, f"the body has more than {settings.body:,} bytes; split it into several requests")
+def too_large(settings: ServiceSettings) -> RefusalError:
+    return RefusalError(413, f"the body has more than {settings.body:,} bytes; split it into several requests")
 
 
-async def refuse(error: RefusedError, send: Any) -> None:
+async def refuse(error: RefusalError, send: Any) -> None:
     headers = {"Content-Type": "application/problem+json", **error.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     body = error.body

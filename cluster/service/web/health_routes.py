@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from elsinore.cluster.service.control import away
 from elsinore.cluster.service.web.context import context
 from elsinore.cluster.service.web.documents import Health
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 
 router = APIRouter(prefix="/v1", tags=["health"])
 
@@ -26,5 +26,5 @@ async def ready(request: Request) -> Response:
     if manager is None:
         raise away()
     if not manager["spark"]:
-        raise RefusedError(503, "Spark is starting; try again in a moment", kind="starting")
+        raise RefusalError(503, "Spark is starting; try again in a moment", kind="starting")
     return JSONResponse({"status": "ready"})

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from elsinore.cluster.service.intake import check_readable
-from elsinore.cluster.service.jobs import Job, Spec, workload_of
+from elsinore.cluster.service.jobs import Spec, StoredJob, workload_of
 from elsinore.cluster.service.submitting import submit, with_queries, without_query
 from elsinore.cluster.service.web.context import (
     Context,
@@ -29,7 +29,7 @@ from elsinore.cluster.service.web.documents import (
     failed_document,
     job_document,
 )
-from elsinore.cluster.service.web.refusals import STALE, RefusedError
+from elsinore.cluster.service.web.refusals import STALE, RefusalError
 from elsinore.planner.explain.text import explain
 from elsinore.planner.plans.planning import plan
 
@@ -147,7 +147,7 @@ async def explain_workload(request: Request, name: str) -> Response:
         return PlainTextResponse(await in_thread(_explained, job))
 
 
-async def _changed(here: Context, job: Job, wanted: Callable[[], Spec | None]) -> None:
+async def _changed(here: Context, job: StoredJob, wanted: Callable[[], Spec | None]) -> None:
     """Have the manager change the queries of a job; compute them anew if another replica changed them meanwhile."""
     for left in reversed(range(CHANGE_TRIES)):
         before = job.spec().workload
@@ -156,14 +156,14 @@ async def _changed(here: Context, job: Job, wanted: Callable[[], Spec | None]) -
             return
         try:
             await here.control.ask("change", job.name, spec, before)
-        except RefusedError as error:
+        except RefusalError as error:
             if error.kind != STALE or not left:
                 raise
         else:
             return
 
 
-def _with(job: Job, submission: Queries, repeatable: bool, here: Context) -> Spec | None:
+def _with(job: StoredJob, submission: Queries, repeatable: bool, here: Context) -> Spec | None:
     """Return the specification with the added queries, after adding their columns; None if nothing changes.
 
     The columns are on disk first, because the stream reads them when its queries change.
@@ -176,14 +176,14 @@ def _with(job: Job, submission: Queries, repeatable: bool, here: Context) -> Spe
         columns = {**(submission.columns or {}), **before}
         if before or submission.columns:
             if spec.type_column not in columns or spec.time_column not in columns:
-                raise RefusedError(422, "the types of the type and time columns are unknown; give them in columns too")
+                raise RefusalError(422, "the types of the type and time columns are unknown; give them in columns too")
             check_readable(spec, columns)
         if columns != before:
             job.put_columns(columns)
     return spec
 
 
-def _explained(job: Job) -> str:
+def _explained(job: StoredJob) -> str:
     spec = job.spec()
     return f"{explain(plan(workload_of(spec.workload), spec.strategy))}\n"
 

@@ -58,7 +58,7 @@ STALE = "stale"
 """Kind of a refusal: the job was changed after the request was computed from it."""
 
 
-class RefusedError(Exception):
+class RefusalError(Exception):
     """The refusal of a request, with its reason."""
 
     def __init__(
@@ -95,25 +95,25 @@ class RefusedError(Exception):
         return json.dumps(self.document).encode()
 
 
-def _unpickled(status: int, detail: str, kind: str | None, problems: list[dict[str, Any]] | None) -> RefusedError:
-    return RefusedError(status, detail, kind=kind, problems=problems)
+def _unpickled(status: int, detail: str, kind: str | None, problems: list[dict[str, Any]] | None) -> RefusalError:
+    return RefusalError(status, detail, kind=kind, problems=problems)
 
 
-def refusal(error: BaseException) -> RefusedError:
+def refusal(error: BaseException) -> RefusalError:
     """Return the refusal for an error of a request or a job, with as much detail as is of use to the client."""
-    if isinstance(error, RefusedError):
+    if isinstance(error, RefusalError):
         return error
     if isinstance(error, WorkloadError):
-        return RefusedError(422, str(error), kind="workload", problems=[_problem(one, error) for one in error.problems])
+        return RefusalError(422, str(error), kind="workload", problems=[_problem(one, error) for one in error.problems])
     if isinstance(error, InputError):
-        return RefusedError(422, str(error), kind="input")
+        return RefusalError(422, str(error), kind="input")
     if isinstance(error, FileNotFoundError):
-        return RefusedError(404, "it was removed by another request")
+        return RefusalError(404, "it was removed by another request")
     if isinstance(error, OSError) and error.errno in DISK_FULL:
-        return RefusedError(503, "the disk of the service is full; try again when there is space", kind="full")
+        return RefusalError(503, "the disk of the service is full; try again when there is space", kind="full")
     if isinstance(error, FailedError | OSError):
-        return RefusedError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
-    return RefusedError(500, f"{type(error).__name__}; {LOG_HINT}", kind="mistake")
+        return RefusalError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
+    return RefusalError(500, f"{type(error).__name__}; {LOG_HINT}", kind="mistake")
 
 
 def cause(error: BaseException) -> str:

@@ -15,11 +15,11 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from elsinore.calendar_years import rows_as_python
 from elsinore.cluster.service.intake import ARROW, MEDIA_TYPES, Append, accept
 from elsinore.cluster.service.jobs import workload_of
-from elsinore.cluster.service.rows import Cursor, Page, Reader
+from elsinore.cluster.service.rows import Cursor, Reader, RowsPage
 from elsinore.cluster.service.web.context import Context, body_of, context, in_thread, key_of, media_type
 from elsinore.cluster.service.web.documents import ZERO_METRICS, AppendDocument, Decisions, RowsDocument, Statistics
 from elsinore.cluster.service.web.job_routes import KEY_HEADER
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.rows.row_tables import columns_of
 from elsinore.connectors.wire.inflating import CODINGS, inflated
 from elsinore.connectors.wire.raw import BodyTooLargeError, UnreadableBodyError
@@ -67,15 +67,15 @@ def _accept(here: Context, name: str, body: bytes, coding: str | None, media_typ
             )
         return accept(here.jobs.get(name), Append(plain, media_type, key), here.settings)
     except UnreadableBodyError as error:
-        raise RefusedError(400, str(error), kind="unreadable") from None
+        raise RefusalError(400, str(error), kind="unreadable") from None
     except BodyTooLargeError as error:
-        raise RefusedError(413, str(error), kind="input") from None
+        raise RefusalError(413, str(error), kind="input") from None
 
 
 def _media_type(request: Request) -> str:
     found = media_type(request)
     if found is None or found not in MEDIA_TYPES:
-        raise RefusedError(415, f"the Content-Type of events must be one of {', '.join(MEDIA_TYPES)}")
+        raise RefusalError(415, f"the Content-Type of events must be one of {', '.join(MEDIA_TYPES)}")
     return found
 
 
@@ -84,7 +84,7 @@ def _coding(request: Request) -> str | None:
     if found == "identity":
         return None
     if found not in CODINGS:
-        raise RefusedError(415, f"the Content-Encoding must be {' or '.join(CODINGS)}, or none")
+        raise RefusalError(415, f"the Content-Encoding must be {' or '.join(CODINGS)}, or none")
     return found
 
 
@@ -108,7 +108,7 @@ async def get_results(
     )
 
 
-async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Page:
+async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> RowsPage:
     """Poll for the next page that has rows; return an empty one when the time is over."""
     while True:
         since = reader.touched()
@@ -120,7 +120,7 @@ async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Pa
             await asyncio.sleep(POLL_SECONDS)
 
 
-def _arrow(reader: Reader, page: Page) -> bytes:
+def _arrow(reader: Reader, page: RowsPage) -> bytes:
     return page.arrow(columns_of(workload_of(reader.job.spec().workload)))
 
 
@@ -145,13 +145,13 @@ async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[st
     while True:
         try:
             page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT_SECONDS)
-        except RefusedError:  # the job is gone
+        except RefusalError:  # the job is gone
             return
         yield await in_thread(_numbered, page, cursor) if len(page) else "\n"
         cursor = page.next
 
 
-def _numbered(page: Page, after: Cursor) -> str:
+def _numbered(page: RowsPage, after: Cursor) -> str:
     """Return a line of JSON for each row, with the cursor behind it."""
     cursors = page.cursors(after)
     return "".join(f'{{"cursor": "{at}", "row": {line}}}\n' for at, line in zip(cursors, page.lines(), strict=True))

@@ -24,7 +24,7 @@ def templates(queries: tuple[QueryPlan, ...]) -> tuple[tuple[Template, ...], tup
         if len(members) > 1:
             found.append(template_of(queries, {member: chains[member] for member in members}))
         else:
-            apart[members[0].query] = "no other query has a transition of its, with the same predicates and grouping"
+            apart[members[0].query] = "no other query has one of its transitions, with the same predicates and grouping"
     return tuple(found), tuple((queries[number].query.name, apart[number]) for number in sorted(apart))
 
 

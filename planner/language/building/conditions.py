@@ -141,7 +141,7 @@ class ConditionBuilder(Builder):
         if name.upper() == "NULL":
             message, hint = "nothing is equal to NULL", "write IS NULL or IS NOT NULL"
         elif name.upper() in ("AND", "OR", "BETWEEN", "IN", "IS"):
-            message, hint = f"{quote(name)} lacks what stands before it", "write a condition such as X.speed < 10"
+            message, hint = f"{quote(name)} lacks its left side", "write a condition such as X.speed < 10"
         self.note(message, hint, spot(name))
         return LiteralValue(True, place=place(meta))
 

@@ -19,7 +19,7 @@ import pyspark.sql.types as T  # noqa: N812
 from elsinore.connectors.files import FilesFeed
 from elsinore.connectors.formats.parquet_files import ParquetFile, has_all, row_group_bounds
 from elsinore.connectors.sources import Source
-from elsinore.connectors.spark.cleaning import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
 from elsinore.connectors.spark.slices import RowGroup
 from elsinore.connectors.times import read_times, too_far
 from elsinore.planner.time.clock import Clock
