@@ -1,7 +1,7 @@
 """How much a longer search for plans of detection gains: `python -m benchmarks.detection_search [seconds] [seconds]`.
 
-For workloads of 100 patterns of size 5: the cost of all strategies against `mpm` after a short search, its cost against that
-after a long one, and steps per second.
+For workloads of 100 patterns of size 5: the cost of all strategies against `mpm` after a short search, its cost
+against that after a long one, and steps per second.
 """
 
 from __future__ import annotations
