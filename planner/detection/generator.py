@@ -125,7 +125,7 @@ class World:
         near = [[other for other in ranked if 0 <= self.amounts[other] - self.amounts[one] <= reach] for one in ranked]
         return [pool for pool in near if len(pool) >= size] or self._nearest(ranked, size)
 
-    def _nearest(self, ranked: Sequence[str], size: int) -> list[list[str]]:
+    def _nearest(self, ranked: list[str], size: int) -> list[list[str]]:
         """Return the types whose rates differ least, where none are as near as they should be."""
         spans = [ranked[first : first + size] for first in range(len(ranked) - size + 1)]
         return [min(spans, key=lambda span: self.amounts[span[-1]] - self.amounts[span[0]])]

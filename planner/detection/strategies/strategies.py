@@ -9,9 +9,10 @@ from functools import partial
 from elsinore.planner.detection.search.heuristics import SimulatedAnnealing, TabuSearch
 from elsinore.planner.detection.search.neighbourhoods import EdgeNeighbourhood
 from elsinore.planner.detection.search.searching import Search, searched
-from elsinore.planner.detection.strategies.covers import merge_and_decompose, redundancy_ratio
+from elsinore.planner.detection.strategies.motto import merge_and_decompose
 from elsinore.planner.detection.strategies.reorder import reordered
 from elsinore.planner.detection.strategies.request import Request, Trees
+from elsinore.planner.detection.strategies.spass import redundancy_ratio
 from elsinore.planner.detection.strategies.written import as_written
 
 

@@ -23,6 +23,14 @@ def written_tree(shape: Shape, given: Sequence[Tree] = (), whole: int | None = N
     return _joined(shape, blocks)
 
 
+def nested_tree(shape: Shape, masks: Sequence[int], whole: int | None = None) -> Tree:
+    """Return the tree as written that has a subtree for each of some sets, disjoint or within each other."""
+    mask = shape.whole if whole is None else whole
+    inner = [one for one in dict.fromkeys(masks) if one & ~mask == 0 and one != mask]
+    outer = [one for one in inner if not any(one & ~other == 0 and one != other for other in inner)]
+    return written_tree(shape, [nested_tree(shape, inner, one) for one in outer], mask)
+
+
 def _first(shape: Shape, mask: int) -> int:
     return next(x for x in shape.written if mask >> x & 1)
 
