@@ -46,7 +46,8 @@ class Compiled:
     """The number of each term that is searched."""
     names: tuple[str, ...]
     """By number of a variable, its name."""
-    filters: tuple[Condition, ...]
+    filters: frozenset[Condition]
+    """The conditions that the program does not decide."""
 
 
 class Finder:
@@ -76,10 +77,8 @@ class Finder:
         sides = Sides()
         codes: dict[Condition, Code] = {}
         for condition in self.conditions:
-            if condition.whole:
-                continue
             pair = pair_of(condition.expression)
-            if pair is not None:
+            if pair is not None and not condition.summarised:
                 left = events.values(pair.left.variable, pair.left_side)
                 right = events.values(pair.right.variable, pair.right_side)
                 keys = comparable(left, right, pair.text, self.form.query.name)
@@ -94,11 +93,13 @@ class Finder:
         try:
             formula.condition(condition.expression)
         except UnsureError:
-            if self.form.query.semantics != "next" and condition.variables <= set(self.form.columns):
+            late = condition.whole or self.form.query.semantics != "next"
+            if late and condition.variables <= set(self.form.columns):
                 return None
-            message = f"a value of {condition.expression} may not fit 64 bits"
+            message = f"{condition.expression} has to be decided while events are searched, and is no sum of numbers"
+            hint = "compare numbers whose sums and products fit 64 bits"
             place, name = condition.expression.place, self.form.query.name
-            raise WorkloadError([Problem(message, "use smaller numbers", place, name)]) from None
+            raise WorkloadError([Problem(f"{message} that fit 64 bits", hint, place, name)]) from None
         return tuple(formula.code)
 
     def _program(self, events: Bindable, codes: dict[Condition, Code]) -> Compiled:
@@ -106,7 +107,7 @@ class Finder:
         if self._compiled is None or self._compiled[0] != signature:
             assembly = Assembly(self.form, events.leaf_of, codes, self.span)
             numbers = [assembly.main(term) for term in self.terms]
-            filters = tuple(one for one in self.conditions if one not in codes)
+            filters = frozenset(one for one in self.conditions if one not in codes)
             program = assembly.program()
             terms = tuple(zip(numbers, self.terms, strict=True))
             self._compiled = signature, Compiled(program, terms, tuple(assembly.names), filters)
@@ -246,10 +247,10 @@ class Search:
             for number, _ in self.compiled.terms
         )
 
-    def kept(self, matches: Matches) -> Matches:
-        """Return the matches that satisfy the conditions on whole matches."""
-        for condition in self.compiled.filters:
-            if len(matches):
+    def kept(self, matches: Matches, clause: Clause) -> Matches:
+        """Return the matches that satisfy the conditions that are not decided by the search."""
+        for condition in clause.conditions:
+            if condition in self.compiled.filters and len(matches):
                 matches = matches.take(np.flatnonzero(satisfying(matches, condition)))
         return matches
 
@@ -279,7 +280,7 @@ class _Progress:
         self.reached = self._next() if done == kernel.FULL else END
         if done == kernel.FULL and not output.used[0]:
             raise MemoryError("a match has more events than a search can write")
-        found = search.kept(self._read(output)) if output.used[0] else None
+        found = search.kept(self._read(output), self.clause) if output.used[0] else None
         return [found] if found is not None and len(found) else []
 
     def _next(self) -> int:

@@ -18,10 +18,10 @@ from elsinore.actors.columns.expressions import EXACT_IN_FLOAT, Evaluator, Value
 from elsinore.actors.detection import search_numba_fns as kernel
 from elsinore.actors.detection.conditions import OPERATORS, TURNED, Reader, readers
 from elsinore.actors.detection.keys import comparable
-from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.language.syntax import (
     All,
     Arithmetic,
+    Attribute,
     Between,
     Comparison,
     Expression,
@@ -30,11 +30,16 @@ from elsinore.planner.language.syntax import (
     LiteralValue,
     Minus,
     Negation,
+    Summary,
+    nodes,
 )
 from elsinore.planner.language.syntax import Any as Some
 
 Operation = tuple[Any, ...]
 """An operation of the kernel, with readers in place of the numbers of variables."""
+
+MOST_EVENTS = 2**31
+"""Bound of the number of events in a window."""
 
 LARGEST = 2**62
 """Bound of the integers that the code calculates with."""
@@ -80,9 +85,8 @@ class Formula:
 
     def condition(self, expression: Expression) -> None:
         """Add the code that pushes the truth of a condition."""
-        read = readers(expression)
-        if len(read) <= 1:
-            self._truth(expression, *read)
+        if is_simple(expression):
+            self._truth(expression, *readers(expression))
             return
         match expression:
             case All() | Some():
@@ -136,18 +140,17 @@ class Formula:
             self._add(kernel.BOTH)
 
     def _known(self, expression: Expression) -> None:
-        read = readers(expression)
-        if len(read) <= 1:
-            self._truth(IsNull(expression, negated=True), *read)
+        if is_simple(expression):
+            self._truth(IsNull(expression, negated=True), *readers(expression))
         else:
             self._number(expression, self._calculates_reals(expression))
             self._add(kernel.KNOWN)
 
     def _comparison(self, whole: Expression, operator: str, left: Expression, right: Expression) -> None:
-        read = readers(left), readers(right)
-        if len(read[0] | read[1]) <= 1:
-            self._truth(Comparison(operator, left, right), *(read[0] | read[1]))  # type: ignore[arg-type]
-        elif len(read[0]) == len(read[1]) == 1:
+        compared = Comparison(operator, left, right)  # type: ignore[arg-type]
+        if is_simple(compared):
+            self._truth(compared, *readers(compared))
+        elif all(is_simple(side) and readers(side) for side in (left, right)):
             self._keys(whole, operator, left, right)
         else:
             real = self._calculates_reals(left) or self._calculates_reals(right)
@@ -167,10 +170,13 @@ class Formula:
 
     def _calculates_reals(self, expression: Expression) -> bool:
         """Return whether a number is a float, as far as its code is concerned."""
-        read = readers(expression)
-        if len(read) <= 1:
-            return self._values(expression, *read).data.dtype.kind == "f"
+        if is_simple(expression):
+            return bool(self._values(expression, *readers(expression)).data.dtype.kind == "f")
         match expression:
+            case Summary():
+                return expression.function == "AVG" or (
+                    expression.attribute is not None and self._summarised(expression).data.dtype.kind == "f"
+                )
             case Arithmetic():
                 return expression.operator == "/" or any(
                     map(self._calculates_reals, (expression.left, expression.right))
@@ -183,24 +189,26 @@ class Formula:
         if reader is None:
             return Evaluator({}, 1, self.columns.query).values(expression)
         values = self.columns.values(reader.variable, expression)
-        if not values.numeric:
-            message = f"{expression} is no number, and is calculated with"
-            raise WorkloadError(
-                [Problem(message, "compare texts and times as they are", expression.place, self.columns.query)]
-            )
-        if values.data.dtype.kind == "O":
+        if not values.numeric or values.data.dtype.kind == "O":
             raise UnsureError
         return values
+
+    def _summarised(self, expression: Summary) -> Values:
+        """Return the values of which a summary is taken."""
+        assert expression.attribute is not None
+        return self._values(Attribute(expression.variable, expression.attribute), Reader(expression.variable))
 
     def _literal(self, value: float) -> None:
         self._add(kernel.REAL_LITERAL if isinstance(value, float) else kernel.WHOLE_LITERAL, value)
 
     def _number(self, expression: Expression, real: bool) -> float:
         """Add the code that pushes a number, and return a bound of its size; of floats none is needed."""
-        read = readers(expression)
-        if len(read) <= 1:
+        if is_simple(expression):
+            read = readers(expression)
             return self._leaf(self._values(expression, *read), real, *read)
         match expression:
+            case Summary():
+                return self._summary(expression, real)
             case Minus():
                 bound = self._number(expression.part, real)
                 self._add(kernel.NEGATE_REAL if real else kernel.NEGATE)
@@ -218,17 +226,38 @@ class Formula:
             raise UnsureError
         return 1
 
+    def _summary(self, expression: Summary, real: bool) -> float:
+        reader = Reader(expression.variable)
+        function = FUNCTIONS[expression.function]
+        if expression.attribute is None:
+            self._add(kernel.SUMMARY, function, reader, 0)
+            return MOST_EVENTS
+        values = self._summarised(expression)
+        self._add(kernel.SUMMARY, function, reader, self.sides.add_values(expression.variable, values))
+        bound = _most(values)
+        if expression.function in ("SUM", "AVG"):
+            bound *= max(len(values.data), 1)
+        return _sure(bound, real)
+
     def _leaf(self, values: Values, real: bool, reader: Reader | None = None) -> float:
-        data = values.data[values.valid]
-        whole = data.dtype.kind == "i"
-        bound = max(abs(int(data.min())), abs(int(data.max()))) if whole and len(data) else 0
         if reader is None:
-            if not len(data):
+            if not values.valid.all() or not values.numeric:
                 raise UnsureError
-            self._literal(float(data[0]) if real else int(data[0]))
+            self._literal(float(values.data[0]) if real else int(values.data[0]))
         else:
             self._add(kernel.VALUE, self.sides.add_values(reader.variable, values), reader)
-        return _sure(bound, real)
+        return _sure(_most(values), real)
+
+
+def is_simple(expression: Expression) -> bool:
+    """Return whether an expression reads one event alone, or none."""
+    return len(readers(expression)) <= 1 and not any(isinstance(node, Summary) for node in nodes(expression))
+
+
+def _most(values: Values) -> int:
+    """Return the largest size of integers; 0 for floats."""
+    data = values.data[values.valid]
+    return max(abs(int(data.min())), abs(int(data.max()))) if data.dtype.kind == "i" and len(data) else 0
 
 
 def _sure(bound: float, real: bool) -> float:
@@ -237,6 +266,15 @@ def _sure(bound: float, real: bool) -> float:
     return bound
 
 
+FUNCTIONS = {
+    "COUNT": kernel.OF_COUNT,
+    "SUM": kernel.OF_SUM,
+    "AVG": kernel.OF_AVERAGE,
+    "MIN": kernel.OF_MINIMUM,
+    "MAX": kernel.OF_MAXIMUM,
+    "FIRST": kernel.OF_FIRST,
+    "LAST": kernel.OF_LAST,
+}
 WHOLE_OPERATIONS = {
     "+": kernel.ADD,
     "-": kernel.SUBTRACT,

@@ -51,8 +51,9 @@ NOWHERE = -1
     CHOSEN,  # by test: its variables
     CODE,  # by test: six numbers an operation
     COLUMNS,  # by term: the variables that it writes
-) = range(18)
-LISTS = 18
+    FINALS,  # by term: tests of complete matches
+) = range(19)
+LISTS = 19
 
 # Columns of `levels`.
 FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE, SWEPT = range(9)
@@ -85,13 +86,15 @@ LESS, AT_MOST, GREATER, AT_LEAST, EQUAL, NOT_EQUAL, NOT_EQUAL_BACK = range(7)
 NO_LEFT, NO_RIGHT = 2**63 - 1, -(2**63)
 """The keys of null on the left and on the right side of a comparison by <, <= or =: it is false then."""
 
-# Operations of tests. Those up to REAL_LITERAL push a value; those from ADD on take two values and push one.
+# Operations of tests. Those up to SUMMARY push a value; those from ADD on take two values and push one.
 (
     COMPARE_KEYS,
     TRUTH,
     VALUE,
     WHOLE_LITERAL,
     REAL_LITERAL,
+    NOTHING,
+    SUMMARY,
     NEGATE,
     NEGATE_REAL,
     KNOWN,
@@ -109,8 +112,11 @@ NO_LEFT, NO_RIGHT = 2**63 - 1, -(2**63)
     MULTIPLY_REAL,
     DIVIDE_REAL,
     MODULO_REAL,
-) = range(22)
+) = range(24)
 CODE_WIDTH = 6
+
+# Functions of SUMMARY.
+OF_COUNT, OF_SUM, OF_AVERAGE, OF_MINIMUM, OF_MAXIMUM, OF_FIRST, OF_LAST = range(7)
 
 
 class Program(NamedTuple):
@@ -232,7 +238,7 @@ def holds(p: Program, e: Entries, s: Stack, test: int) -> bool:
     wholes, reals, known = s.wholes, s.reals, s.known
     for c in range(p.at[CODE, test], p.at[CODE, test + 1], CODE_WIDTH):
         code, a, b = p.data[c], p.data[c + 1], p.data[c + 2]
-        if code <= REAL_LITERAL:
+        if code <= SUMMARY:
             top += 1
             if code == COMPARE_KEYS:
                 left = e.keys[e.key_at[b] + s.choice[p.data[c + 3]]]
@@ -242,6 +248,10 @@ def holds(p: Program, e: Entries, s: Stack, test: int) -> bool:
                 wholes[top], known[top] = p.wholes[a], True
             elif code == REAL_LITERAL:
                 reals[top], known[top] = p.reals[a], True
+            elif code == NOTHING:
+                known[top] = False
+            elif code == SUMMARY:
+                known[top] = summarise(p, e, s, a, b, p.data[c + 3], top)
             else:
                 k = e.value_at[a] + s.choice[b]
                 wholes[top], reals[top], known[top] = e.wholes[k], e.reals[k], e.known[k]
@@ -271,6 +281,48 @@ def holds(p: Program, e: Entries, s: Stack, test: int) -> bool:
             else:
                 known[top] = calculate_reals(code, reals, top, both)
     return wholes[0] != 0
+
+
+@part
+def summarise(p: Program, e: Entries, s: Stack, function: int, variable: int, side: int, top: int) -> bool:
+    """Push a value of all events of a variable, as an integer and as a float; return whether there is one."""
+    level = p.variables[variable, LEVEL]
+    first, count = s.levels[level, 0], s.levels[level, 1]
+    found = 0
+    whole, real, rest = 0, 0.0, 0.0
+    for i in range(count):
+        frame = s.frames[first + i if p.levels[level, FORWARDS] else first + count - 1 - i]
+        if frame[VARIABLE] != variable:
+            continue
+        if function == OF_COUNT:
+            found += 1
+            continue
+        k = e.value_at[side] + frame[ENTRY]
+        if not e.known[k]:
+            continue
+        found += 1
+        if function == OF_SUM or function == OF_AVERAGE:
+            whole += e.wholes[k]
+            # The rounding error of each addition is added up, too (Neumaier).
+            added = real + e.reals[k]
+            if abs(real) >= abs(e.reals[k]):
+                rest += (real - added) + e.reals[k]
+            else:
+                rest += (e.reals[k] - added) + real
+            real = added
+        elif (
+            found == 1
+            or function == OF_LAST
+            or (function == OF_MINIMUM and (e.reals[k] < real or e.wholes[k] < whole))
+            or (function == OF_MAXIMUM and (e.reals[k] > real or e.wholes[k] > whole))
+        ):
+            whole, real = e.wholes[k], e.reals[k]
+    if function == OF_COUNT:
+        s.wholes[top], s.reals[top] = found, found
+        return True
+    real += rest
+    s.wholes[top], s.reals[top] = whole, real / found if function == OF_AVERAGE and found else real
+    return found > 0
 
 
 @part
@@ -457,11 +509,15 @@ def fits(p: Program, e: Entries, s: Stack, variable: int, entry: int, own: bool)
 
 @part
 def holds_for_all(p: Program, e: Entries, s: Stack, test: int, variable: int, entry: int) -> bool:
-    """Return whether a test holds for an event with every choice of bound events of the other variables."""
+    """Return whether a test holds for an event with every choice of bound events of the other variables.
+
+    With `variable` NOWHERE, for every choice of events of all its variables.
+    """
     first, end = p.at[CHOSEN, test], p.at[CHOSEN, test + 1]
+    if variable != NOWHERE:
+        s.choice[variable] = entry
     for j in range(first, end):
         other = p.data[j]
-        s.choice[other] = entry
         s.turn[j - first] = s.levels[p.variables[other, LEVEL], 0]
         if other != variable and not turned(p, s, other, j - first):
             return True
@@ -480,6 +536,15 @@ def holds_for_all(p: Program, e: Entries, s: Stack, test: int, variable: int, en
             j += 1
         if j == end:
             return True
+
+
+@part
+def finals_hold(p: Program, e: Entries, s: Stack, term: int) -> bool:
+    """Return whether a match satisfies the conditions that speak of all events of a variable together."""
+    for j in range(p.at[FINALS, term], p.at[FINALS, term + 1]):
+        if not holds_for_all(p, e, s, p.data[j], NOWHERE, NOWHERE):
+            return False
+    return True
 
 
 @part
@@ -665,10 +730,11 @@ def exists(p: Program, e: Entries, s: Stack, term: int, base: int, lo: int, hi: 
         event, depth = proceed(p, e, s, term, base, depth, lo, hi)
         if event == DONE:
             return False
-        if event == MATCH:
+        if event == MATCH and finals_hold(p, e, s, term):
             for level in range(p.terms[term, FIRST], p.terms[term, END]):
                 s.levels[level, 1] = 0
             return True
+        s.frames[depth, STAGE] = EXTEND
 
 
 @part
@@ -837,7 +903,7 @@ def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -
             found += some
             depth -= 1
         else:
-            if chains_are_clear(p, e, s, term, depth):
+            if finals_hold(p, e, s, term) and chains_are_clear(p, e, s, term, depth):
                 if asked != COUNT and not write(p, e, s, o, term):
                     s.depth[0] = depth
                     return FULL

@@ -24,6 +24,11 @@ from elsinore.planner.language.syntax import Pattern
 FOLLOWING = {"any": kernel.ANY, "next": kernel.NEXT, "contiguous": kernel.CONTIGUOUS}
 
 
+COUNTED_NONE = (kernel.WHOLE_LITERAL, 0, 0, 0, 0, 0)
+SUMMED_NONE = (kernel.NOTHING, 0, 0, 0, 0, 0)
+"""What stands for a summary of a variable that is absent."""
+
+
 @dataclass(frozen=True)
 class Term:
     """The order in which the elements of a clause are searched; the first has the last (or first) event of a match."""
@@ -97,8 +102,8 @@ class Assembly:
         return outer.number
 
     def program(self) -> Program:
-        size = max(max(one, default=-1) for one in self.lists) + 2
-        at = np.zeros((kernel.LISTS, max(size, 2)), np.int32)
+        size = max(*self.counts, len(self.levels), len(self.variables), len(self.terms)) + 1
+        at = np.zeros((kernel.LISTS, size), np.int32)
         data: list[int] = []
         for kind, lists in enumerate(self.lists):
             for number in range(at.shape[1] - 1):
@@ -185,7 +190,12 @@ class _Instance:
         levels = range(self.level_of[self.term.order[0]], self.level_of[self.term.order[-1]] + 1)
         number = levels[-1]
         variable = self.variables[self.clause.elements[self.term.order[-1]].variables[0]]
-        undecided = (kernel.GAPS, number), (kernel.UNEQUAL, number), (kernel.TESTED, variable)
+        undecided = (
+            (kernel.GAPS, number),
+            (kernel.UNEQUAL, number),
+            (kernel.TESTED, variable),
+            (kernel.FINALS, self.number),
+        )
         if len(levels) > 1 and all(element.single for element in self.clause.elements):
             self.all.levels[number][kernel.SWEPT] = not any(self.all.lists[kind].get(at) for kind, at in undecided)
 
@@ -234,7 +244,7 @@ class _Instance:
     def _conditions(self) -> None:
         for condition in self.clause.conditions:
             code = self.all.codes.get(condition)
-            if code is None:
+            if code is None or not condition.variables <= self.variables.keys():
                 continue
             if isinstance(code, PairCode):
                 (self._neighbours if condition.successive else self._pair)(code)
@@ -252,6 +262,10 @@ class _Instance:
 
     def _test(self, condition: Condition, code: tuple[Operation, ...]) -> None:
         number = self._code(code)
+        if condition.whole:
+            self.all.add(kernel.CHOSEN, number, *(self.variables[name] for name in sorted(condition.variables)))
+            self.all.add(kernel.FINALS, self.number, number)
+            return
         own = self._own(*condition.variables)
         chosen = [self.variables[name] for name in sorted(condition.variables)]
         self.all.add(kernel.CHOSEN, number, *chosen)
@@ -275,4 +289,6 @@ class _Instance:
         if code == kernel.WHOLE_LITERAL:
             self.all.wholes.append(operands[0])
             return [code, len(self.all.wholes) - 1, *operands[1:]]
+        if code == kernel.SUMMARY and operands[1].variable not in self.variables:
+            return self._operation(*(COUNTED_NONE if operands[0] == kernel.OF_COUNT else SUMMED_NONE))
         return [code, *(self.variables[one.variable] if isinstance(one, Reader) else one for one in operands)]

@@ -145,7 +145,7 @@ class Guard:
             name
             for clause in self.clauses
             for condition in clause.conditions
-            for name in condition.variables - variables(self.pattern)
+            for name in (condition.variables | condition.summarised) - variables(self.pattern)
         )
 
 
