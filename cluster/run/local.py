@@ -17,7 +17,7 @@ from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.auto import chosen_for
 from elsinore.planner.plans.model import Plan
-from elsinore.planner.plans.parts import by_clock, joined
+from elsinore.planner.plans.parts import joined, split_by
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class LocalRun:
         late = self.clock.ticks(lateness)
         self.engines = [
             Engine(one, self.clock, numeric, late, decider, record_decisions, places=counts_events(one))
-            for one in by_clock(plan)
+            for one in split_by(plan, lambda query: query.counts_events)
         ]
         """One for windows of time, and one for windows of events; both are given all events."""
         self.engines[0].on_late = lambda events: source.bury_late(events, self.clock)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.calendar_years import as_python
+from elsinore.connectors.widening import fitted, wider
 
 Values: TypeAlias = npt.NDArray[Any] | pa.Array
 """int64, float64, objects (int of any size, float, Decimal, None), or an Arrow array."""
@@ -35,6 +37,12 @@ def joined(parts: Sequence[Values]) -> Values:
         if len(kinds) == 1:
             (kind,) = kinds
             return pa.concat_arrays([part if part.type == kind else part.cast(kind) for part in plain])
+        if all(pa.types.is_nested(kind) for kind in kinds):
+            # Attributes of events became wider from one part to the next.
+            kind = reduce(wider, kinds)
+            return pa.concat_arrays(
+                [chunk for part in plain for chunk in fitted(pa.chunked_array([part]), kind).chunks]
+            )
     elif all(isinstance(part, np.ndarray) and part.dtype == parts[0].dtype for part in parts):
         return np.concatenate(parts)
     return objects(value for part in parts for value in listed(part))

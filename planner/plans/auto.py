@@ -19,7 +19,7 @@ from elsinore.planner.gloria.optimizers import GloriaOptimizer
 from elsinore.planner.language.syntax import Kleene, nodes
 from elsinore.planner.plans.kinds import KLEENES, PLANNED, Search, find_sets, kind_of
 from elsinore.planner.plans.model import Choice, Option, Plan, QueryPlan
-from elsinore.planner.plans.parts import renumbered
+from elsinore.planner.plans.parts import in_order, joined, renumbered, split_by
 from elsinore.planner.plans.sharing import Member, ShareSet
 
 Sets = tuple[ShareSet, ...]
@@ -36,6 +36,14 @@ A sharing plan must also cost so much less than the one by the paper's cost mode
 
 def chosen_for(plan: Plan, model: CostModel) -> Plan:
     """Choose the share sets of a plan of `auto` anew, by what is now known of the stream."""
+    parts = split_by(plan, lambda query: query.detects)
+    chosen = [one if one.queries[0].query.detects else _chosen(one, model) for one in parts]
+    if len(chosen) == 1:
+        return chosen[0]
+    return in_order(joined(plan.strategy, chosen), [one.query.name for one in plan.queries])
+
+
+def _chosen(plan: Plan, model: CostModel) -> Plan:
     share_sets, reasons, choices = best_of_all(plan.queries, model)
     return replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
 

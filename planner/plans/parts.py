@@ -6,9 +6,10 @@ continue some parts, begin others, and end the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.kinds import kind_of
 from elsinore.planner.plans.model import Choice, Plan, QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
@@ -23,10 +24,10 @@ def parts_of(plan: Plan) -> tuple[Plan, ...]:
     return tuple(_part(plan, [q for q, one in enumerate(together) if one == number]) for number in sorted({*together}))
 
 
-def by_clock(plan: Plan) -> tuple[Plan, ...]:
-    """Split a plan by what windows count: time, or events. Parts without queries are left out."""
-    clocks = [one.query.counts_events for one in plan.queries]
-    split = ([q for q, one in enumerate(clocks) if one == counts] for counts in (False, True))
+def split_by(plan: Plan, is_of_second: Callable[[Query], bool]) -> tuple[Plan, ...]:
+    """Split a plan in two by its queries, where nothing is shared across; a part without queries is left out."""
+    second = [is_of_second(one.query) for one in plan.queries]
+    split = ([q for q, one in enumerate(second) if one == wanted] for wanted in (False, True))
     return tuple(_part(plan, queries) for queries in split if queries)
 
 

@@ -119,6 +119,24 @@ def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: i
     assert spread.metrics.dropped == alone.metrics.dropped
 
 
+MATCHES = """
+QUERY given_up RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 10 WITHIN 5 minutes;
+QUERY first RETURN MATCHES R.driver, COUNT(T), T.speed
+PATTERN SEQ(Request R, Travel T{2}, Cancel C) WHERE [rider] GROUP-BY district WITHIN 6000 events LIMIT 2;
+QUERY counted RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 5000 events SLIDE 1000 events;
+QUERY timed RETURN district, COUNT(*) PATTERN SEQ(Request R, Travel T+) GROUP-BY district WITHIN 2 minutes SLIDE 1 minute
+"""
+
+
+@pytest.mark.parametrize(("actors", "slice_events"), [(2, 10**9), (3, 9_000)])
+def test_matches_and_windows_of_events_are_those_of_one_process(rides: Path, actors: int, slice_events: int) -> None:
+    alone = elsinore.run(MATCHES, rides, engine="local")
+    spread = elsinore.run(MATCHES, rides, engine="ray", actors=actors, slice_events=slice_events)
+    assert all(len(alone.query(name)) for name in alone.queries)
+    assert Counter(map(repr, spread.rows())) == Counter(map(repr, alone.rows()))
+
+
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_long_stream_is_cut_in_slices(tmp_path: Path, rides: Path, ordered: bool) -> None:
     """The slices group Spark's partitions if these are in order of time; otherwise they are cut by time."""

@@ -215,3 +215,35 @@ def test_a_folder_is_claimed_where_files_have_one_name(tmp_path: Path, monkeypat
     live_sink(tmp_path / "rows.csv", "one")
     with pytest.raises(InputError, match="another stream"):
         live_sink(tmp_path / "rows.csv", "two")
+
+
+def test_events_are_json(tmp_path: Path) -> None:
+    """Whole events are objects in JSON lines, their JSON in CSV, and structs in Parquet."""
+    event = {"type": "A", "time": dt.datetime(2026, 1, 31), "v": None, "s": 'a"b'}
+    table = pa.table(
+        {
+            "query": ["q", "q", "q"],
+            "start": [0, 1, 2],
+            "end": [0, 1, 2],
+            "A": [event, None, event],
+            "B": [[event, {**event, "v": 1}], [], None],
+        }
+    )
+    queries = {"q": ["start", "end", "A", "B"]}
+    for kind in ("jsonl", "csv", "parquet"):
+        with open_sink(tmp_path / f"rows.{kind}", queries) as sink:
+            sink.write(table.slice(1))
+            sink.write(table.slice(0, 1))
+    shown = event | {"time": "2026-01-31T00:00:00.000000"}
+    lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert [(line["A"], line["B"]) for line in lines] == [
+        (None, []),
+        (shown, None),
+        (shown, [shown, {**shown, "v": 1}]),
+    ]
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        cells = [row[3:] for row in csv.reader(file)][1:]
+    assert [[cell and json.loads(cell) for cell in row] for row in cells] == [
+        ["", []], [shown, ""], [shown, [shown, {**shown, "v": 1}]]
+    ]  # fmt: skip
+    assert pq.read_table(tmp_path / "rows.parquet").column("A").to_pylist() == [None, event, event]
