@@ -93,7 +93,7 @@ def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(na
             made, apart = sharing_plans(queries, MODEL, point.strategy)
             assert sum(len(one.template.routes) for one in made) + len(apart) == point.queries
             assert len(apart) <= 0.05 * point.queries
-            assert {why.split(",")[0] for _, why in apart} <= {"no other query has a transition of its"}
+            assert {why.split(",")[0] for _, why in apart} <= {"no other query has one of its transitions"}
 
 
 def test_a_planning_is_measured() -> None:
