@@ -65,6 +65,7 @@ def check(plan: DetectionPlan, patterns: Sequence[Pattern]) -> None:
             assert max(node.left, node.right) < number
             assert [_asked(slot) for slot in node.slots] == [_asked(slot) for slot in (*left.slots, *right.slots)]
             assert set(node.patterns) <= set(left.patterns) & set(right.patterns)
+            assert left.slots[0].positive or not left.leaf
     assert len({node.identity for node in plan.nodes}) == len(plan.nodes) or plan.strategy in ("trivial", "reorder")
     for pattern in patterns:
         root = plan.root(pattern.name)
@@ -170,7 +171,9 @@ def test_generated_workloads_have_the_papers_parameters(kind: Parameters) -> Non
 
 
 def test_parameters_of_appendix_d() -> None:
-    sparse, dense = (with_density(replace(STOCKS, patterns=30), density).density for density in (0.05, 0.5))
+    sparse, dense = (
+        with_density(replace(STOCKS, patterns=15, conjunctions=0), density).density for density in (0.05, 0.5)
+    )
     assert sparse == pytest.approx(0.05, abs=0.05)
     assert dense == pytest.approx(0.5, abs=0.15)
     near = workload(replace(STOCKS, patterns=30, rate_difference=0.1))
@@ -186,6 +189,13 @@ def test_what_was_seen_stands_beside_what_was_expected() -> None:
     assert "1  A: shared by p1, p2; within 20 s; 20 expected, 11.5 seen" in text
     assert "NOT X" in text
     assert "searched" in text
+
+
+def test_a_negated_leaf_is_on_the_right() -> None:
+    for letters in ("Ax", "xA"):
+        patterns = [seq("p1", letters)]
+        *_, root = detection_plan(patterns, Instances(Statistics({"A": 1.0, "X": 9.0})), "mpm", FEW).nodes
+        assert [slot.kind for slot in root.slots] == [Kind.SINGLE, Kind.NEGATED]
 
 
 def test_structures_as_text() -> None:
