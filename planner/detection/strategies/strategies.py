@@ -25,7 +25,7 @@ class Strategy:
     shares: bool = True
     """Whether equal subtrees of different patterns are one node."""
     ordered: bool = False
-    """Whether its plans are orders. They are searched by Cost_ord; as plans they are left-deep trees, with all leaves."""
+    """Whether its plans are orders. A search looks at their prefixes; plans have all leaves of left-deep trees."""
     adaptive: bool = True
     """Whether a running system looks for a better plan when statistics drift."""
 
