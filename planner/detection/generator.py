@@ -42,7 +42,7 @@ class Parameters:
     """Events of a pattern, on average: sizes are this and one less or more."""
     varied: bool = False
     """Whether sizes vary by one around the average."""
-    types: int = 40
+    types: int = 20
     """Types of events; the fewer, the more patterns share something."""
     window: float = 900.0
     clock: Clock = "time"

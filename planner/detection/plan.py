@@ -15,7 +15,11 @@ from elsinore.planner.detection.text import conditions_text, structure_text
 
 @dataclass(frozen=True)
 class User:
-    """A pattern that uses a node, with its own window: matches of the node may be further apart than that."""
+    """A pattern that uses a node, with its own window: matches of the node may be further apart than that.
+
+    Variables of a root go down by slot: the first ones are those of its left side. What a side names its own slots may
+    differ from that where events can change places; either naming is right, but the two must not be mixed.
+    """
 
     pattern: str
     window: Window

@@ -76,7 +76,7 @@ class Subtrees:
         first, second = self.place(shape, one), self.place(shape, other)
         sides = [(first, second), (second, first)]
         if first.number != second.number:
-            sides = [min(sides, key=lambda pair: (-pair[0].mask.bit_count(), pair[0].number))]
+            sides = [min(sides, key=lambda pair: _rank(shape, pair[0]))]
         found = [
             (_relations(shape, ours, theirs), (*ours, *theirs))
             for left, right in sides
@@ -97,6 +97,11 @@ class Subtrees:
             self._numbers[key] = len(self.seen)
             self.seen.append(seen)
         return self._numbers[key]
+
+
+def _rank(shape: Shape, side: Placed) -> tuple[int, int]:
+    """Order sides, so that the left one has more events that a match consists of: a negated leaf is on the right."""
+    return -(side.mask & ~shape.negated).bit_count(), side.number
 
 
 def _relations(shape: Shape, left: Slots, right: Slots) -> tuple[object, ...]:

@@ -15,7 +15,7 @@ from elsinore.planner.detection.search.budget import Budget
 from tests.elsinore.test_draw import check_layout, texts
 from tests.planner.detection.test_figures import FIGURE_9, SLOW, STEPS, figure_7
 
-MANY = workload(replace(STOCKS, patterns=30, types=9), 1)
+MANY = workload(replace(STOCKS, patterns=30, types=9, conjunctions=0), 1)
 
 
 def test_figure_7_is_drawn() -> None:

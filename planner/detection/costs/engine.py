@@ -45,6 +45,7 @@ class Engine:
 
     name = "engine"
     counts_users = True
+    by_split = True
 
     def __init__(self, statistics: Statistics, constants: EngineNanoseconds | None = None) -> None:
         self.constants = constants or EngineNanoseconds()

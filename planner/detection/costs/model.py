@@ -34,6 +34,8 @@ class CostModel(Protocol):
     name: str
     counts_users: bool
     """Whether the cost of a node depends on how many patterns use it."""
+    by_split: bool
+    """Whether the cost of a node depends on which two sides are joined, and not only on all its events."""
 
     def facts(self, shape: Shape, mask: int, window: Window) -> Facts:
         """Return what is expected of a set of events that lie within a window."""

@@ -23,6 +23,7 @@ class Instances:
 
     name = "paper"
     counts_users = False
+    by_split = False
 
     def __init__(self, statistics: Statistics, in_order: float = IN_ORDER) -> None:
         self._cardinalities = Cardinalities(statistics, by_neighbours(in_order))
@@ -60,6 +61,7 @@ class Processing:
 
     name = "processing"
     counts_users = False
+    by_split = True
 
     def __init__(self, statistics: Statistics, prices: Prices | None = None, in_order: float = IN_ORDER) -> None:
         self._prices = prices or Prices()

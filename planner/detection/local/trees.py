@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from elsinore.planner.detection.local.pricing import Pricing
 from elsinore.planner.detection.shape import bits
@@ -31,13 +32,13 @@ def _exact(pricing: Pricing, blocks: Sequence[Tree]) -> Tree:
     """Find it by dynamic programming over sets of blocks."""
     count = len(blocks)
     masks = _unions([mask_of(block) for block in blocks])
-    best: list[tuple[float, int] | None] = [None] * (1 << count)
+    costs, splits = [inf] * (1 << count), [0] * (1 << count)
     for chosen in range(1, 1 << count):
         if chosen & (chosen - 1) == 0:
-            best[chosen] = (0.0, 0)
+            costs[chosen] = 0.0
         elif pricing.shape.closed(masks[chosen]):
-            best[chosen] = _best_split(pricing, masks, best, chosen)
-    return _tree(blocks, best, (1 << count) - 1)
+            costs[chosen], splits[chosen] = _best_split(pricing, masks, costs, chosen)
+    return _tree(blocks, splits, (1 << count) - 1)
 
 
 def _unions(masks: Sequence[int]) -> list[int]:
@@ -49,28 +50,27 @@ def _unions(masks: Sequence[int]) -> list[int]:
     return unions
 
 
-def _best_split(
-    pricing: Pricing, masks: Sequence[int], best: Sequence[tuple[float, int] | None], chosen: int
-) -> tuple[float, int] | None:
-    found: tuple[float, int] | None = None
-    left = (chosen - 1) & chosen
-    while 2 * left >= chosen:
-        right = chosen ^ left
-        ours, theirs = best[left], best[right]
-        if left > right and ours is not None and theirs is not None:
-            cost = ours[0] + theirs[0] + pricing.join(masks[left], masks[right])
-            if found is None or cost < found[0]:
-                found = (cost, left)
-        left = (left - 1) & chosen
-    return found
+def _best_split(pricing: Pricing, masks: Sequence[int], costs: Sequence[float], chosen: int) -> tuple[float, int]:
+    """Return the cost of a set and its left side; each split is looked at once, the last block on the left."""
+    last = 1 << (chosen.bit_length() - 1)
+    joined = 0.0 if pricing.model.by_split else pricing.join(masks[last], masks[chosen ^ last])
+    best, split = inf, 0
+    left = chosen
+    while left := (left - 1) & chosen:
+        if left < last:
+            break
+        cost = costs[left] + costs[chosen ^ left] + joined
+        if pricing.model.by_split and cost < best:
+            cost += pricing.join(masks[left], masks[chosen ^ left])
+        if cost < best:
+            best, split = cost, left
+    return best, split
 
 
-def _tree(blocks: Sequence[Tree], best: Sequence[tuple[float, int] | None], chosen: int) -> Tree:
+def _tree(blocks: Sequence[Tree], splits: Sequence[int], chosen: int) -> Tree:
     if chosen & (chosen - 1) == 0:
         return blocks[chosen.bit_length() - 1]
-    found = best[chosen]
-    assert found is not None, "a pattern as a whole can always be joined"
-    return (_tree(blocks, best, found[1]), _tree(blocks, best, chosen ^ found[1]))
+    return (_tree(blocks, splits, splits[chosen]), _tree(blocks, splits, chosen ^ splits[chosen]))
 
 
 def greedy_tree(pricing: Pricing, blocks: Sequence[Tree]) -> Tree:

@@ -39,6 +39,8 @@ class MetaHeuristic(Protocol):
         ...
 
 
+PATTERNS = 100
+"""The patterns of the paper's workloads, for which its parameters are meant."""
 FROZEN = 1e-9
 """The share of the best cost that the threshold falls below when hardly any worse neighbour is accepted any more."""
 
@@ -48,7 +50,8 @@ class SimulatedAnnealing:
     """A worse neighbour by d is accepted with probability exp(-d/c); c shrinks by alpha at each step.
 
     It starts as the largest difference among some neighbours of the first solution. Once it is frozen, the walk goes
-    back to the best solution seen, and improves that: a good start is not lost in the beginning.
+    back to the best solution seen, and improves that: a good start is not lost in the beginning. Components of few
+    patterns have fewer neighbours to try first, and cool faster: their budget is a small part of the whole.
     """
 
     alpha: float = 0.99
@@ -58,22 +61,24 @@ class SimulatedAnnealing:
 
     def search(self, solution: Solution, step: Step, meter: Meter, rng: Random) -> Best:
         best = Best(solution)
-        threshold, frozen = self._start(step, meter), False
+        part = min(1.0, len(solution.plans) / PATTERNS)
+        threshold, frozen = self._start(step, meter, round(part * self.tried)), False
+        cooling = self.alpha ** (1 / part)
         while meter.open():
             if not frozen and threshold < FROZEN * best.cost:
                 solution.become(best.plans)
                 frozen = True
             meter.step()
             neighbour = step()
-            threshold *= self.alpha
+            threshold *= cooling
             if neighbour is not None and self._accepts(neighbour.difference, threshold, rng):
                 solution.move(neighbour)
                 best.see(solution, meter)
         return best
 
-    def _start(self, step: Step, meter: Meter) -> float:
+    def _start(self, step: Step, meter: Meter, tried: int) -> float:
         largest = 0.0
-        for _ in range(self.tried):
+        for _ in range(tried):
             if not meter.open():
                 break
             meter.step()

@@ -10,7 +10,7 @@ from elsinore.planner.detection.search.heuristics import SimulatedAnnealing, Tab
 from elsinore.planner.detection.search.neighbourhoods import EdgeNeighbourhood
 from elsinore.planner.detection.search.searching import Search, searched
 from elsinore.planner.detection.strategies.motto import merge_and_decompose
-from elsinore.planner.detection.strategies.reorder import reordered
+from elsinore.planner.detection.strategies.reorder import ordered, reordered
 from elsinore.planner.detection.strategies.request import Request, Trees
 from elsinore.planner.detection.strategies.spass import redundancy_ratio
 from elsinore.planner.detection.strategies.written import as_written
@@ -25,15 +25,16 @@ class Strategy:
     shares: bool = True
     """Whether equal subtrees of different patterns are one node."""
     ordered: bool = False
-    """Whether its plans are orders."""
+    """Whether its plans are orders. A search looks at their prefixes; plans have all leaves of left-deep trees."""
     adaptive: bool = True
     """Whether a running system looks for a better plan when statistics drift."""
 
 
 def by_search(search: Search, request: Request) -> Trees:
     """Return what a search finds that begins with the cheapest of the local plans and the plans without search."""
-    makers = (as_written,) if search.plans == "orders" else (as_written, redundancy_ratio, merge_and_decompose)
-    starts = [reordered(request), *(make(request) for make in makers)]
+    starts = [reordered(request), as_written(request)]
+    if search.plans == "trees":
+        starts += [ordered(request), redundancy_ratio(request), merge_and_decompose(request)]
     return searched(request.graph, request.model, search, request.budget, request.seed, starts).trees
 
 

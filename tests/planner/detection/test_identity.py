@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 
 import pytest
@@ -37,11 +38,7 @@ def test_identities_are_equal_only_of_isomorphic_patterns(seed: int) -> None:
     for first in rng.sample(parts, 12):
         for second in parts:
             same = isomorphic(first, second)
-            assert (_within(first) == _within(second)) == same, (seed, first, second)
-
-
-def _within(part: Pattern) -> object:
-    return identity(part)
+            assert (identity(first) == identity(second)) == same, (seed, first, second)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -107,8 +104,7 @@ def test_a_projection_without_the_neighbours_of_a_not_is_refused() -> None:
         (lambda: seq("p", "xy"), "all its events are negated"),
     ],
 )
-def test_what_is_no_pattern_is_refused(make: object, message: str) -> None:
-    assert callable(make)
+def test_what_is_no_pattern_is_refused(make: Callable[[], Pattern], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
 
