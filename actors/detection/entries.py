@@ -33,7 +33,9 @@ class Clocked:
     @classmethod
     def of(cls, window: Window, counts_events: bool, span: int) -> Clocked:
         slots, ticks = window.slots, window.ticks(counts_events)
-        order = np.argsort(slots, kind="stable") if len(slots) and slots.max() > 0 else np.arange(len(slots))
+        if not len(slots) or slots.max() == 0:
+            return cls(np.arange(len(slots)), ticks, span)
+        order = np.argsort(slots, kind="stable")
         steps = np.diff(ticks[order], prepend=ticks[order[:1]])
         np.minimum(steps, span + 1, out=steps)
         steps[1:][np.diff(slots[order]) != 0] = span + 1

@@ -210,7 +210,7 @@ class Search:
         depth = 2 * (longest + len(program.levels)) + 2
         return Stack(
             np.zeros((depth, kernel.FRAME_WIDTH), np.int64),
-            np.zeros((len(program.levels), 2), np.int64),
+            np.zeros((len(program.levels), 3), np.int64),
             np.zeros(len(program.variables), np.int64),
             np.zeros(WIDEST_TEST, np.int64),
             np.zeros(WIDEST_TEST, np.int64),
@@ -268,6 +268,9 @@ class _Progress:
         columns = program.data[slice(*program.at[kernel.COLUMNS, number : number + 2])]
         self.names = [search.compiled.names[variable] for variable in columns]
         self.single = all(element.single for element in term.clause.elements)
+        top = program.terms[number, kernel.FIRST]
+        self.ascending = not search.by_first and not program.levels[top, kernel.FORWARDS]
+        """Whether matches are found in the order of their last events."""
         self.reached = START
         """No match that is still to be found ends before this time."""
 
@@ -293,15 +296,25 @@ class _Progress:
         count, used = output.used.tolist()
         window, form = self.search.window, self.search.form
         assert window.events is not None
-        bound = self._columns(output.rows[:used], count) if self.single else self._lists(output, count, used)
+        table = output.rows[:used].reshape(count, -1) if self.single else None
+        bound = self._lists(output, count, used) if table is None else self._columns(table)
         absent = Bound(np.full(count, ABSENT, np.int32))
         empty = Bound(np.zeros(0, np.int32), np.zeros(count + 1, np.int64))
         columns = {name: bound.get(name, empty if name in form.lists else absent) for name in form.columns}
-        return Matches(form.query.name, columns, window.events, window.times, window.slots, self._extremes())
+        extremes = self._extremes()
+        return Matches(
+            form.query.name,
+            columns,
+            window.events,
+            window.times,
+            window.slots,
+            extremes,
+            self.ascending,
+            table if extremes else None,
+        )
 
-    def _columns(self, rows: npt.NDArray[np.int32], count: int) -> dict[str, Bound]:
+    def _columns(self, table: npt.NDArray[np.int32]) -> dict[str, Bound]:
         """Return the columns of matches that bind one event to each variable."""
-        table = rows.reshape(count, len(self.names))
         return {name: Bound(table[:, column]) for column, name in enumerate(self.names)}
 
     def _extremes(self) -> tuple[str, str] | None:
@@ -336,18 +349,9 @@ def _parted(found: list[Matches], reached: int) -> tuple[Matches | None, list[Ma
     """Return the matches that end before a time, in the order of rows, and the others."""
     ready, waiting = [], []
     for one in found:
-        done = one.end < reached
-        count = int(np.count_nonzero(done))
-        if count == len(one):
-            ready.append(one)
-        elif count == 0:
-            waiting.append(one)
-        elif done[:count].all():
-            ready.append(one.cut(0, count))
-            waiting.append(one.cut(count, len(one)))
-        else:
-            ready.append(one.take(np.flatnonzero(done)))
-            waiting.append(one.take(np.flatnonzero(~done)))
+        before, after = one.parted(reached)
+        ready += [before] if len(before) else []
+        waiting += [after] if len(after) else []
     return joined(ready).ordered() if ready else None, waiting
 
 

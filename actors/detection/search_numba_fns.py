@@ -165,7 +165,7 @@ class Entries(NamedTuple):
 class Stack(NamedTuple):
     frames: Ints
     levels: Ints
-    """By level, the first of its frames, and how many of them are bound."""
+    """By level, the first of its frames, how many of them are bound, and where its last candidates began."""
     choice: Ints
     """By variable, the entry that a test is about."""
     turn: Ints
@@ -197,6 +197,33 @@ def lower_bound(values: Ints, lo: int, hi: int, value: int) -> int:
         else:
             hi = middle
     return lo
+
+
+@part
+def sought(values: Ints, lo: int, hi: int, hint: int, value: int) -> int:
+    """Return what `lower_bound` does, in a time that grows with the logarithm of the distance from a hint."""
+    k = min(max(hint, lo), hi)
+    step = 1
+    if k < hi and values[k] < value:
+        while k + step < hi and values[k + step] < value:
+            k += step
+            step <<= 1
+        return lower_bound(values, k + 1, min(k + step, hi), value)
+    while k - step >= lo and values[k - step] >= value:
+        k -= step
+        step <<= 1
+    return lower_bound(values, max(k - step + 1, lo), k, value)
+
+
+@part
+def find_range(p: Program, e: Entries, s: Stack, level: int, variable: int, frame: Ints, hi: int) -> None:
+    """Set the candidates of a frame: the events of a variable from the frame's first time on and before `hi`."""
+    leaf = p.variables[variable, LEAF]
+    first, end = e.leaves[leaf], e.leaves[leaf + 1]
+    lo = sought(e.at, first, end, s.levels[level, 2], frame[LO])
+    s.levels[level, 2] = lo
+    frame[VARIABLE], frame[CURSOR] = variable, lo
+    frame[STOP] = sought(e.at, lo, end, lo, hi)
 
 
 @part
@@ -451,12 +478,7 @@ def candidate(p: Program, e: Entries, s: Stack, depth: int) -> int:
         if stepped(p, level, frame[FROM], frame[LABEL], p.levels[level, MASKS] - 1) == NOWHERE:
             continue
         variable = p.data[label]
-        frame[VARIABLE] = variable
-        leaf = p.variables[variable, LEAF]
-        lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
-        lo = lower_bound(e.at, lo, hi, frame[LO])
-        frame[CURSOR] = lo
-        frame[STOP] = lower_bound(e.at, lo, hi, frame[BEST] if frame[SCANNING] else frame[HI])
+        find_range(p, e, s, level, variable, frame, frame[BEST] if frame[SCANNING] else frame[HI])
 
 
 @part
@@ -827,12 +849,8 @@ def sweep(p: Program, e: Entries, s: Stack, o: Output, term: int, depth: int, co
     frame = s.frames[depth]
     level = frame[OF]
     if frame[LABEL] < 0:
-        variable = p.data[p.at[LABELS, level]]
-        leaf = p.variables[variable, LEAF]
-        lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
-        frame[LABEL], frame[VARIABLE] = 0, variable
-        frame[CURSOR] = lower_bound(e.at, lo, hi, frame[LO])
-        frame[STOP] = lower_bound(e.at, frame[CURSOR], hi, frame[HI])
+        frame[LABEL] = 0
+        find_range(p, e, s, level, p.data[p.at[LABELS, level]], frame, frame[HI])
     variable, stop = frame[VARIABLE], frame[STOP]
     compares = p.at[COMPARED, variable + 1] > p.at[COMPARED, variable]
     if counting and not compares:
