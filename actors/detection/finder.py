@@ -16,8 +16,9 @@ from elsinore.actors.detection.filters import satisfying
 from elsinore.actors.detection.formulas import Formula, Operation, Sides, UnsureError
 from elsinore.actors.detection.keys import comparable
 from elsinore.actors.detection.matches import ABSENT, Bound, Matches, joined, spread
+from elsinore.actors.detection.orders import TESTED, Seen, ordered, selectivity
 from elsinore.actors.detection.search_numba_fns import Entries, Output, Program, Stack
-from elsinore.actors.detection.terms import Assembly, Code, PairCode, Term, terms_of
+from elsinore.actors.detection.terms import Assembly, Code, Codes, PairCode, Term, terms_of
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.reorder import END, START
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
@@ -56,8 +57,12 @@ class Finder:
     def __init__(self, form: NormalForm, span: int) -> None:
         self.form = form
         self.span = span
-        self.by_first = form.looks_ahead
-        self.terms = [term for clause in form.clauses for term in terms_of(clause, self.by_first)]
+        self.counts_events = form.query.counts_events
+        self.ahead = form.looks_ahead
+        """Whether a match is known only when its window is over."""
+        self.by_first = self.ahead and form.query.limit is None
+        """Whether matches are searched from their first events. LIMIT asks for all matches with one end together."""
+        self.terms = tuple(term for clause in form.clauses for term in terms_of(clause, self.by_first))
         conditions = (one for clause in (*form.clauses, *self._guarding()) for one in clause.conditions)
         self.conditions = tuple(dict.fromkeys(conditions))
         self._compiled: tuple[object, Compiled] | None = None
@@ -70,7 +75,7 @@ class Finder:
         """Return the search for the matches whose last (or first) event is one of the rows from `lo` to `hi`."""
         events = Bindable(self.form, leaves, clocked)
         codes, sides = self._codes(events)
-        compiled = self._program(events, codes)
+        compiled = self._program(events, codes, self._orders(events, codes, sides))
         return Search(self, window, events, compiled, sides, lo, hi)
 
     def _codes(self, events: Bindable) -> tuple[dict[Condition, Code], Sides]:
@@ -102,15 +107,31 @@ class Finder:
             raise WorkloadError([Problem(f"{message} that fit 64 bits", hint, place, name)]) from None
         return tuple(formula.code)
 
-    def _program(self, events: Bindable, codes: dict[Condition, Code]) -> Compiled:
-        signature = tuple(codes.items())
+    def _orders(self, events: Bindable, codes: Codes, sides: Sides) -> tuple[Term, ...]:
+        """Return the terms, each in the order that is cheapest for the events that there are."""
+        if all(len(term.order) < 3 for term in self.terms):
+            return self.terms
+        at, order = events.clocked.at, events.clocked.order
+        windows = max(1.0, float(at[order[-1]] - at[order[0]]) / self.span) if len(order) else 1.0
+        rates = {name: len(events.rows(name)) / windows for name in self.form.types}
+        found: dict[frozenset[str], float] = {}
+        for condition, code in codes.items():
+            if not condition.successive and not condition.whole:
+                share = TESTED
+                if isinstance(code, PairCode):
+                    share = selectivity(code.operator, sides.keys[code.left_side][1], sides.keys[code.right_side][1])
+                found[condition.variables] = found.get(condition.variables, 1.0) * share
+        return tuple(ordered(term, Seen(rates, found)) for term in self.terms)
+
+    def _program(self, events: Bindable, codes: Codes, terms: tuple[Term, ...]) -> Compiled:
+        signature = (tuple(codes.items()), terms)
         if self._compiled is None or self._compiled[0] != signature:
             assembly = Assembly(self.form, events.leaf_of, codes, self.span)
-            numbers = [assembly.main(term) for term in self.terms]
+            numbers = [assembly.main(term) for term in terms]
             filters = frozenset(one for one in self.conditions if one not in codes)
             program = assembly.program()
-            terms = tuple(zip(numbers, self.terms, strict=True))
-            self._compiled = signature, Compiled(program, terms, tuple(assembly.names), filters)
+            numbered = tuple(zip(numbers, terms, strict=True))
+            self._compiled = signature, Compiled(program, numbered, tuple(assembly.names), filters)
         return self._compiled[1]
 
 
@@ -129,6 +150,7 @@ class Search:
     ) -> None:
         self.form = finder.form
         self.by_first = finder.by_first
+        self.span = finder.span
         self.window = window
         self.events = events
         self.compiled = compiled
@@ -197,7 +219,7 @@ class Search:
         ticks = self.window.ticks(self.form.query.counts_events)
         if row >= len(ticks):
             return row
-        return int(np.searchsorted(ticks, ticks[row] - self.events.clocked.span + 1))
+        return int(np.searchsorted(ticks, ticks[row] - self.span + 1))
 
     def stack(self) -> Stack:
         """Return an empty stack."""
@@ -205,7 +227,7 @@ class Search:
         longest = 0
         if not program.levels[:, kernel.IS_SINGLE].all():
             at = self.events.clocked.at[self.events.clocked.order]
-            lengths = np.arange(len(at)) - np.searchsorted(at, at - self.events.clocked.span)
+            lengths = np.arange(len(at)) - np.searchsorted(at, at - self.span)
             longest = int(lengths.max(initial=0)) + 1
         depth = 2 * (longest + len(program.levels)) + 2
         return Stack(
