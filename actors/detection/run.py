@@ -43,27 +43,33 @@ class DetectionRun:
     def process(self, batch: Batch, places: Ints | None = None) -> Iterator[Matches]:
         """Take in events, sorted by time; events of one time come in one batch. Yield the matches that end with them.
 
-        The batch is taken in for good when all of them have been taken.
-
         `places`: by event, how many events of the whole stream are earlier; for queries whose windows count events.
+        """
+        return self._matches(self.begin(batch, places))
+
+    def begin(self, batch: Batch, places: Ints | None = None) -> list[Search]:
+        """Take in events as `process` does, and return the searches that would find the matches.
+
+        Each can list its matches, or count them, or list some of them by number; LIMIT is left to `process`.
         """
         before = self.window.extend(batch, places)
         reached = int(places[-1]) + 1 if places is not None and len(places) else None
-        yield from self._matches(self._found(before))
-        yield from self._matches(self._expired(batch.later, reached))
+        searches = [*self._found(before), *self._expired(batch.later, reached)]
         self._forget(batch.later, reached)
+        return searches
 
     def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
         """Yield the matches that are known now that no event older than `time` will come.
 
         `place`: the number of events of the whole stream before that time.
         """
-        yield from self._matches(self._expired(time, place))
+        searches = self._expired(time, place)
         self._forget(time, place)
+        return self._matches(searches)
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the matches that waited for it."""
-        yield from self._matches(self._expired(END, END))
+        return self._matches(self._expired(END, END))
 
     def _expired(self, time: int, place: int | None) -> list[Search]:
         """Return searches of queries that look ahead, for the matches whose window is over."""

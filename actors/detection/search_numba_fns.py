@@ -152,6 +152,7 @@ class Entries(NamedTuple):
     labels: Ints
     """By trigger, the label of the variable to which it is bound."""
     triggers_at: Ints
+    """By term, where its triggers begin, and where they end."""
     keys: Ints
     key_at: Ints
     """By side of a comparison: what to add to an entry to find its key."""
@@ -185,6 +186,8 @@ class Output(NamedTuple):
     used: Ints
     """The number of matches, and of rows, so far."""
     most: int
+    found: Ints
+    """By trigger, the number of matches, where they are counted."""
 
 
 @part
@@ -486,9 +489,9 @@ def trigger(p: Program, e: Entries, s: Stack, term: int, depth: int) -> int:
     """Return the next entry that the first frame of a term might bind; NOWHERE if there is none."""
     frame = s.frames[depth]
     if frame[LABEL] < 0:
-        frame[CURSOR] = e.triggers_at[term]
+        frame[CURSOR] = e.triggers_at[term, 0]
     k = frame[CURSOR]
-    if k == e.triggers_at[term + 1]:
+    if k == e.triggers_at[term, 1]:
         return NOWHERE
     frame[CURSOR], frame[LABEL] = k + 1, e.labels[k]
     frame[VARIABLE] = p.data[p.at[LABELS, frame[OF]] + frame[LABEL]]
@@ -892,7 +895,7 @@ def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -
     """Search a term that is triggered by its first level.
 
     LIST: write the matches, and return their number; FULL if there was no room for the next one. RESUME: go on after
-    that. COUNT: return the number of matches.
+    that. COUNT: return the number of matches, and add it up by trigger.
     """
     found = depth = 0
     if asked == RESUME:
@@ -919,10 +922,14 @@ def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -
                 s.depth[0] = depth
                 return FULL
             found += some
+            if asked == COUNT:
+                o.found[s.frames[0, CURSOR] - 1] += some
             depth -= 1
         else:
             if finals_hold(p, e, s, term) and chains_are_clear(p, e, s, term, depth):
-                if asked != COUNT and not write(p, e, s, o, term):
+                if asked == COUNT:
+                    o.found[s.frames[0, CURSOR] - 1] += 1
+                elif not write(p, e, s, o, term):
                     s.depth[0] = depth
                     return FULL
                 found += 1
