@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -155,7 +156,7 @@ class Matches:
             return self.take(self._order_of_lists(columns))
         if self.table is not None and self.ascending:
             return self if are_sorted(*self._keys()) else self.take(self._order_of_runs())
-        keys = (self.end, self.start, *(one.rows for one in columns))
+        keys: list[npt.NDArray[Any]] = [self.end, self.start, *(one.rows for one in columns)]
         return self.take(np.lexsort(keys[::-1]))
 
     def _keys(self) -> tuple[Ints, Rows, Rows, Rows]:

@@ -104,7 +104,7 @@ class Search:
             self._bases([name for name, _ in sides.values], known, starts),
         )
 
-    def _bases(self, names: list[str], columns: list[Ints], starts: Ints) -> Ints:
+    def _bases(self, names: list[str], columns: Sequence[npt.NDArray[Any]], starts: Ints) -> Ints:
         """Return what to add to an entry to find its value in columns that lie one behind another."""
         leaf_of = self.events.leaf_of
         begins = np.cumsum([0, *map(len, columns)])[:-1]
