@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from elsinore.actors.counting import Batch
 from elsinore.actors.detection.entries import Clocked, Leaves
-from elsinore.actors.detection.finder import Finder, Search
+from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.matches import Matches
+from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START

@@ -155,6 +155,7 @@ class Search:
             np.zeros(values, np.float64),
             np.zeros(values, np.bool_),
             np.zeros(1, np.int64),
+            np.zeros((len(program.levels), kernel.PLAIN_WIDTH), np.int64),
         )
 
     def matches(self, limit: Limit | None = None) -> Iterator[Matches]:
@@ -176,6 +177,12 @@ class Search:
                 if limit and found:
                     found = [limit(joined(found).ordered())]
 
+    def run(self, number: int, stack: Stack, output: Output, asked: int) -> int:
+        """Search a term as far as there is room; return what the kernel does."""
+        program = self.compiled.program
+        search = kernel.search_plain if program.terms[number, kernel.PLAIN] else kernel.search
+        return search(program, self.entries, stack, output, number, asked)
+
     def count(self) -> int:
         """Return the number of matches; LIMIT is not looked at."""
         return int(self.counts.sum())
@@ -189,7 +196,7 @@ class Search:
         entries = self.entries
         for number, _ in self.compiled.terms:
             output = _output(0, 0, len(entries.triggers))
-            kernel.search(self.compiled.program, entries, self.stack(), output, number, kernel.COUNT)
+            self.run(number, self.stack(), output, kernel.COUNT)
             own = slice(*entries.triggers_at[number])
             np.add.at(counts, entries.row[entries.triggers[own]], output.found[own])
         return counts
@@ -281,7 +288,7 @@ class _Progress:
         """Go on until the output is full or the end is reached; return what was found."""
         search = self.search
         output = _output(len(self.names), 0 if self.single else len(self.names))
-        done = kernel.search(search.compiled.program, search.entries, self.stack, output, self.number, self.asked)
+        done = search.run(self.number, self.stack, output, self.asked)
         self.asked = kernel.RESUME
         self.reached = self._next() if done == kernel.FULL else END
         if done == kernel.FULL and not output.used[0]:
