@@ -10,7 +10,6 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from operator import lt
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +18,9 @@ from elsinore.actors.counting import Batch
 from elsinore.actors.detection.run import DetectionRun
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.checks.check import check_text
+from elsinore.planner.language.syntax import Query
 from elsinore.planner.time.clock import Clock
-from tests.actors.detection.partial_matches import PartialMatches, Predicate
+from tests.actors.detection.partial_matches import Event, PartialMatches
 
 TYPES = 10
 MEAN_GAP_MS = 1500
@@ -35,13 +35,17 @@ class Pattern:
     name: str
     where: str
     seconds: int = 90
-    predicates: tuple[Predicate, ...] = ()
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        text = f"RETURN MATCHES PATTERN SEQ(A, B, C) {self.where} WITHIN {self.seconds} seconds"
+        return check_text(text).queries
 
 
 PATTERNS = (
     Pattern("no predicate", ""),
-    Pattern("A.v < C.v", "WHERE A.v < C.v", predicates=((0, 2, lt),)),
-    Pattern("A.v * 100 < C.v", "WHERE A.v * 100 < C.v", predicates=((0, 2, lambda a, c: a * 100 < c),)),
+    Pattern("A.v < C.v", "WHERE A.v < C.v"),
+    Pattern("A.v * 100 < C.v", "WHERE A.v * 100 < C.v"),
     Pattern("10 minutes", "", 600),
 )
 
@@ -65,8 +69,7 @@ def batches(events: int) -> Iterator[Batch]:
 
 def detection(pattern: Pattern) -> Callable[[Batch], int]:
     """Return a function that takes in a batch and returns the number of matches that were handed out."""
-    text = f"RETURN MATCHES PATTERN SEQ(A, B, C) {pattern.where} WITHIN {pattern.seconds} seconds"
-    queries = check_text(text).queries
+    queries = pattern.queries
     clock = Clock.of(pa.int64(), "ms", [query.within.seconds for query in queries])
     run = DetectionRun(queries, clock, Partitions((), 0))
     return lambda batch: sum(map(len, run.process(batch)))
@@ -82,8 +85,9 @@ def plain_rate(pattern: Pattern) -> float:
     """Return the events a second of the engine of partial matches."""
     codes, times, values = stream(PLAIN_EVENTS)
     names = [chr(ord("A") + code) for code in codes]
-    events = list(zip(names, times.tolist(), values.tolist(), strict=True))
-    engine = PartialMatches("ABC", pattern.seconds * 1000, pattern.predicates)
+    columns = zip(names, times.tolist(), values.tolist(), strict=True)
+    events = [Event(name, at, {"v": value}) for name, at, value in columns]
+    engine = PartialMatches(pattern.queries[0], pattern.seconds * 1000)
     taken, _ = seconds(lambda: sum(1 for event in events for _ in engine.process(event)))
     return PLAIN_EVENTS / taken
 

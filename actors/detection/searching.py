@@ -29,7 +29,7 @@ Limit = Callable[[Matches], Matches]
 
 NONE: Ints = np.zeros(0, np.int64)
 
-ROOM = 1 << 20
+ROOM = 1 << 18
 """Number of events of matches that a search writes before it is interrupted."""
 
 
