@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from elsinore.actors.detection import search_numba_fns as kernel
-from elsinore.planner.language.syntax import Attribute, Comparison, Expression, nodes
+from elsinore.planner.language.syntax import (
+    Attribute,
+    Comparison,
+    ComparisonOperator,
+    Expression,
+    nodes,
+)
 
 OPERATORS = {
     "<": kernel.LESS,
@@ -21,7 +27,7 @@ SWAPPED = {
     kernel.EQUAL: kernel.EQUAL,
     kernel.NOT_EQUAL: kernel.NOT_EQUAL_BACK,
 }
-TURNED = {">": "<", ">=": "<="}
+TURNED: dict[ComparisonOperator, ComparisonOperator] = {">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True)
@@ -56,8 +62,9 @@ def pair_of(expression: Expression) -> Pair | None:
     left, right = readers(expression.left), readers(expression.right)
     if len(left) != 1 or len(right) != 1 or left == right:
         return None
-    sides = ((*left, expression.left), (*right, expression.right))
-    turned = TURNED.get(expression.operator)
-    if turned:
-        sides = (sides[1], sides[0])
-    return Pair(OPERATORS[turned or expression.operator], *sides[0], *sides[1], expression)
+    (one,), (other,) = left, right
+    operator, sides = expression.operator, ((one, expression.left), (other, expression.right))
+    if operator in TURNED:
+        operator, sides = TURNED[operator], (sides[1], sides[0])
+    (one, one_side), (other, other_side) = sides
+    return Pair(OPERATORS[operator], one, one_side, other, other_side, expression)

@@ -33,7 +33,9 @@ class Clocked:
     @classmethod
     def of(cls, window: Window, counts_events: bool, span: int) -> Clocked:
         slots, ticks = window.slots, window.ticks(counts_events)
-        order = np.argsort(slots, kind="stable") if len(slots) and slots.max() > 0 else np.arange(len(slots))
+        if not len(slots) or slots.max() == 0:
+            return cls(np.arange(len(slots)), ticks, span)
+        order = np.argsort(slots, kind="stable")
         steps = np.diff(ticks[order], prepend=ticks[order[:1]])
         np.minimum(steps, span + 1, out=steps)
         steps[1:][np.diff(slots[order]) != 0] = span + 1
@@ -66,6 +68,7 @@ class Leaves:
         types = window.events.column(0) if window.events is not None else None
         self._codes = types.indices.to_numpy() if types is not None else np.zeros(0, np.int32)
         self._types = types.dictionary.to_pylist() if types is not None else []
+        self._in_order: npt.NDArray[np.int32] | None = None
         self._found: dict[tuple[str, tuple[Expression, ...]], Ints] = {}
 
     def rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
@@ -76,11 +79,18 @@ class Leaves:
         return self._found[key]
 
     def _rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
-        codes = [code for code, one in enumerate(self._types) if one == name]
-        rows = order[np.isin(self._codes[order], codes)]
+        rows = order[:0]
+        if name in self._types:
+            rows = order[self._ordered(order) == self._types.index(name)]
         for condition in conditions:
             rows = rows[self.evaluator(rows, query).condition(condition)]
         return rows
+
+    def _ordered(self, order: Ints) -> npt.NDArray[np.int32]:
+        """Return the codes of the types in an order, which is the same for all queries."""
+        if self._in_order is None:
+            self._in_order = self._codes[order]
+        return self._in_order
 
     def evaluator(self, rows: Ints, query: str) -> Evaluator:
         return Evaluator(_Taken(self.columns, rows), len(rows), query)

@@ -24,6 +24,7 @@ from elsinore.planner.language.syntax import (
     Attribute,
     Between,
     Comparison,
+    ComparisonOperator,
     Expression,
     In,
     IsNull,
@@ -146,8 +147,8 @@ class Formula:
             self._number(expression, self._calculates_reals(expression))
             self._add(kernel.KNOWN)
 
-    def _comparison(self, whole: Expression, operator: str, left: Expression, right: Expression) -> None:
-        compared = Comparison(operator, left, right)  # type: ignore[arg-type]
+    def _comparison(self, whole: Expression, operator: ComparisonOperator, left: Expression, right: Expression) -> None:
+        compared = Comparison(operator, left, right)
         if is_simple(compared):
             self._truth(compared, *readers(compared))
         elif all(is_simple(side) and readers(side) for side in (left, right)):
@@ -158,7 +159,7 @@ class Formula:
             self._number(right, real)
             self._add(kernel.COMPARE_REAL if real else kernel.COMPARE, OPERATORS[operator])
 
-    def _keys(self, whole: Expression, operator: str, left: Expression, right: Expression) -> None:
+    def _keys(self, whole: Expression, operator: ComparisonOperator, left: Expression, right: Expression) -> None:
         if turned := TURNED.get(operator):
             operator, left, right = turned, right, left
         (a,), (b,) = readers(left), readers(right)

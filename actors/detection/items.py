@@ -35,5 +35,6 @@ def attribute(bound: Bound, column: pa.Array) -> pa.Array:
 def _plain(values: Values) -> pa.Array:
     if not values.numeric:
         return values.data
-    found = np.where(values.valid, values.data.astype(object), None) if not values.valid.all() else values.data
-    return pa.array(found.tolist()) if found.dtype == object else pa.array(found)
+    if values.data.dtype == object:
+        return pa.array([value if known else None for value, known in zip(values.data, values.valid, strict=True)])
+    return pa.array(values.data, mask=~values.valid)

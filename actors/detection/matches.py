@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.actors.detection.order_numba_fns import sort_matches
+from elsinore.actors.detection.order_numba_fns import are_sorted, sort_matches, sort_runs
 
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
@@ -93,6 +94,10 @@ class Matches:
     """The partitions of these events."""
     extremes: tuple[str, str] | None = None
     """The variables with the first and the last event of each match, where these are known."""
+    ascending: bool = False
+    """Whether they are in the order of their last events."""
+    table: npt.NDArray[np.int32] | None = None
+    """The rows that are bound, by match and variable, where these are columns of one table."""
 
     def __len__(self) -> int:
         return len(next(iter(self.bound.values())))
@@ -126,18 +131,43 @@ class Matches:
 
     def take(self, matches: Ints) -> Matches:
         """Return these matches, in this order."""
-        return replace(self, bound={name: one.take(matches) for name, one in self.bound.items()})
+        bound = {name: one.take(matches) for name, one in self.bound.items()}
+        return replace(self, bound=bound, ascending=False, table=None)
 
     def cut(self, lo: int, hi: int) -> Matches:
-        return replace(self, bound={name: one.cut(lo, hi) for name, one in self.bound.items()})
+        table = None if self.table is None else self.table[lo:hi]
+        return replace(self, bound={name: one.cut(lo, hi) for name, one in self.bound.items()}, table=table)
+
+    def parted(self, time: int) -> tuple[Matches, Matches]:
+        """Return the matches that end before a time, and the others."""
+        row = int(np.searchsorted(self.times, time))
+        if self.ascending:
+            count = int(np.searchsorted(self.last, row))
+            return self.cut(0, count), self.cut(count, len(self))
+        done = self.last < row
+        if done.all():
+            return self, self.cut(0, 0)
+        return self.take(np.flatnonzero(done)), self.take(np.flatnonzero(~done))
 
     def ordered(self) -> Matches:
         """Return the matches in the order of rows: by end, start, then by their events from left to right."""
         columns = tuple(self.bound.values())
         if any(one.offsets is not None for one in columns):
             return self.take(self._order_of_lists(columns))
-        keys = (self.end, self.start, *(one.rows for one in columns))
-        return self if _sorted(keys) else self.take(np.lexsort(keys[::-1]))
+        if self.table is not None and self.ascending:
+            return self if are_sorted(*self._keys()) else self.take(self._order_of_runs())
+        keys: list[npt.NDArray[Any]] = [self.end, self.start, *(one.rows for one in columns)]
+        return self.take(np.lexsort(keys[::-1]))
+
+    def _keys(self) -> tuple[Ints, Rows, Rows, Rows]:
+        assert self.table is not None
+        return self.times, self.first, self.last, self.table
+
+    def _order_of_runs(self) -> Ints:
+        """Sort the matches that end at one time among themselves."""
+        order, spare = np.arange(len(self)), np.empty(len(self), np.int64)
+        sort_runs(*self._keys(), order, spare)
+        return order
 
     def _order_of_lists(self, columns: Sequence[Bound]) -> Ints:
         """Sort by texts of numbers: the events of each variable, and behind each list something less than any event."""
@@ -163,22 +193,23 @@ class Matches:
         return self.take(np.sort(order[rank < limit]))
 
 
-def _sorted(keys: Sequence[npt.NDArray[np.integer[Any]]]) -> bool:
-    """Return whether rows are sorted by the first of these columns, then by the next."""
-    undecided = np.ones(max(len(keys[0]) - 1, 0), np.bool_)
-    for key in keys:
-        if np.any(undecided & (key[1:] < key[:-1])):
-            return False
-        undecided &= key[1:] == key[:-1]
-    return True
-
-
 def joined(parts: Sequence[Matches]) -> Matches:
     """Join matches of one query over the same events."""
     if len(parts) == 1:
         return parts[0]
+    tables = [part.table for part in parts if part.table is not None]
+    if len(tables) == len(parts):
+        table = np.concatenate(tables)
+        bound = {name: Bound(table[:, column]) for column, name in enumerate(parts[0].bound)}
+        return replace(parts[0], bound=bound, ascending=_in_turn(parts), table=table)
     bound = {name: _joined([part.bound[name] for part in parts]) for name in parts[0].bound}
-    return replace(parts[0], bound=bound)
+    return replace(parts[0], bound=bound, ascending=_in_turn(parts), table=None)
+
+
+def _in_turn(parts: Sequence[Matches]) -> bool:
+    """Return whether matches one part behind another are in the order of their last events."""
+    rising = all(one.last[-1] <= other.last[0] for one, other in pairwise(parts))
+    return rising and all(part.ascending for part in parts)
 
 
 def _joined(parts: Sequence[Bound]) -> Bound:

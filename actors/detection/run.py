@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from functools import partial
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.matches import Matches
+from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -39,58 +41,76 @@ class DetectionRun:
         self.pending = [START] * len(self.finders)
         """By query that looks ahead, the time from which on first events of matches are still to be searched."""
 
-    def process(self, batch: Batch, places: Ints | None = None) -> list[Matches]:
-        """Take in events, sorted by time; events of one time come in one batch. Return the matches that end with them.
+    def process(self, batch: Batch, places: Ints | None = None) -> Iterator[Matches]:
+        """Take in events, sorted by time; events of one time come in one batch. Yield the matches that end with them.
 
         `places`: by event, how many events of the whole stream are earlier; for queries whose windows count events.
         """
-        before = self.window.extend(batch, places)
-        found = self._found(before, len(self.window), ahead=False)
-        reached = int(places[-1]) + 1 if places is not None and len(places) else None
-        found += self._expired(batch.later if len(batch.times) else START, reached)
-        self._forget(batch.later, reached)
-        return found
+        return self._matches(self.begin(batch, places))
 
-    def settle(self, time: int, place: int | None = None) -> list[Matches]:
-        """Return the matches that are known now that no event older than `time` will come.
+    def begin(self, batch: Batch, places: Ints | None = None) -> list[Search]:
+        """Take in events as `process` does, and return the searches that would find the matches.
+
+        Each can list its matches, or count them, or list some of them by number; LIMIT is left to `process`.
+        """
+        before = self.window.extend(batch, places)
+        reached = int(places[-1]) + 1 if places is not None and len(places) else None
+        searches = [*self._found(before), *self._expired(batch.later, reached)]
+        self._forget(batch.later, reached)
+        return searches
+
+    def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
+        """Yield the matches that are known now that no event older than `time` will come.
 
         `place`: the number of events of the whole stream before that time.
         """
-        found = self._expired(time, place)
+        searches = self._expired(time, place)
         self._forget(time, place)
-        return found
+        return self._matches(searches)
 
-    def finish(self) -> list[Matches]:
-        """End the stream, and return the matches that waited for it."""
-        return self._expired(END, END)
+    def finish(self) -> Iterator[Matches]:
+        """End the stream, and yield the matches that waited for it."""
+        return self._matches(self._expired(END, END))
 
-    def _expired(self, time: int, place: int | None) -> list[Matches]:
-        """Return the matches of queries that look ahead whose first event's window is over."""
-        found = []
+    def _expired(self, time: int, place: int | None) -> list[Search]:
+        """Return searches of queries that look ahead, for the matches whose window is over."""
+        found: list[tuple[Finder, int, int]] = []
         for number, finder in enumerate(self.finders):
-            if not finder.by_first or not len(self.window):
+            now = place if finder.counts_events else time
+            if not finder.ahead or not len(self.window) or now is None:
                 continue
-            ticks = self.window.ticks(finder.form.query.counts_events)
-            now = place if finder.form.query.counts_events else time
-            if now is None:
-                continue
+            ticks = self.window.ticks(finder.counts_events)
             lo = int(np.searchsorted(self.window.times, self.pending[number]))
             hi = len(ticks) if now == END else int(np.searchsorted(ticks, now - finder.span, side="right"))
             if hi > lo:
-                found += self._search(finder, lo, hi)
+                found.append((finder, lo, hi))
                 self.pending[number] = int(self.window.times[hi - 1]) + 1
-        return found
+        return self._searches(found)
 
-    def _found(self, lo: int, hi: int, ahead: bool) -> list[Matches]:
-        if hi <= lo:
-            return []
-        return [one for finder in self.finders if finder.by_first == ahead for one in self._search(finder, lo, hi)]
+    def _found(self, lo: int) -> list[Search]:
+        """Return searches for the matches that end with the events from a row on."""
+        hi = len(self.window)
+        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead]) if hi > lo else []
 
-    def _search(self, finder: Finder, lo: int, hi: int) -> list[Matches]:
-        clocked = Clocked.of(self.window, finder.form.query.counts_events, finder.span)
-        most = finder.form.query.limit
-        limit = None if most is None else partial(self._limited, most)
-        return list(finder.search(self.window, Leaves(self.window), clocked, lo, hi).matches(limit))
+    def _searches(self, asked: Iterable[tuple[Finder, int, int]]) -> list[Search]:
+        window = copy(self.window)
+        leaves = Leaves(window)
+        clocked: dict[bool, Clocked] = {}
+        searches = []
+        for finder, lo, hi in asked:
+            counts = finder.counts_events
+            if counts not in clocked:
+                clocked[counts] = Clocked.of(window, counts, self._longest(counts))
+            searches.append(finder.search(window, leaves, clocked[counts], lo, hi))
+        return searches
+
+    def _longest(self, counts_events: bool) -> int:
+        return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
+
+    def _matches(self, searches: Iterable[Search]) -> Iterator[Matches]:
+        for search in searches:
+            most = search.form.query.limit
+            yield from search.matches(None if most is None else partial(self._limited, most))
 
     def _limited(self, most: int, matches: Matches) -> Matches:
         return matches.limited(most, self.partitions.group_of[matches.slot])
@@ -101,11 +121,11 @@ class DetectionRun:
             return
         needed = len(self.window)
         for number, finder in enumerate(self.finders):
-            ticks = self.window.ticks(finder.form.query.counts_events)
-            now = place if finder.form.query.counts_events else time
+            ticks = self.window.ticks(finder.counts_events)
+            now = place if finder.counts_events else time
             if now is None:
                 return
-            if finder.by_first:
+            if finder.ahead:
                 first = int(np.searchsorted(self.window.times, self.pending[number]))
                 now = min(now, int(ticks[first])) if first < len(ticks) else now
             needed = min(needed, int(np.searchsorted(ticks, max(now - finder.span, START + 1), side="right")))

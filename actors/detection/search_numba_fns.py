@@ -56,15 +56,15 @@ NOWHERE = -1
 LISTS = 19
 
 # Columns of `levels`.
-FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE, SWEPT = range(9)
-LEVEL_WIDTH = 9
+FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE = range(8)
+LEVEL_WIDTH = 8
 
 # What follows an event in a chain: FOLLOWING.
 ANY, NEXT, CONTIGUOUS = range(3)
 
 # Columns of `terms`.
-FIRST, END, SPAN, BY_FIRST, TRIGGERED = range(5)
-TERM_WIDTH = 5
+FIRST, END, SPAN, BY_FIRST, TRIGGERED, PLAIN = range(6)
+TERM_WIDTH = 6
 
 # Columns of `variables`.
 LEVEL, LEAF = range(2)
@@ -73,12 +73,17 @@ LEVEL, LEAF = range(2)
 ENTRY, VARIABLE, STATE, OF, STAGE, CURSOR, STOP, LABEL, FROM, LO, HI, SCANNING, BEST, MASK = range(14)
 FRAME_WIDTH = 14
 
+# Columns of a plain search, by level: the entry it binds, its next candidate, the time before which its candidates lie,
+# where the last candidates began, its leaf, and (by column of the output) the level that is shown.
+BINDING, CANDIDATE, UNTIL, HINT, LEAF_BEGIN, LEAF_END, COLUMN = range(7)
+PLAIN_WIDTH = 7
+
 # Stages of a frame: what is to be done next.
 SEEK, TAKE, COMPLETE, DEEPER, MATCHED, EXTEND, RELEASE = range(7)
 
 # What a search comes to: the end; an event of a chain, of which guards decide how far it leads; a level behind which
-# gaps have to be clear; the last level, if that is as simple as can be; a match.
-DONE, CROSSING, BOUND, SWEEP, MATCH = range(5)
+# gaps have to be clear; a match.
+DONE, CROSSING, BOUND, MATCH = range(4)
 
 # Operators of comparisons; NOT_EQUAL_BACK compares a right side with a left one.
 LESS, AT_MOST, GREATER, AT_LEAST, EQUAL, NOT_EQUAL, NOT_EQUAL_BACK = range(7)
@@ -152,6 +157,7 @@ class Entries(NamedTuple):
     labels: Ints
     """By trigger, the label of the variable to which it is bound."""
     triggers_at: Ints
+    """By term, where its triggers begin, and where they end."""
     keys: Ints
     key_at: Ints
     """By side of a comparison: what to add to an entry to find its key."""
@@ -165,7 +171,7 @@ class Entries(NamedTuple):
 class Stack(NamedTuple):
     frames: Ints
     levels: Ints
-    """By level, the first of its frames, and how many of them are bound."""
+    """By level, the first of its frames, how many of them are bound, and where its last candidates began."""
     choice: Ints
     """By variable, the entry that a test is about."""
     turn: Ints
@@ -175,6 +181,8 @@ class Stack(NamedTuple):
     known: npt.NDArray[np.bool_]
     depth: Ints
     """The depth at which a search that was interrupted goes on."""
+    plain: Ints
+    """By level of a plain search, the columns from BINDING on."""
 
 
 class Output(NamedTuple):
@@ -185,6 +193,8 @@ class Output(NamedTuple):
     used: Ints
     """The number of matches, and of rows, so far."""
     most: int
+    found: Ints
+    """By trigger, the number of matches, where they are counted."""
 
 
 @part
@@ -197,6 +207,33 @@ def lower_bound(values: Ints, lo: int, hi: int, value: int) -> int:
         else:
             hi = middle
     return lo
+
+
+@part
+def sought(values: Ints, lo: int, hi: int, hint: int, value: int) -> int:
+    """Return what `lower_bound` does, in a time that grows with the logarithm of the distance from a hint."""
+    k = min(max(hint, lo), hi)
+    step = 1
+    if k < hi and values[k] < value:
+        while k + step < hi and values[k + step] < value:
+            k += step
+            step <<= 1
+        return lower_bound(values, k + 1, min(k + step, hi), value)
+    while k - step >= lo and values[k - step] >= value:
+        k -= step
+        step <<= 1
+    return lower_bound(values, max(k - step + 1, lo), k, value)
+
+
+@part
+def find_range(p: Program, e: Entries, s: Stack, level: int, variable: int, frame: Ints, hi: int) -> None:
+    """Set the candidates of a frame: the events of a variable from the frame's first time on and before `hi`."""
+    leaf = p.variables[variable, LEAF]
+    first, end = e.leaves[leaf], e.leaves[leaf + 1]
+    lo = sought(e.at, first, end, s.levels[level, 2], frame[LO])
+    s.levels[level, 2] = lo
+    frame[VARIABLE], frame[CURSOR] = variable, lo
+    frame[STOP] = sought(e.at, lo, end, lo, hi)
 
 
 @part
@@ -451,12 +488,7 @@ def candidate(p: Program, e: Entries, s: Stack, depth: int) -> int:
         if stepped(p, level, frame[FROM], frame[LABEL], p.levels[level, MASKS] - 1) == NOWHERE:
             continue
         variable = p.data[label]
-        frame[VARIABLE] = variable
-        leaf = p.variables[variable, LEAF]
-        lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
-        lo = lower_bound(e.at, lo, hi, frame[LO])
-        frame[CURSOR] = lo
-        frame[STOP] = lower_bound(e.at, lo, hi, frame[BEST] if frame[SCANNING] else frame[HI])
+        find_range(p, e, s, level, variable, frame, frame[BEST] if frame[SCANNING] else frame[HI])
 
 
 @part
@@ -464,9 +496,9 @@ def trigger(p: Program, e: Entries, s: Stack, term: int, depth: int) -> int:
     """Return the next entry that the first frame of a term might bind; NOWHERE if there is none."""
     frame = s.frames[depth]
     if frame[LABEL] < 0:
-        frame[CURSOR] = e.triggers_at[term]
+        frame[CURSOR] = e.triggers_at[term, 0]
     k = frame[CURSOR]
-    if k == e.triggers_at[term + 1]:
+    if k == e.triggers_at[term, 1]:
         return NOWHERE
     frame[CURSOR], frame[LABEL] = k + 1, e.labels[k]
     frame[VARIABLE] = p.data[p.at[LABELS, frame[OF]] + frame[LABEL]]
@@ -685,8 +717,6 @@ def proceed(p: Program, e: Entries, s: Stack, term: int, base: int, depth: int, 
                 frame[STAGE] = EXTEND
                 depth += 1
                 begin_level(p, e, s, term, level + 1, depth, lo, hi)
-                if p.levels[level + 1, SWEPT]:
-                    return SWEEP, depth
                 continue
         if frame[STAGE] == MATCHED:
             return MATCH, depth
@@ -822,51 +852,111 @@ def chain_is_clear(p: Program, e: Entries, s: Stack, level: int, depth: int, beg
 
 
 @part
-def sweep(p: Program, e: Entries, s: Stack, o: Output, term: int, depth: int, counting: bool) -> int:
-    """Go through the candidates of the last level, and return how many matches there are; FULL if there is no room."""
-    frame = s.frames[depth]
-    level = frame[OF]
-    if frame[LABEL] < 0:
-        variable = p.data[p.at[LABELS, level]]
-        leaf = p.variables[variable, LEAF]
-        lo, hi = e.leaves[leaf], e.leaves[leaf + 1]
-        frame[LABEL], frame[VARIABLE] = 0, variable
-        frame[CURSOR] = lower_bound(e.at, lo, hi, frame[LO])
-        frame[STOP] = lower_bound(e.at, frame[CURSOR], hi, frame[HI])
-    variable, stop = frame[VARIABLE], frame[STOP]
+def begin_plain(p: Program, e: Entries, s: Stack, term: int, level: int) -> None:
+    """Find the candidates of a level of a plain search."""
+    bound = s.plain
+    top = p.terms[term, FIRST]
+    known, strict = e.at[bound[top, BINDING]], p.levels[level, STRICT]
+    if p.terms[term, BY_FIRST]:
+        lo, hi = known + strict, known + p.terms[term, SPAN]
+    else:
+        lo, hi = known + 1 - p.terms[term, SPAN], known + 1 - strict
+    for j in range(p.at[EARLIER, level], p.at[EARLIER, level + 1]):
+        lo = max(lo, e.at[bound[p.data[j], BINDING]] + 1)
+    for j in range(p.at[LATER, level], p.at[LATER, level + 1]):
+        hi = min(hi, e.at[bound[p.data[j], BINDING]])
+    begin = sought(e.at, bound[level, LEAF_BEGIN], bound[level, LEAF_END], bound[level, HINT], lo)
+    bound[level, CANDIDATE], bound[level, HINT], bound[level, UNTIL] = begin, begin, hi
+
+
+@part
+def fits_plain(p: Program, e: Entries, s: Stack, level: int, entry: int) -> bool:
+    """Return whether an event satisfies the comparisons with the events of the levels before."""
+    variable = p.data[p.at[LABELS, level]]
+    for j in range(p.at[COMPARED, variable], p.at[COMPARED, variable + 1], 5):
+        other = p.variables[p.data[j], LEVEL]
+        if other < level:
+            mine = e.keys[e.key_at[p.data[j + 2]] + entry]
+            theirs = e.keys[e.key_at[p.data[j + 3]] + s.plain[other, BINDING]]
+            if not compared(p.data[j + 1], mine, theirs):
+                return False
+    return True
+
+
+@part
+def sweep(p: Program, e: Entries, s: Stack, o: Output, term: int, level: int, counting: bool) -> int:
+    """Go through the candidates of the last level; return how many matches there are, FULL if there is no room."""
+    bound = s.plain
+    variable = p.data[p.at[LABELS, level]]
     compares = p.at[COMPARED, variable + 1] > p.at[COMPARED, variable]
+    k, stop, until = bound[level, CANDIDATE], bound[level, LEAF_END], bound[level, UNTIL]
     if counting and not compares:
-        return max(stop - frame[CURSOR], 0)
-    first, end = p.at[COLUMNS, term], p.at[COLUMNS, term + 1]
-    width = end - first
+        return sought(e.at, k, stop, k, until) - k
+    top, width = p.terms[term, FIRST], p.at[COLUMNS, term + 1] - p.at[COLUMNS, term]
     found, match, used = 0, o.used[0], o.used[1]
-    previous = NOWHERE
-    for k in range(frame[CURSOR], stop):
-        if compares and not fits(p, e, s, variable, k, False):
-            continue
-        if not counting:
-            if match == o.most or used + width > len(o.rows):
-                frame[CURSOR] = k
-                o.used[0], o.used[1] = match, used
-                return FULL
-            if previous == NOWHERE:
+    while k < stop and e.at[k] < until:
+        if not compares or fits_plain(p, e, s, level, k):
+            if not counting:
+                if match == o.most or used + width > len(o.rows):
+                    o.used[0], o.used[1] = match, used
+                    bound[level, CANDIDATE] = k
+                    return FULL
+                bound[level, BINDING] = k
                 for j in range(width):
-                    other = p.data[first + j]
-                    if other != variable:
-                        bound = s.levels[p.variables[other, LEVEL], 0]
-                        o.rows[used + j] = e.row[s.frames[bound, ENTRY]]
-                    else:
-                        own = j
-            else:
-                for j in range(width):
-                    o.rows[used + j] = o.rows[previous + j]
-            o.rows[used + own] = e.row[k]
-            previous = used
-            used += width
-            match += 1
-        found += 1
+                    o.rows[used + j] = e.row[bound[bound[top + j, COLUMN], BINDING]]
+                used += width
+                match += 1
+            found += 1
+        k += 1
     o.used[0], o.used[1] = match, used
     return found
+
+
+@part
+def begin_search(p: Program, e: Entries, s: Stack, term: int) -> None:
+    """Note where the leaves of a plain search lie, and the levels that its columns show."""
+    bound = s.plain
+    for level in range(p.terms[term, FIRST], p.terms[term, END]):
+        leaf = p.variables[p.data[p.at[LABELS, level]], LEAF]
+        bound[level, LEAF_BEGIN], bound[level, LEAF_END] = e.leaves[leaf], e.leaves[leaf + 1]
+        variable = p.data[p.at[COLUMNS, term] + level - p.terms[term, FIRST]]
+        bound[level, COLUMN] = p.variables[variable, LEVEL]
+
+
+@kernel
+def search_plain(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -> int:
+    """Do as `search` for a term of single events with nothing but comparisons between them."""
+    bound = s.plain
+    top, last = p.terms[term, FIRST], p.terms[term, END] - 1
+    found, level = 0, last
+    if asked != RESUME:
+        begin_search(p, e, s, term)
+        bound[top, CANDIDATE], level = e.triggers_at[term, 0], top
+    while True:
+        if level == last:
+            some = sweep(p, e, s, o, term, level, asked == COUNT)
+            if some == FULL:
+                s.frames[0, CURSOR] = bound[top, CANDIDATE]
+                return FULL
+            found += some
+            if asked == COUNT:
+                o.found[bound[top, CANDIDATE] - 1] += some
+            level -= 1
+            continue
+        k = bound[level, CANDIDATE]
+        if level == top:
+            if k == e.triggers_at[term, 1]:
+                return found
+            bound[top, BINDING] = e.triggers[k]
+        elif k >= bound[level, LEAF_END] or e.at[k] >= bound[level, UNTIL]:
+            level -= 1
+            continue
+        else:
+            bound[level, BINDING] = k
+        bound[level, CANDIDATE] = k + 1
+        if level == top or fits_plain(p, e, s, level, k):
+            level += 1
+            begin_plain(p, e, s, term, level)
 
 
 @kernel
@@ -874,15 +964,11 @@ def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -
     """Search a term that is triggered by its first level.
 
     LIST: write the matches, and return their number; FULL if there was no room for the next one. RESUME: go on after
-    that. COUNT: return the number of matches.
+    that. COUNT: return the number of matches, and add it up by trigger.
     """
     found = depth = 0
     if asked == RESUME:
         depth = s.depth[0]
-        if p.levels[s.frames[depth, OF], SWEPT]:
-            if sweep(p, e, s, o, term, depth, False) == FULL:
-                return FULL
-            depth -= 1
     else:
         begin_level(p, e, s, term, p.terms[term, FIRST], depth, 0, 0)
     while True:
@@ -895,16 +981,11 @@ def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -
         elif event == BOUND:
             if not gaps_are_clear(p, e, s, term, depth):
                 frame[STAGE] = EXTEND
-        elif event == SWEEP:
-            some = sweep(p, e, s, o, term, depth, asked == COUNT)
-            if some == FULL:
-                s.depth[0] = depth
-                return FULL
-            found += some
-            depth -= 1
         else:
             if finals_hold(p, e, s, term) and chains_are_clear(p, e, s, term, depth):
-                if asked != COUNT and not write(p, e, s, o, term):
+                if asked == COUNT:
+                    o.found[s.frames[0, CURSOR] - 1] += 1
+                elif not write(p, e, s, o, term):
                     s.depth[0] = depth
                     return FULL
                 found += 1

@@ -142,13 +142,13 @@ class _Instance:
                 assembly.variables.append([self.level_of[element], assembly.leaves[name]])
                 assembly.names.append(name)
         self.number = len(assembly.terms)
-        assembly.terms.append([first, first + len(term.order), assembly.span, term.by_first, triggered])
+        assembly.terms.append([first, first + len(term.order), assembly.span, term.by_first, triggered, 0])
         self._conditions()
         for element in term.order:
             self._level(element)
         self._gaps()
         if triggered:
-            self._sweep()
+            assembly.terms[self.number][kernel.PLAIN] = self._is_plain()
             bound = set(self.clause.variables)
             columns = [self.variables[name] for name in assembly.form.columns if name in bound]
             assembly.add(kernel.COLUMNS, self.number, *columns)
@@ -185,19 +185,14 @@ class _Instance:
             properties[kernel.LATE] |= late
             self.all.add(kernel.GUARDS, number, self._guard(guard), late)
 
-    def _sweep(self) -> None:
-        """Mark the last level where all are single events, and nothing but comparisons is left to decide."""
-        levels = range(self.level_of[self.term.order[0]], self.level_of[self.term.order[-1]] + 1)
-        number = levels[-1]
-        variable = self.variables[self.clause.elements[self.term.order[-1]].variables[0]]
-        undecided = (
-            (kernel.GAPS, number),
-            (kernel.UNEQUAL, number),
-            (kernel.TESTED, variable),
-            (kernel.FINALS, self.number),
-        )
-        if len(levels) > 1 and all(element.single for element in self.clause.elements):
-            self.all.levels[number][kernel.SWEPT] = not any(self.all.lists[kind].get(at) for kind, at in undecided)
+    def _is_plain(self) -> bool:
+        """Return whether all elements are single events, and nothing but comparisons is to be decided."""
+        levels = list(self.level_of.values())
+        undecided = [(kernel.FINALS, self.number), *((kernel.GAPS, level) for level in levels)]
+        undecided += ((kernel.UNEQUAL, level) for level in levels)
+        undecided += ((kernel.TESTED, self.variables[name]) for name in self.clause.variables)
+        single = all(element.single for element in self.clause.elements)
+        return single and len(levels) > 1 and not any(self.all.lists[kind].get(at) for kind, at in undecided)
 
     def _nearer(self, element: int, others: Sequence[int], back: bool = False) -> bool:
         """Return whether another element lies between this one and the next."""

@@ -51,7 +51,8 @@ class Window:
         times, slots = batch.times, batch.slots
         found = np.zeros(len(times), np.int64) if places is None else places
         if not wanted.all():
-            events, times, slots, found = events.filter(pa.array(wanted)), times[wanted], slots[wanted], found[wanted]
+            rows = np.flatnonzero(wanted)
+            events, times, slots, found = events.take(pa.array(rows)), times[rows], slots[rows], found[rows]
         self.events = events if self.events is None or not before else _joined(self.events, events)
         self.times = np.concatenate([self.times, times])
         self.slots = np.concatenate([self.slots, slots])

@@ -13,6 +13,7 @@ import pyarrow as pa
 from elsinore.actors.detection.items import attribute, item_columns
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.run import DetectionRun
+from elsinore.actors.detection.searching import Search
 from elsinore.actors.state import pack, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -67,12 +68,19 @@ class Routes:
             self.runs[attributes, groups] = DetectionRun(some, self.clock, Partitions(attributes, groups))
 
     def process(self, events: pa.RecordBatch, places: Any, later: pa.Array) -> Iterator[Matches]:
+        for run, batch in self._batches(events, later):
+            yield from run.process(batch, places)
+
+    def begin(self, events: pa.RecordBatch, places: Any, later: pa.Array) -> Iterator[Search]:
+        for run, batch in self._batches(events, later):
+            yield from run.begin(batch, places)
+
+    def _batches(self, events: pa.RecordBatch, later: pa.Array) -> Iterator[tuple[DetectionRun, Batch]]:
         columns = dict(zip(events.schema.names[2:], events.columns[2:], strict=True))
         ticks = self.clock.read(events.column(1))
         for run in self.runs.values():
             slots = run.partitions.slots(columns, ticks)
-            batch = Batch(events.column(0), ticks, columns, slots, int(self.clock.read(later)[0]))
-            yield from run.process(batch, places)
+            yield run, Batch(events.column(0), ticks, columns, slots, int(self.clock.read(later)[0]))
 
     def finish(self) -> Iterator[Matches]:
         for run in self.runs.values():
