@@ -120,12 +120,14 @@ def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: i
 
 
 MATCHES = """
-QUERY given_up RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 10 WITHIN 5 minutes;
+QUERY given_up RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 9
+WITHIN 5 minutes;
 QUERY first RETURN MATCHES R.driver, COUNT(T), T.speed
 PATTERN SEQ(Request R, Travel T{2}, Cancel C) WHERE [rider] GROUP-BY district WITHIN 6000 events LIMIT 2;
 QUERY counted RETURN district, COUNT(*)
 PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 5000 events SLIDE 1000 events;
-QUERY timed RETURN district, COUNT(*) PATTERN SEQ(Request R, Travel T+) GROUP-BY district WITHIN 2 minutes SLIDE 1 minute
+QUERY timed RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+) GROUP-BY district WITHIN 2 minutes SLIDE 1 minute
 """
 
 
