@@ -13,17 +13,19 @@ from elsinore.bench.sequences import Sequences
 from elsinore.bench.sharing_plans import Bursty, Planned
 from elsinore.errors import WorkloadError
 
-KINDS: dict[str, type[Point]] = {kind.__name__: kind for kind in (Run, Planning, Sequences, Planned, Bursty, Inserting)}
+POINT_CLASSES: dict[str, type[Point]] = {
+    kind.__name__: kind for kind in (Run, Planning, Sequences, Planned, Bursty, Inserting)
+}
 
 
 def main() -> None:
     kind, fields = sys.argv[1:]
-    point = KINDS[kind](**json.loads(fields))
+    point = POINT_CLASSES[kind](**json.loads(fields))
     try:
-        said = {"status": "measured", "metrics": point.measured(), "why": ""}
+        result = {"status": "measured", "metrics": point.measured(), "why": ""}
     except WorkloadError as error:
-        said = {"status": "refused", "metrics": {}, "why": str(error).splitlines()[0]}
-    json.dump(said, sys.stdout)
+        result = {"status": "refused", "metrics": {}, "why": str(error).splitlines()[0]}
+    json.dump(result, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -31,30 +31,30 @@ Outcomes = Mapping[Point, Outcome]
 def here(figure: Figure, outcomes: Outcomes, quick: bool) -> str:
     """Compare the first strategy with each other one over the points that both completed; then name missing points."""
     first, *others = figure.strategies
-    asked = list(dict.fromkeys(figure.points(quick)))
-    sentences = [f"{LABELS[first]} {', '.join(_own(figure, first, asked, outcomes))}."]
+    points = list(dict.fromkeys(figure.points(quick)))
+    sentences = [f"{LABELS[first]} {', '.join(_own(figure, first, points, outcomes))}."]
     for strategy in others:
-        said = list(_compared(figure, (first, strategy), asked, outcomes))
-        if said:
-            sentences.append(_sentence("; ".join(said)))
-    return " ".join([*sentences, *_told(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
+        sentence = list(_compared(figure, (first, strategy), points, outcomes))
+        if sentence:
+            sentences.append(_sentence("; ".join(sentence)))
+    return " ".join([*sentences, *_remarks(figure, points, outcomes), *_missing(figure, points, outcomes)])
 
 
-def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _own(figure: Figure, strategy: str, points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for metric in figure.metrics:
-        values = [v for point in asked if point.strategy == strategy if (v := value(outcomes[point], metric))]
+        values = [v for point in points if point.strategy == strategy if (v := value(outcomes[point], metric))]
         if values:
             yield f"{words(metric)} {shown(min(values), metric)} to {shown(max(values), metric)}"
         else:
             yield f"{words(metric)} not measured"
 
 
-def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _compared(figure: Figure, pair: tuple[str, str], points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     """Yield the range of ratios of each metric: first strategy to the other for throughput, the inverse for costs."""
     for metric in figure.metrics:
         more, less = pair if metric == "throughput" else pair[::-1]
         ratios = []
-        for point in asked:
+        for point in points:
             if point.strategy == pair[1]:
                 high, low = (value(outcomes[replace(point, strategy=name)], metric) for name in (more, less))
                 if high and low:
@@ -64,25 +64,25 @@ def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcome
             yield f"the {words(metric)} of {LABELS[more]} is {times} that of {LABELS[less]}"
 
 
-def _told(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _remarks(figure: Figure, points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for strategy in figure.strategies:
-        own = [outcomes[point] for point in asked if point.strategy == strategy]
-        said = figure.kind.told([outcome.metrics for outcome in own if outcome.status == "measured"])
-        if said:
-            yield f"{LABELS[strategy]}: {said}."
+        own = [outcomes[point] for point in points if point.strategy == strategy]
+        sentence = figure.kind.remark([outcome.metrics for outcome in own if outcome.status == "measured"])
+        if sentence:
+            yield f"{LABELS[strategy]}: {sentence}."
 
 
-def _sentence(said: str) -> str:
-    return f"{said[0].upper()}{said[1:]}."
+def _sentence(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}."
 
 
 def _times(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}"
 
 
-def _missing(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _missing(figure: Figure, points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for strategy in figure.strategies:
-        own = [outcomes[point] for point in asked if point.strategy == strategy]
+        own = [outcomes[point] for point in points if point.strategy == strategy]
         by_reason: dict[str, int] = {}
         for outcome in own:
             if outcome.status != "measured":

@@ -17,7 +17,7 @@ from elsinore.bench.outcomes import Outcome, outcome
 from elsinore.bench.points import Point
 from elsinore.errors import InputError
 
-FIRST_LIMIT = 600.0
+WARM_UP_SECONDS = 600.0
 """The most seconds of a warm-up point."""
 
 
@@ -30,7 +30,7 @@ def bench(names: Sequence[str], out: Path, quick: bool, shown: bool) -> Iterator
     for figure in figures:
         points = [point for point in dict.fromkeys(figure.points(quick)) if point not in outcomes]
         limits = [
-            *((point, FIRST_LIMIT) for point in _first(points)),
+            *((point, WARM_UP_SECONDS) for point in _first(points)),
             *((point, _limit(figure, quick)) for point in points),
         ]
         console = Console(stderr=True)

@@ -40,5 +40,5 @@ def outcome(point: Point, limit: float) -> Outcome:
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         return Outcome(point, "failed", why=last)
-    said = json.loads(done.stdout)
-    return Outcome(point, said["status"], said["metrics"], said["why"])
+    result = json.loads(done.stdout)
+    return Outcome(point, result["status"], result["metrics"], result["why"])

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 
 Metrics = dict[str, Any]
 
-RUNS, ENOUGH = 3, 10.0
-REPETITION = f"The fastest of {RUNS} runs; the only one where it took more than {ENOUGH:g} seconds."
+RUNS, ENOUGH_SECONDS = 3, 10.0
+REPETITION = f"The fastest of {RUNS} runs; the only one where it took more than {ENOUGH_SECONDS:g} seconds."
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Point(ABC):
 
     @staticmethod
     @abstractmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         """Return a remark that explains the metrics of some points of one strategy; empty for none."""
 
     def brief(self) -> Self:
@@ -52,4 +52,4 @@ class Point(ABC):
 def repeated(run: Callable[[], Metrics], seconds: str) -> list[Metrics]:
     """Return the metrics of several runs, or of one if it takes long by the metric named `seconds`."""
     first = run()
-    return [first, *(run() for _ in range(1, RUNS) if first[seconds] < ENOUGH)]
+    return [first, *(run() for _ in range(1, RUNS) if first[seconds] < ENOUGH_SECONDS)]

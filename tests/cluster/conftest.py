@@ -19,9 +19,9 @@ from tests.cluster.streaming import Growing, answers_alone
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Session]:
-    begun = session(Settings(engine="ray"))
-    yield begun
-    begun.close()
+    started = session(Settings(engine="ray"))
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="session")

@@ -102,9 +102,9 @@ def _read(path: Path) -> str:
 @pytest.fixture(autouse=True, scope="module")
 def alone() -> None:
     """Close the shared session, because two Rays at a time are too much for a small machine."""
-    begun = session.current()
-    if begun is not None:
-        begun.close()
+    current_session = session.current()
+    if current_session is not None:
+        current_session.close()
 
 
 def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:

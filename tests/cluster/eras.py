@@ -33,6 +33,6 @@ def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
     return Terms("a stream", WORKLOAD, strategy, "exact", clock, Ranges.even(8, 2), known)
 
 
-def plans(told: Terms) -> bytes:
+def plans(era_terms: Terms) -> bytes:
     """Return the plans for the graph actors, serialized."""
-    return pack([save_plan(one) for one in told.duty().plans])
+    return pack([save_plan(one) for one in era_terms.duty().plans])

@@ -24,11 +24,11 @@ OPTIONS = {
 def cluster() -> Iterator[Cluster]:
     """Start two worker nodes, and a head node that runs nothing but RayDP's master."""
     prepare_java()
-    begun = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
+    cluster_of_nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
     for _ in range(2):
-        another(begun)
-    yield begun
-    shutdown: Any = begun.shutdown
+        another(cluster_of_nodes)
+    yield cluster_of_nodes
+    shutdown: Any = cluster_of_nodes.shutdown
     shutdown()
 
 

@@ -29,16 +29,16 @@ from ray.cluster_utils import Cluster
 
 import elsinore.cluster.stream.checkpoint
 import elsinore.cluster.run.crew
-from elsinore.cluster.machines.pool import Pool, heard
+from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 folder, found = map(Path, sys.argv[1:])
-elsinore.cluster.run.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT = EVERY
 size = {"object_store_memory": 80 << 20}
 nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **size})
 first = nodes.add_node(num_cpus=2, **size)
 ray.init(nodes.address, log_to_driver=False)
-stream = Stream(Pool(cpus=1), folder, restarts=20, heard=heard)
+stream = Stream(Pool(cpus=1), folder, restarts=20, heard=wait_for_reply)
 put_whole = elsinore.cluster.stream.checkpoint.Era.put_whole
 
 def lost(era, done):

@@ -58,7 +58,7 @@ def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any,
         until_answered(tmp_path, driver, expected)
         driver.process.send_signal(signal.SIGTERM)
         assert driver.end() == 0, driver.said()
-        assert "Stopped; it goes on from here" in driver.said()
+        assert "Stopped; it resumes from here" in driver.said()
         driver.until_nothing_is_left()
     assert answered(tmp_path / "rows.jsonl") == expected
 

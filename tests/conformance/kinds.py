@@ -13,8 +13,10 @@ from functools import partial
 from hypothesis import strategies as st
 
 from elsinore.planner.baselines.sets import PrefixSet
+from elsinore.planner.detection.sets import DetectionSet
 from elsinore.planner.explain.text import explain
 from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans.sharing import ShareSet
 from elsinore.result import Result
 from tests.conformance.ways import Way, by_strategy, of_gloria, of_hamlet
 from tests.oracle import moving, neighbours, prefixes, sequences, sharing, strategies
@@ -197,9 +199,9 @@ PAIRED_UP = "the trends of an AND are counted by partition and then paired up"
 END_SLIDES = "NOT at the end of the pattern needs a SLIDE"
 SNAPSHOTS = "only skip-till-any-match lets every event before another be its predecessor, as snapshots take it"
 COMPARES = "it compares neighbours, so each event has predecessors of its own"
-NEGATED = "a match of NOT moves its trends on their own, while those of a plan move together"
+NEGATED = "a match of NOT moves the trends of one query, while those of a plan move together"
 CHOICE = "its pattern can choose or leave something out; a plan is for sequences and Kleene sub-patterns of them"
-DEARER = "in its sharing plan nobody shares anything: every plan that does costs more"
+DEARER = "its sharing plan shares nothing: every plan that shares costs more"
 SEQUENCES_ONLY = "with such windows sequences of event types are shared, nothing else"
 OF_A_FOREST = {
     "sliding windows": "one planned graph for",
@@ -465,7 +467,8 @@ KINDS: dict[str, Kind] = {
             **OF_SHARON,
             "several windows": "begin alike, but in other windows",
             **dict.fromkeys(
-                ("NOT", "NOT of a sequence", "NOT at the end"), "a match of NOT moves trends from counter to counter"
+                ("NOT", "NOT of a sequence", "NOT at the end"),
+                "a match of NOT moves trends between counters, independently of the other queries",
             ),
         },
     ),
@@ -522,3 +525,12 @@ KINDS: dict[str, Kind] = {
         blanks=OF_SHARON,
     ),
 }
+
+JUDGED_ELSEWHERE: dict[type[ShareSet], tuple[str, tuple[str, ...]]] = {
+    DetectionSet: (
+        "its queries return matches: there are no numbers to add up, to compare, or to overflow, and no other strategy "
+        "that has the same rows",
+        ("actors/detection", "test_detecting.py", "test_detection.py"),
+    )
+}
+"""Kinds of share sets that do not count trends: why no property here has a meaning for them, and what judges them."""

@@ -18,7 +18,7 @@ import elsinore.actors.a_seq.forest_graph
 import elsinore.actors.gloria.graph
 from elsinore.actors.engine import Engine
 from elsinore.cluster.run.local import LocalRun
-from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.plan_costs import PlanCosts
@@ -69,7 +69,7 @@ class Way:
         )
         with self._small():
             parts = list(local)
-        rows, form = answers(parts, columns, local.clock), form_of(local.clock)
+        rows, form = answers(parts, columns, local.clock), bounds_type(local.clock)
         return Result(rows, columns, form, numeric == "approximate", local.metrics, pa.table({}), local.decisions)
 
     def engine(self, clock: Clock) -> Engine:
@@ -85,7 +85,7 @@ class Way:
         """Give graphs so little room at first that they have to make more."""
         with (
             patch.object(elsinore.actors.gloria.graph, "SNAPSHOTS", SNAPSHOTS[self.seed % len(SNAPSHOTS)]),
-            patch.object(elsinore.actors.a_seq.forest_graph, "ROOM", ROWS[self.seed % len(ROWS)]),
+            patch.object(elsinore.actors.a_seq.forest_graph, "SNAPSHOT_ROWS", ROWS[self.seed % len(ROWS)]),
         ):
             yield
 

@@ -1,4 +1,4 @@
-"""Events read to their end, for tests to look at."""
+"""Read sources to their end, for tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def batches(source: Source, columns: Collection[str] = ()) -> list[pa.RecordBatc
 
 
 def read(events: Any, *columns: str, **options: Any) -> list[dict[str, Any]]:
-    """All events as dicts."""
+    """Return all events as dicts."""
     return [event for batch in batches(open_events(events, **options), columns) for event in batch.to_pylist()]
 
 
@@ -34,4 +34,4 @@ def letters(path: Path) -> list[dict[str, Any]]:
 
 
 FAILURES = json.loads((Path(__file__).parent / "spark_failures.json").read_text())
-"""What Spark 3.5.7 said, behind RayDP, when files were damaged, or could not be read for another reason."""
+"""Messages of Spark 3.5.7 under RayDP about files that were damaged, or not readable for other reasons."""

@@ -1,4 +1,4 @@
-"""Figures of the papers: streams and workloads are what they should be, points end in time, nothing is hidden."""
+"""Test the papers' figures: their streams and workloads, time limits, and reports of missing points."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from elsinore.bench.inserting import Inserting
 from elsinore.bench.outcomes import Outcome, outcome
 from elsinore.bench.planning import MODEL, Planning, planned
 from elsinore.bench.plots import STYLES
-from elsinore.bench.points import ENOUGH, RUNS, Point, repeated
-from elsinore.bench.replay import FEW, Run
+from elsinore.bench.points import ENOUGH_SECONDS, RUNS, Point, repeated
+from elsinore.bench.replay import WARM_QUERIES, Run
 from elsinore.bench.settings import MIXED, RIDES, SETTINGS, STOCKS
-from elsinore.bench.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
+from elsinore.bench.streams import FLUCTUATING, PHASE_MS, fluctuating, shared_bursts
 from elsinore.bench.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.cli import app
 from elsinore.cluster.run.local import LocalRun
@@ -62,7 +62,7 @@ def test_events_come_in_bursts() -> None:
 
 def test_a_stream_fluctuates_between_all_none_and_some() -> None:
     table = fluctuating(200_000, 4_000, partitions=4)
-    phase = table["time"].to_numpy() // PHASE % len(FLUCTUATING)
+    phase = table["time"].to_numpy() // PHASE_MS % len(FLUCTUATING)
     speeds = [table["speed"].to_numpy()[phase == number] for number in range(len(FLUCTUATING))]
     below = np.array([[np.mean(found < speed) for speed in SPEEDS] for found in speeds])
     assert np.count_nonzero((below == 1).all(axis=1)) == 5
@@ -93,12 +93,12 @@ def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(na
             made, apart = sharing_plans(queries, MODEL, point.strategy)
             assert sum(len(one.template.routes) for one in made) + len(apart) == point.queries
             assert len(apart) <= 0.05 * point.queries
-            assert {why.split(",")[0] for _, why in apart} <= {"no other query has a transition of its"}
+            assert {why.split(",")[0] for _, why in apart} <= {"no other query has one of its transitions"}
 
 
 @pytest.mark.slow
 def test_a_planning_is_measured() -> None:
-    """In a process of its own: whoever prunes more has a smaller graph."""
+    """Test in a separate process that an optimizer that prunes more has a smaller graph."""
     found = [outcome(replace(PLANNING, strategy=name), limit=60) for name in FIGURES["gloria-fig13"].strategies]
     assert [one.status for one in found] == ["measured"] * 3
     gloria, unpruned, greedy = (one.metrics for one in found)
@@ -116,7 +116,7 @@ def test_memory_of_an_optimizer_is_measured_apart() -> None:
 
 
 def test_a_long_run_is_not_repeated() -> None:
-    for spent, runs in ((ENOUGH / 2, RUNS), (ENOUGH, 1)):
+    for spent, runs in ((ENOUGH_SECONDS / 2, RUNS), (ENOUGH_SECONDS, 1)):
         assert repeated(partial(dict, spent=spent), "spent") == [{"spent": spent}] * runs
 
 
@@ -149,7 +149,7 @@ def test_the_insertion_of_values_is_measured() -> None:
     found = Inserting(MIXED.name, "gloria", 30, 2_000, 10).measured()
     assert 0 < found["insertion_time"] * found["panes"] < found["sharing_time"] < found["spent"]
     assert found["snapshots"] > 100
-    assert Inserting.told([found]).startswith("insertion is ")
+    assert Inserting.remark([found]).startswith("insertion is ")
 
 
 def test_values_that_are_inserted_more_often_are_the_same() -> None:
@@ -197,15 +197,15 @@ def test_a_figure_shows_who_did_not_come_through(tmp_path: Path, monkeypatch: py
         monkeypatch.setitem(STYLES, strategy, ("black", "o"))
     image, data = bench(["small", "small"], tmp_path / "out", quick=False, shown=False)
     assert image.read_bytes().startswith(b"\x89PNG")
-    said = json.loads(data.read_text())
-    assert [point["status"] for point in said["points"]] == ["measured", "measured", "measured", "refused"]
-    assert said["points"][3]["why"] == "too many trends"
-    assert said["paper"] == "The paper says so."
+    document = json.loads(data.read_text())
+    assert [point["status"] for point in document["points"]] == ["measured", "measured", "measured", "refused"]
+    assert document["points"][3]["why"] == "too many trends"
+    assert document["paper"] == "The paper says so."
     compared = "The latency of AUTO is 10 to 10 times that of COGRA; the memory of AUTO is 1 to 1 times that of COGRA."
-    assert compared in said["here"]
-    assert "COGRA: 100% to 100% of bursts shared, 10 to 10 snapshots, decisions at most 0.1% of the" in said["here"]
-    assert "AUTO: refused (too many trends) at 1 of 2 points." in said["here"]
-    assert {"latency", "throughput", "memory"} < set(said["definitions"])
+    assert compared in document["here"]
+    assert "COGRA: 100% to 100% of bursts shared, 10 to 10 snapshots, decisions at most 0.1% of the" in document["here"]
+    assert "AUTO: refused (too many trends) at 1 of 2 points." in document["here"]
+    assert {"latency", "throughput", "memory"} < set(document["definitions"])
 
 
 def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
@@ -219,16 +219,16 @@ def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
 
     monkeypatch.setattr("elsinore.bench.command.outcome", made_up)
     _, data = bench(["gloria-fig11"], tmp_path, quick=False, shown=False)
-    said = json.loads(data.read_text())
-    assert said["here"].startswith(
+    document = json.loads(data.read_text())
+    assert document["here"].startswith(
         "GLORIA optimization time 250 ms to 250 ms. The optimization time of NoPrune is 4 to 4 times that of GLORIA. "
         "The optimization time of Greedy is 0.1 to 0.1 times that of GLORIA. "
     )
     worth = "plans cost 40% to 200% of running all queries apart, graphs have 400 to 400 nodes."
-    assert f"NoPrune: {worth}" in said["here"]
-    assert {point["queries"] for point in said["points"]} == {40, 80, 120, 160, 200}
-    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(said["definitions"])
-    assert list(said["settings"]) == ["SEQ"]
+    assert f"NoPrune: {worth}" in document["here"]
+    assert {point["queries"] for point in document["points"]} == {40, 80, 120, 160, 200}
+    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(document["definitions"])
+    assert list(document["settings"]) == ["SEQ"]
 
 
 def test_every_figure_can_be_drawn_with_nothing_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,7 +246,7 @@ def test_a_point_of_several_figures_is_measured_once(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("elsinore.bench.command.outcome", once)
     list(bench(["hamlet-fig8", "hamlet-fig9"], tmp_path, quick=False, shown=False))
-    first = {point for point in seen if point.queries == FEW}
+    first = {point for point in seen if point.queries == WARM_QUERIES}
     assert len(first) == len(FIGURES["hamlet-fig8"].strategies)
     assert sorted(map(str, set(seen) - first)) == sorted(map(str, set(FIGURES["hamlet-fig8"].points(quick=False))))
     assert len(seen) == len(set(seen))

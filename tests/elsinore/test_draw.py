@@ -1,4 +1,4 @@
-"""Drawings: well-formed, complete, and with nothing on top of anything else."""
+"""Test that drawings are well-formed, complete, and without overlaps."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def graphlet(
 
 
 def figure_5(event_level: bool) -> GraphRecord:
-    """Figure 5 (b) with Table 4, or (c) with Table 5."""
+    """Return the graph of Figure 5 (b) with Table 4, or (c) with Table 5."""
     z = DrawnSnapshot("z", "event", "B3", (("q1", "8"), ("q2", "2")), ("x",))
     last, y = (("z", "4x + z"), "15") if event_level else (("4x", "8x"), "19")
     graphlets = (
@@ -227,7 +227,7 @@ def test_hostile_names_are_texts_and_nothing_else() -> None:
     assert f"{seen} at {seen}: {seen}" in texts(drawing)
 
 
-# The door
+# The public functions
 
 
 def test_a_drawing_is_shown_and_saved(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_drawing_is_shown_and_saved(tmp_path: Path) -> None:
     assert drawing._repr_svg_() == drawing.svg
     drawing.save(tmp_path / "rides.svg")
     assert (tmp_path / "rides.svg").read_text(encoding="utf-8") == drawing.svg
-    for name, message in (("rides.png", r"to a file \.svg"), ("none/rides.svg", "cannot be written")):
+    for name, message in (("rides.png", r"must end in \.svg"), ("none/rides.svg", "cannot be written")):
         with pytest.raises(InputError, match=message):
             drawing.save(tmp_path / name)
 

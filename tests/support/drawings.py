@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from xml.etree import ElementTree as ET
 
 from elsinore.drawing.drawing import Drawing
-from elsinore.drawing.layout import Layout, Route
+from elsinore.drawing.layout import EdgeRoute, Layout
 from elsinore.drawing.svg import Box
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -21,7 +21,7 @@ def text_of(patterns: list[str]) -> str:
 
 
 def texts(drawing: Drawing) -> set[str]:
-    """Whatever can be read in it, where the mouse rests too."""
+    """Return all texts of a drawing, including tooltips."""
     root = ET.fromstring(drawing.svg)
     assert root.tag == f"{SVG}svg"
     return {element.text or "" for element in root.iter() if element.tag in (f"{SVG}text", f"{SVG}title")}
@@ -33,8 +33,8 @@ def overlap(one: Box, other: Box) -> bool:
     return wide > SLACK and high > SLACK
 
 
-def crossed(route: Route, box: Box) -> bool:
-    """Does an edge run through a box, or bend where there is one?"""
+def crossed(route: EdgeRoute, box: Box) -> bool:
+    """Return whether an edge crosses a box, or bends in one."""
     straight = any(
         stretch.start < box.right - SLACK and stretch.end > box.x + SLACK and box.y < stretch.y < box.bottom
         for stretch in route.stretches

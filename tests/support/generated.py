@@ -29,12 +29,6 @@ LONG = settings(QUICK, max_examples=5000, derandomize=False)
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 
 
-ALL = os.environ.get("ELSINORE_TEST") == "all"
-FAST = os.environ.get("ELSINORE_TEST") == "fast"
-FEWER = 8
-"""With `ELSINORE_TEST=fast`, one of so many generated cases is tried."""
-
-
 @dataclass
 class Tally:
     """What the cases of a test were like."""
