@@ -47,6 +47,7 @@ class ServiceSettings(Sourced):
     rate: int = Field(default=1000, ge=1, description="requests a second that a replica answers")
     appends: int = Field(default=4, ge=1, description="appends that a replica works on at a time")
     requests: int = Field(default=200, ge=1, description="requests that are open at a replica at a time")
+    job_requests: int = Field(default=100, ge=1, description="requests about one job that are open at a replica")
     backlog: int = Field(default=4096 * MIB, ge=1, description="bytes of a job that wait to be taken")
     backlog_files: int = Field(default=20_000, ge=1, description="appends of a job that wait to be taken")
     page: int = Field(default=10_000, ge=1, description="rows of a page")
