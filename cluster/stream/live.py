@@ -250,16 +250,16 @@ class Live:
             self._expect_more()
         try:
             self._expect_more()
-            if spark_batch != self.done.spark_batch:
-                try:
-                    self._check_next(spark_batch)
+            try:
+                self._check_log(spark_batch)
+                if spark_batch != self.done.spark_batch:
                     self._do(frame, spark_batch)
                     self._replan()
-                except UnfinishedError:
-                    raise
-                except BaseException as error:
-                    self.error = error
-                    raise
+            except UnfinishedError:
+                raise
+            except BaseException as error:
+                self.error = error
+                raise
         finally:
             self._busy.release()
 
@@ -268,13 +268,18 @@ class Live:
             # Spark takes a batch for done unless the call raises.
             raise UnfinishedError("the stream was stopped, or is being changed")
 
-    def _check_next(self, spark_batch: int) -> None:
-        """Raise FailedError where Spark's batch does not follow the last one of the checkpoint."""
-        if spark_batch != self.done.spark_batch + 1:
+    def _check_log(self, spark_batch: int) -> None:
+        """Raise FailedError where Spark's log was changed while this process relies on it.
+
+        Spark repeats the last batch of the checkpoint or goes on with the next one, in the same stream. Another stream
+        begins to count anew, with other events in each batch.
+        """
+        ours, last = self.done.spark_stream, self.done.spark_batch
+        if spark_batch not in (last, last + 1) or (ours and ours != self.checkpoint.spark_log.stream):
             raise FailedError(
                 f"Spark goes on with batch {spark_batch}, but the last one of the checkpoint "
-                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {NAME} was changed meanwhile. "
-                "Stop what changes it, and begin again with the same checkpoint."
+                f"{self.checkpoint.vault.root} is {last}: its folder {NAME} was deleted or changed meanwhile. Stop "
+                "what changes it, put the whole checkpoint back as it was, and begin again."
             )
 
     def _do(self, frame: Any, spark_batch: int) -> None:
