@@ -84,6 +84,8 @@ class LiveMetrics(Metrics):
     set_aside: int = 0
     """Damaged files that were moved away."""
     batches: int = 0
+    waiting: bool = False
+    """Whether the source has no file yet to read the columns from."""
     replanned: int = 0
     """The number of times that a better plan replaced the one in use."""
     parts: dict[str, float] = field(default_factory=dict)
@@ -142,7 +144,7 @@ class Live:
         try:
             self.checkpoint.mend()
             self.session = session(settings)
-            self.stream = self._opened()
+            self._set_stream(self._opened())
             self.collecting = Collecting(self.session.pool, settings.restarts, cut)
             self._held.callback(self.collecting.dismiss)
             self._held.callback(self._dismiss)
@@ -160,6 +162,9 @@ class Live:
     def waiting(self) -> bool:
         """Whether the source has no file yet to read the columns from."""
         return self.stream is None
+
+    def _set_stream(self, stream: Stream | None) -> None:
+        self.stream, self.metrics.waiting = stream, stream is None
 
     def _opened(self) -> Stream | None:
         while True:
@@ -476,7 +481,7 @@ class Live:
             with self._busy:
                 if self._stopping.is_set():
                     break
-                self.stream = stream
+                self._set_stream(stream)
                 asked = self._wanted
                 if stream is not None and self._entered:
                     _check_form(self.terms, stream)
