@@ -26,8 +26,8 @@ from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
 from elsinore.connectors.rows.answers import table_columns
 from elsinore.connectors.rows.row_columns import NUMBER
+from elsinore.connectors.rows.widening import fitted, wider
 from elsinore.connectors.storage.safe_files import put_bytes
-from elsinore.connectors.widening import fitted, wider
 
 PART_FORM = re.compile(r"part-(\d{12,})\.arrow")
 """The name of a file of rows, with the number of its batch."""
