@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from elsinore.actors.counting import Batch
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.detection.run import DetectionRun
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.checks.check import check_text
