@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from elsinore.actors.counting import Batch
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.run import DetectionRun
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.time.clock import Clock
 from tests.actors.detection.support import queries_of
