@@ -113,7 +113,8 @@ def summaries_are_well_formed(query: Query) -> Iterator[Problem]:
 def summaries_have_events(query: Query) -> Iterator[Problem]:
     """Check that neither items, nor FIRST, LAST or aggregates in WHERE name a variable inside NOT."""
     absent = negated(query.pattern)
-    found = (*(item.value for item in query.items if isinstance(item.value, Attribute)), *_summaries(query))
+    attributes = [item.value for item in query.items if isinstance(item.value, Attribute)]
+    found: list[Attribute | Summary] = [*attributes, *_summaries(query)]
     for reader in found:
         if reader.variable in absent:
             message = f"{quote(column(reader.variable))} stands inside of NOT: no event of a match is bound to it"

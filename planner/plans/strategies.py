@@ -44,8 +44,8 @@ INSTEAD = 'use strategy="auto", which runs every query'
 def refuse_matches(workload: Workload) -> None:
     """Raise WorkloadError for queries that return matches: they are checked, but no engine finds matches yet."""
     message, hint = "RETURN MATCHES cannot be run yet", "return aggregates, such as RETURN COUNT(*)"
-    detecting = (query for query in workload.queries if isinstance(query.returns, Matches))
-    problems = [Problem(message, hint, query.returns.place, query.name) for query in detecting]
+    returns = ((query.name, query.returns) for query in workload.queries)
+    problems = [Problem(message, hint, one.place, name) for name, one in returns if isinstance(one, Matches)]
     if problems:
         raise WorkloadError(problems, workload.text)
 

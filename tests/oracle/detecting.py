@@ -78,12 +78,13 @@ def is_nested(pattern: Pattern) -> bool:
         case One():
             return False
         case Repeat(part) | Absent(part):
-            return _has_and(part)
+            return has_and(part)
         case And(parts) | Seq(parts) | Or(parts):
-            return any(map(_has_and, parts))
+            return any(map(has_and, parts))
 
 
-def _has_and(pattern: Pattern) -> bool:
+def has_and(pattern: Pattern) -> bool:
+    """Return whether AND stands anywhere in a pattern."""
     return isinstance(pattern, And) or is_nested(pattern)
 
 
@@ -128,7 +129,7 @@ def predicates(draw: st.DrawFn, pattern: Pattern, semantics: str) -> tuple[Expre
     if len(outside) > 1:
         times = draw(st.sampled_from((0, 0, 1, 1, 2)))
         found += [draw(relations(outside, outside)) for _ in range(times)]
-    if lists and draw(st.booleans()):
+    if draw(st.booleans()) and lists:
         name = draw(st.sampled_from(lists))
         if draw(st.booleans()):
             found.append(draw(pair_predicates(name, name)))
@@ -136,7 +137,7 @@ def predicates(draw: st.DrawFn, pattern: Pattern, semantics: str) -> tuple[Expre
             compared = draw(LITERALS | summaries(name))
             found.append(Binary(draw(st.sampled_from(COMPARISONS)), draw(summaries(name)), compared))
     for inside in insides:
-        if semantics == ANY and inside and outside and draw(st.booleans()):
+        if draw(st.booleans()) and semantics == ANY and inside and outside:
             found.append(draw(relations(inside, outside)))
     return tuple(found)
 

@@ -445,9 +445,14 @@ class Scene:
                 return values[0]
             case "LAST":
                 return values[-1]
-            case "AVG":
-                return Fraction(sum(values)) / len(values)
-        return {"SUM": sum, "MIN": min, "MAX": max}[of.function](values)
+            case "SUM":
+                return sum(values)
+            case "MIN":
+                return min(values)
+            case "MAX":
+                return max(values)
+        assert of.function == "AVG"
+        return Fraction(sum(values)) / len(values)
 
 
 def _names(expression: Expression) -> set[str]:

@@ -15,6 +15,7 @@ AGGREGATE = re.compile(r"(?P<function>[A-Z]+)\((?P<variable>\*|\w+)(?:\.(?P<attr
 ITEM = re.compile(r"(?P<value>[^,]+?)(?: AS (?P<alias>\w+))?(?:, *|$)")
 WINDOW = re.compile(r"(\d+) (seconds|events)(?: SLIDE (\d+) (?:seconds|events))?")
 TOKEN = re.compile(r"\w+|[^\w\s]")
+JOINS: dict[str, type[Seq | And | Or]] = {"SEQ": Seq, "AND": And, "OR": Or}
 REPEATS = {"+": (1, None), "*": (0, None), "?": (0, 1)}
 
 
@@ -35,7 +36,7 @@ def _query(text: str) -> Query:
         pattern=_Tokens(TOKEN.findall(clauses["PATTERN"])).whole(),
         within=Fraction(window[1]),
         slide=Fraction(window[3]) if window[3] else None,
-        semantics=clauses["SEMANTICS"],
+        semantics=clauses.get("SEMANTICS", "skip-till-any-match"),
         equivalence=equivalence,
         predicates=predicates,
         groups=tuple(clauses["GROUP-BY"].split(", ")) if "GROUP-BY" in clauses else (),
@@ -104,8 +105,8 @@ class _Tokens:
         token = self.left.pop(0)
         if token in ("NOT", "!"):
             return Absent(self.repeated())
-        if token in ("SEQ", "AND", "OR") and self.left[0] == "(":
-            return {"SEQ": Seq, "AND": And, "OR": Or}[token](self.bracketed())
+        if token in JOINS and self.left[0] == "(":
+            return JOINS[token](self.bracketed())
         if token == "(":
             self.left.insert(0, token)
             parts = self.bracketed()
