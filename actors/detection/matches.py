@@ -20,6 +20,9 @@ Rows = npt.NDArray[np.int32]
 ABSENT = -1
 """The row of a variable to which no event is bound."""
 
+ABSENT_ROW, LATEST = np.int32(ABSENT), np.int32(2**31 - 1)
+"""Rows before and after all others."""
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -53,17 +56,17 @@ class Bound:
 
     def least(self) -> Rows:
         """Return the first row of each match; where there is none, one that is greater than any."""
-        found = np.full(len(self), np.iinfo(np.int32).max, np.int32)
-        some = np.flatnonzero(self.counts)
-        found[some] = self.rows[self.begins[some]]
-        return found
+        if self.offsets is None:
+            return np.where(self.rows == ABSENT, LATEST, self.rows)
+        rows = np.append(self.rows, LATEST)[self.offsets[:-1]]
+        return np.where(self.counts > 0, rows, LATEST)
 
     def greatest(self) -> Rows:
         """Return the last row of each match; ABSENT where there is none."""
-        found = np.full(len(self), ABSENT, np.int32)
-        some = np.flatnonzero(self.counts)
-        found[some] = self.rows[(self.begins + self.counts)[some] - 1]
-        return found
+        if self.offsets is None:
+            return self.rows
+        rows = np.append(self.rows, ABSENT_ROW)[self.offsets[1:] - 1]
+        return np.where(self.counts > 0, rows, ABSENT_ROW)
 
     def cut(self, lo: int, hi: int) -> Bound:
         if self.offsets is None:
