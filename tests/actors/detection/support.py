@@ -18,7 +18,7 @@ from elsinore.actors.detection.searching import Search
 from elsinore.actors.state import pack, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
-from elsinore.connectors.rows.columns import listed
+from elsinore.connectors.rows.row_columns import listed
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.resolve import resolve
 from elsinore.planner.language.syntax import Query
