@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from elsinore.bench.gloria_streams import both, bursty
+from elsinore.bench.gloria.streams import both, bursty
 from elsinore.cluster.run.local import ENOUGH, LocalRun
 from elsinore.connectors.rows.tables import answers, columns_of
 from elsinore.connectors.sources import open_events

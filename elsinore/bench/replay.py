@@ -21,7 +21,8 @@ from elsinore.actors.rows.rows import Rows
 from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.api import prepare
 from elsinore.bench.points import REPETITION, Metrics, Point, repeated
-from elsinore.bench.settings import SETTINGS, Setting
+from elsinore.bench.setting import Setting
+from elsinore.bench.settings import SETTINGS
 from elsinore.cluster.run.local import LocalRun
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.plans.model import Plan

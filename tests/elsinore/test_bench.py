@@ -17,21 +17,23 @@ from typer.testing import CliRunner
 
 import elsinore
 from elsinore.api import prepare
-from elsinore.bench import settings
 from elsinore.bench.captions import LABELS
 from elsinore.bench.command import bench
 from elsinore.bench.figure import Figure, swept
 from elsinore.bench.figures import FIGURES
-from elsinore.bench.gloria_workloads import mixed
-from elsinore.bench.inserting import Inserting
+from elsinore.bench.gloria.inserting import Inserting
+from elsinore.bench.gloria.planning import MODEL, Planning, planned
+from elsinore.bench.gloria.settings import MIXED
+from elsinore.bench.gloria.workloads import mixed
+from elsinore.bench.hamlet.settings import RIDES, STOCKS
+from elsinore.bench.hamlet.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
+from elsinore.bench.hamlet.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.bench.outcomes import Outcome, outcome
-from elsinore.bench.planning import MODEL, Planning, planned
 from elsinore.bench.plots import STYLES
 from elsinore.bench.points import ENOUGH, RUNS, Point, repeated
 from elsinore.bench.replay import FEW, Run
-from elsinore.bench.settings import MIXED, RIDES, SETTINGS, STOCKS
-from elsinore.bench.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
-from elsinore.bench.workloads import SPEEDS, diverse, shared_kleene
+from elsinore.bench.setting import Setting
+from elsinore.bench.settings import SETTINGS
 from elsinore.cli import app
 from elsinore.cluster.run.local import LocalRun
 from elsinore.planner.gloria.optimizers import sharing_plans
@@ -127,7 +129,7 @@ def test_a_quick_look_takes_the_ends_of_an_axis_and_a_third_of_a_stream() -> Non
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
-def test_a_setting_is_measured(setting: settings.Setting) -> None:
+def test_a_setting_is_measured(setting: Setting) -> None:
     metrics = Run(setting.name, "cogra", 20, 1_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
     assert 0 < metrics["latency"] < 10

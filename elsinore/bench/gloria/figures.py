@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elsinore.bench.figure import Figure, swept
-from elsinore.bench.inserting import Inserting
-from elsinore.bench.planning import Planning
-from elsinore.bench.settings import BURSTY
-from elsinore.bench.settings import MIXED as MIXED_STREAM
-from elsinore.bench.sharing_plans import Bursty, Planned
+from elsinore.bench.gloria.inserting import Inserting
+from elsinore.bench.gloria.planning import Planning
+from elsinore.bench.gloria.settings import BURSTY
+from elsinore.bench.gloria.settings import MIXED as MIXED_STREAM
+from elsinore.bench.gloria.sharing_plans import Bursty, Planned
 
 OPTIMIZERS = ("gloria", "gloria-noprune", "gloria-greedy")
 QUERIES, PERCENT = (40, 80, 120, 160, 200), (10, 20, 30, 40, 50, 60)

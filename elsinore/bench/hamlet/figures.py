@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from elsinore.bench.figure import Figure, swept
+from elsinore.bench.hamlet.settings import HOMES, RIDES, STOCKS, TAXIS
 from elsinore.bench.replay import Run
-from elsinore.bench.settings import HOMES, RIDES, STOCKS, TAXIS, Setting
+from elsinore.bench.setting import Setting
 
 
 def over(setting: Setting, rate: int, queries: int) -> Run:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from elsinore.bench.gloria.sharing_plans import Planned
 from elsinore.bench.points import RUNS, Metrics
 from elsinore.bench.replay import DEFINITIONS, replay
 from elsinore.bench.settings import SETTINGS
-from elsinore.bench.sharing_plans import Planned
 from elsinore.cluster.run.local import LocalRun
 
 MORE = 100

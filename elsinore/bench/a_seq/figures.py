@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from elsinore.bench.a_seq.sequences import Sequences
 from elsinore.bench.figure import Figure, swept
-from elsinore.bench.sequences import Sequences
 
 SINGLE, NEGATED = (Sequences(setting, "", queries=1) for setting in ("single", "negated"))
 PREFIX, SUBSTRING = (Sequences(setting, "", queries=3, events=200_000) for setting in ("prefix", "substring"))

@@ -9,7 +9,7 @@ from functools import partial
 from time import process_time
 from typing import ClassVar, Literal
 
-from elsinore.bench.gloria_workloads import BACKBONES, KLEENES, LENGTH, LONGEST, SHORTEST, mixed, statistics
+from elsinore.bench.gloria.workloads import BACKBONES, KLEENES, LENGTH, LONGEST, SHORTEST, mixed, statistics
 from elsinore.bench.points import REPETITION, Metrics, Point, repeated
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.costs.cost import PaperCost
