@@ -5,4 +5,6 @@ from __future__ import annotations
 from elsinore.bench.gloria import settings as gloria
 from elsinore.bench.hamlet import settings as hamlet
 
-SETTINGS = {setting.name: setting for setting in (*hamlet.SETTINGS, *gloria.SETTINGS)}
+ALL = (*hamlet.SETTINGS, *gloria.SETTINGS)
+SETTINGS = {setting.name: setting for setting in ALL}
+assert len(SETTINGS) == len(ALL), "two settings have the same name"

@@ -44,7 +44,7 @@ class Planning(Point):
     metric: Literal["optimization_time", "memory"] = "optimization_time"
     """The metric to measure; not both at once, because tracing memory takes several times as long as planning."""
 
-    limits: ClassVar = (300.0, 300.0)
+    limit: ClassVar = 300.0
     definitions: ClassVar = {
         "optimization_time": (
             "Seconds of processor time from checked queries to their sharing plans: templates, graphs, the search in "
