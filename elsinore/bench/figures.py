@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from elsinore.bench.a_seq import figures as a_seq
+from elsinore.bench.cogra import figures as cogra
 from elsinore.bench.gloria import figures as gloria
 from elsinore.bench.hamlet import figures as hamlet
 
-PAPERS = (a_seq, hamlet, gloria)
+PAPERS = (a_seq, cogra, hamlet, gloria)
 
 FIGURES = {figure.name: figure for paper in PAPERS for figure in paper.FIGURES}
 

@@ -263,6 +263,7 @@ def test_an_unknown_figure_is_bad_input() -> None:
     assert {f"hamlet-fig{number}" for number in range(8, 13)} < set(FIGURES)
     assert {f"gloria-fig{number}" for number in range(11, 20)} < set(FIGURES)
     assert {f"aseq-fig{number}" for number in range(12, 17)} < set(FIGURES)
+    assert {f"cogra-fig{number}" for number in range(5, 14)} < set(FIGURES)
 
 
 def test_an_unknown_size_is_bad_input(tmp_path: Path) -> None:
