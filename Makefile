@@ -8,7 +8,7 @@ BUILD := .build
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 PYTEST := $(BIN)/python -m pytest -q
-# What starts Ray and Spark has the machine to itself; all else runs in two processes.
+# Tests that start Ray and Spark run alone; all others run in two processes.
 SPREAD := tests/cluster tests/service
 PURE := tests $(SPREAD:%=--ignore=%)
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
@@ -27,7 +27,7 @@ $(STAMP): pyproject.toml requirements.lock
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their rows, what sharing saved
+demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their rows, the gain of sharing
 	@mkdir -p $(BUILD)
 	$(BIN)/elsinore generate ridesharing --events 200000 --out $(BUILD)/rides.parquet
 	$(BIN)/elsinore explain examples/ridesharing/workload.elsinore
@@ -49,14 +49,14 @@ test-all: check ## check, and all tests
 	ELSINORE_TEST=all $(PYTEST) -n 2 $(PURE)
 	ELSINORE_TEST=all $(PYTEST) $(SPREAD)
 
-format: $(STAMP) ## let ruff mend what it can
+format: $(STAMP) ## let ruff fix what it can
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 
 bench: $(STAMP) ## the benchmarks, as a table and as JSON
 	$(BIN)/python -m benchmarks
 
-loadtest: $(STAMP) ## users who load a service, and check its rows, for two minutes
+loadtest: $(STAMP) ## load a service for two minutes with users that check their rows
 	$(BIN)/python -m loadtest --out $(BUILD)/loadtest
 
 COMPILE = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -80,6 +80,6 @@ sbom: ## the bill of materials of requirements-runtime.lock, in CycloneDX: .buil
 dist: $(STAMP) ## a wheel and an sdist, in dist
 	$(BIN)/python -m hatchling build
 
-clean: ## remove the environment and everything that was made
+clean: ## remove the environment and all build products
 	rm -rf $(VENV) $(BUILD) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from elsinore.actors.counting import Counting
+from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells
 from elsinore.actors.rows.results import Decoder
 from elsinore.actors.rows.rows import Rows
@@ -66,23 +66,23 @@ def _represents(members: Sequence[Operands], operands: frozenset[int]) -> bool:
 
 
 def conjoin(
-    plan: QueryPlan, countings: Sequence[Counting], cells: Sequence[Cells | None], partitions: Partitions
+    plan: QueryPlan, members: Sequence[SetMember], cells: Sequence[Cells | None], partitions: Partitions
 ) -> list[Rows]:
     """Return the rows of a query with AND from the cells of its counters, which are by partition."""
-    decoders = [Decoder(c.columns, one) if one else None for c, one in zip(countings, cells, strict=True)]
+    decoders = [Decoder(c.columns, one) if one else None for c, one in zip(members, cells, strict=True)]
     by_key = [_by_key(decoder) for decoder in decoders]
-    operands = sum(len(counting.counter.operands) == 1 for counting in countings)
+    operands = sum(len(member.counter.operands) == 1 for member in members)
     merged: dict[Key, list[_Match]] = {}
     for key in sorted({key for keys in by_key for key in keys}):
         found = {
-            counting.counter.operands: _trends(decoder, keys.get(key))
-            for counting, decoder, keys in zip(countings, decoders, by_key, strict=True)
+            member.counter.operands: _trends(decoder, keys.get(key))
+            for member, decoder, keys in zip(members, decoders, by_key, strict=True)
         }
         if count := matches(found, operands):
             rows = [keys.get(key) for keys in by_key]
             group = (key[0], key[1], int(partitions.group_of[key[2]]))
             merged.setdefault(group, []).append(_Match(count, found, rows))
-    return [_rows(plan, countings, decoders, merged, partitions)] if merged else []
+    return [_rows(plan, members, decoders, merged, partitions)] if merged else []
 
 
 class _Match:
@@ -113,7 +113,7 @@ def _trends(decoder: Decoder | None, row: int | None) -> int:
 
 def _rows(
     plan: QueryPlan,
-    countings: Sequence[Counting],
+    members: Sequence[SetMember],
     decoders: Sequence[Decoder | None],
     merged: dict[Key, list[_Match]],
     partitions: Partitions,
@@ -125,12 +125,12 @@ def _rows(
             column: Iterable[Any] = (Fraction(sum(match.count for match in merged[key])) for key in keys)
         else:
             at = next(
-                i for i, c in enumerate(countings) if any(lane.variable == item.variable for lane in c.columns.lanes)
+                i for i, c in enumerate(members) if any(lane.variable == item.variable for lane in c.columns.lanes)
             )
             decoder = decoders[at]
             assert decoder is not None
-            column = (decoder.merged(item, _parts(merged[key], at, countings[at].counter.operands)) for key in keys)
-        values[item.label] = collected(list(column), countings[0].exact)
+            column = (decoder.merged(item, _parts(merged[key], at, members[at].counter.operands)) for key in keys)
+        values[item.label] = collected(list(column), members[0].columns.exact)
     groups = np.array([key[2] for key in keys], np.int32)
     return Rows(
         plan.query.name,

@@ -9,27 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.actors.baselines.prefix_sharing import PrefixSharing
-from elsinore.actors.counting import Batch
-from elsinore.actors.gloria.sharing import PlanSharing
+from elsinore.actors.detection.match_rows import TICKS
+from elsinore.actors.detection.part import DetectionPart
 from elsinore.actors.hamlet.decisions import Decisions, decisions_table
 from elsinore.actors.hamlet.graph import HamletGraph
-from elsinore.actors.moving.sharing import MovingSharing
-from elsinore.actors.neighbours.set_sharing import LinkedSharing
-from elsinore.actors.part import Part, Setting
+from elsinore.actors.kinds import Setting
+from elsinore.actors.part import Part
 from elsinore.actors.plan_state import load_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.rows.rows import Rows
-from elsinore.actors.sharing import Sharing
+from elsinore.actors.set_run import SetRun
 from elsinore.actors.state import checked, pack, reading, signed, unpack
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.key_groups import key_groups
 from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.streams.places import Places
 from elsinore.actors.streams.reorder import END, START, Reorder
 from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.planner.costs.drift import Observed
@@ -37,18 +37,17 @@ from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.plans.changing import speaking
+from elsinore.planner.plans.kinds import SetKind
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import parts_of
 from elsinore.planner.time.clock import Clock
 from elsinore.planner.time.spans import show_length
 
-SLICE = 1 << 22
+SLICE_EVENTS = 1 << 22
 """Number of events in a slice of a batch; derived columns are in memory for one slice at a time."""
 
 LATE_KEPT = 10_000
 """Number of late events that an engine keeps for inspection: all of them may not fit into memory."""
-
-S = TypeVar("S")
 
 
 class Engine:
@@ -57,6 +56,9 @@ class Engine:
     A batch is a RecordBatch. Its columns are the type (a dictionary of texts), the time in ticks of the clock, and then
     the attributes by name, all that `columns` lists. Its events may be in any order. Batches may overlap in time by the
     allowed `lateness` (in ticks); older events are put into `late`.
+
+    With `places`, windows count events: then all queries of the plan have such windows, and graphs are given the places
+    of events instead of their times.
     """
 
     def __init__(
@@ -68,11 +70,14 @@ class Engine:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
         hamlet_graph: type[HamletGraph] = HamletGraph,
+        places: bool = False,
     ) -> None:
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
         self.reorder = Reorder(lateness)
+        self.places = Places() if places else None
+        self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
         """Number of events with a null in an attribute that splits the stream."""
         self.late: list[pa.RecordBatch] = []
@@ -82,37 +87,22 @@ class Engine:
         """Called with the late events of each batch, all of them."""
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
         self._setting = Setting(
-            clock, numeric == "exact", optimizer or optimizer_of(plan.strategy), record_decisions, hamlet_graph
+            self._windows_clock,
+            numeric == "exact",
+            optimizer or optimizer_of(plan.strategy),
+            record_decisions,
+            hamlet_graph,
         )
-        self._parts: list[Part] = []
+        self._parts: list[Part | DetectionPart] = []
         self._decided: list[tuple[Decisions, list[str]]] = []
-        self._shared: list[npt.NDArray[np.int64]] = []
-        """Counters of retired planned sets, for the totals; `_decided` has the decisions of retired share sets."""
+        """Decisions of retired share sets, with the names of their queries."""
+        self._counted = np.zeros(3, np.int64)
+        """Totals of retired share sets."""
         self.change(plan)
 
-    @property
-    def sharings(self) -> list[Sharing]:
-        """Return the share sets that decide about bursts."""
-        return self._of(Sharing)
-
-    @property
-    def linked(self) -> list[LinkedSharing]:
-        return self._of(LinkedSharing)
-
-    @property
-    def moving(self) -> list[MovingSharing]:
-        return self._of(MovingSharing)
-
-    @property
-    def planned(self) -> list[PlanSharing]:
-        return self._of(PlanSharing)
-
-    @property
-    def prefixes(self) -> list[PrefixSharing]:
-        return self._of(PrefixSharing)
-
-    def _of(self, kind: type[S]) -> list[S]:
-        return [one for part in self._parts for one in part.sharings if isinstance(one, kind)]
+    def runs(self, kind: SetKind[Any] | None = None) -> list[SetRun[Any]]:
+        """Return the runs of the share sets of a kind; by default, of all kinds."""
+        return [run for part in self._parts for run in part.sets if kind is None or run.kind == kind.tag]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -123,8 +113,17 @@ class Engine:
     def moment(self) -> int:
         """Return the earliest time from which another plan may answer windows: later than every event seen so far, and
         no earlier than the last change."""
-        seen = self.reorder.watermark + self.reorder.lateness + 1 if self.reorder.watermark > START else START
-        return max([seen, *(part.since for part in self._parts)])
+        return max([self._seen(), *(part.since for part in self._parts)])
+
+    def _seen(self) -> int:
+        if self.reorder.watermark == START:
+            return START
+        return self.places.noted if self.places else self.reorder.watermark + self.reorder.lateness + 1
+
+    @property
+    def _reached(self) -> int:
+        """The watermark, on the clock of windows."""
+        return self.reorder.watermark if self.places is None else self.places.passed
 
     @property
     def changing(self) -> bool:
@@ -153,14 +152,14 @@ class Engine:
                 part.plan = made.pop(same)
         self._parts += (self._begun(one, since, types) for one in made)
         self.plan = plan
-        self.statistics = StreamStatistics.of(plan, self.clock)
+        self.statistics = StreamStatistics.of(plan, self._windows_clock)
         """Numbers of events and bursts, from which `Replanner` looks for other plans."""
         self._end()
 
     def _checked(self, plan: Plan, since: int | None) -> int:
         """Return the time of a change to a plan, or raise an error where this engine cannot change to it then."""
         for span in plan.spans:
-            if (span * self.clock.ticks_per_second).denominator != 1:
+            if (span * self._windows_clock.ticks_per_second).denominator != 1:
                 message = f"a window or slide of {show_length(span)} is no whole number of this engine's ticks"
                 hint = (
                     f"{self.clock.ticks_per_second} of them are a second; begin with a clock that counts such lengths"
@@ -178,22 +177,27 @@ class Engine:
                     found[name] = kind
         return found
 
-    def _begun(self, plan: Plan, since: int, types: dict[str, pa.DataType]) -> Part:
+    def _begun(self, plan: Plan, since: int, types: dict[str, pa.DataType]) -> Part | DetectionPart:
         """Create a part. Parts of queries that split the stream alike share one numbering of the partitions."""
         query = plan.queries[0]
         attributes, groups = query.partition, len(query.query.groups)
         partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
-        part = Part(plan, partitions, since, self._setting)
+        part: Part | DetectionPart
+        if query.query.detects:
+            part = DetectionPart(plan, partitions, since, self._windows_clock, self.clock)
+        else:
+            part = Part(plan, partitions, since, self._setting)
         part.know(types)
         return part
 
     def _end(self) -> None:
         """Retire the parts whose windows are over."""
-        gone = [part for part in self._parts if part.over(self.reorder.watermark)]
+        gone = [part for part in self._parts if part.over(self._reached)]
         if not gone:
             return
         self._parts, left = gone, [part for part in self._parts if part not in gone]
-        self._decided, self._shared = self._decisions(), self._counted()
+        self._decided = self._decisions()
+        self._counted = self._counted + sum(run.graph.totals for run in self.runs())
         self._parts = left
         used = {id(part.partitions) for part in self._parts}
         self._partitions = {key: one for key, one in self._partitions.items() if id(one) in used}
@@ -206,16 +210,24 @@ class Engine:
         """End the stream, and return the rows of all windows that are still open."""
         return [rows.finished() for rows in self.drain()]
 
-    def take(self, batch: pa.RecordBatch, watermark: int | None = None) -> list[PartialRows]:
-        """Do as `feed`, for a part of the stream: rows are partial, and `watermark` is that of the whole stream."""
+    def take(
+        self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
+    ) -> list[PartialRows]:
+        """Do as `feed`, for a part of the stream: rows are partial, and `watermark` is that of the whole stream.
+
+        `times` are those of all events of the stream in this batch, for windows that count events.
+        """
+        if self.places is not None:
+            self.places.note(batch.column(1).to_numpy() if times is None else times, self.reorder.watermark)
         ready, late = self.reorder.feed(batch, watermark)
         if late is not None:
             self._note_late(late)
         if ready is None:
             return []
-        rows = self._process(ready, self.reorder.watermark)
+        ready = self._placed(ready, self.reorder.watermark)
+        rows = self._process(ready, self._reached)
         for part in self._parts:
-            rows += part.settle(self.reorder.watermark)
+            rows += part.end_until(self._reached)
         self._end()
         self._forget()
         return rows
@@ -229,20 +241,37 @@ class Engine:
             # A slice would keep all of the batch in memory.
             self.late.append(late if len(late) <= room else late.take(pa.array(range(room))))
 
+    def _placed(self, ready: pa.RecordBatch, watermark: int) -> pa.RecordBatch:
+        """Return events that the watermark has passed, with places instead of times where windows count events."""
+        if self.places is None:
+            return ready
+        if any(query.query.detects for query in self.plan.queries):
+            # Matches have the times of their events, too.
+            ready = ready.append_column(TICKS, ready.column(1))
+        placed = self.places.of(ready.column(1).to_numpy())
+        self.places.advance(watermark)
+        return ready.set_column(1, ready.schema.field(1), pa.array(placed))
+
     def look(self, batch: pa.RecordBatch) -> Observed | None:
         """Return the statistics of these events as a sample of the stream, without taking them in."""
-        statistics = StreamStatistics.of(self.plan, self.clock)
-        events = self._named(batch.sort_by(batch.schema.names[1]))
+        statistics = StreamStatistics.of(self.plan, self._windows_clock)
+        batch = batch.sort_by(batch.schema.names[1])
+        times = batch.column(1).to_numpy()
+        if self.places is not None:
+            sample = Places()
+            sample.note(times, START)
+            batch = batch.set_column(1, batch.schema.field(1), pa.array(sample.of(times)))
+        events = self._named(batch)
         columns = dict(zip(events.schema.names, events.columns, strict=True))
         query = self.plan.queries[0]
         slots = Partitions(query.partition, len(query.query.groups)).slots(columns, events.column(1).to_numpy())
         statistics.note(events.column(0), events.column(1), slots)
-        return statistics.take()
+        return statistics.read_and_reset()
 
     def drain(self) -> list[PartialRows]:
         """Do as `finish`, for a part of the stream: rows are partial."""
         waiting = self.reorder.finish()
-        rows = self._process(waiting, END) if waiting is not None else []
+        rows = self._process(self._placed(waiting, END), END) if waiting is not None else []
         for part in self._parts:
             rows += part.finish()
         return rows
@@ -285,10 +314,10 @@ class Engine:
 
     def _forget(self) -> None:
         """Forget the partitions whose last event has left every window."""
-        lengths = (query.query.within.seconds for part in self._parts for query in part.plan.queries)
-        longest = self.clock.ticks(max(lengths, default=Fraction(0)))
+        lengths = (query.query.within.length for part in self._parts for query in part.plan.queries)
+        longest = self._windows_clock.ticks(max(lengths, default=Fraction(0)))
         for partitions in self._partitions.values():
-            kept = partitions.forget(self.reorder.watermark - longest)
+            kept = partitions.forget(self._reached - longest)
             if kept is not None:
                 self._keep(partitions, kept)
 
@@ -318,8 +347,7 @@ class Engine:
     @property
     def totals(self) -> tuple[int, int, int]:
         """Return the numbers of bursts decided about, of bursts shared, and of snapshots."""
-        totals = [*(one.totals for one, _ in self._decisions()), *self._counted()]
-        bursts, shared, snapshots = (sum(int(one[n]) for one in totals) for n in range(3))
+        bursts, shared, snapshots = (self._counted + sum(run.graph.totals for run in self.runs())).tolist()
         return bursts, shared, snapshots
 
     @property
@@ -338,10 +366,8 @@ class Engine:
             one.forget(but)
 
     def _decisions(self) -> list[tuple[Decisions, list[str]]]:
-        return [*self._decided, *((sharing.graph.decisions, sharing.names) for sharing in self.sharings)]
-
-    def _counted(self) -> list[npt.NDArray[np.int64]]:
-        return [*self._shared, *(planned.graph.totals for planned in self.planned)]
+        own = ((run.graph.decisions, run.names) for run in self.runs())
+        return [*self._decided, *((decisions, names) for decisions, names in own if decisions is not None)]
 
     def save(self) -> bytes:
         """Return the state as bytes: everything that later rows depend on."""
@@ -352,6 +378,7 @@ class Engine:
                     "clock": self.clock.save(),
                     "lateness": self.reorder.lateness,
                     "reorder": self.reorder.save(),
+                    "places": self.places and self.places.save(),
                     "dropped": self.dropped,
                     "partitions": [[*key, partitions.save()] for key, partitions in self._partitions.items()],
                     "parts": [part.save() for part in self._parts],
@@ -377,13 +404,18 @@ class Engine:
         nothing = Plan(plan.strategy, ())
         with reading():
             clock = Clock.load(state["clock"])
-            engine = cls(nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions)
+            places = state.get("places") is not None
+            engine = cls(
+                nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions, places=places
+            )
             engine._load(state)
         engine.change(plan, since)
         return engine
 
     def _load(self, state: dict[str, Any]) -> None:
         self.reorder.load(state["reorder"])
+        if self.places is not None:
+            self.places.load(state["places"])
         self.dropped = state["dropped"]
         for attributes, groups, saved in state["partitions"]:
             partitions = Partitions(tuple(attributes), groups)
@@ -400,7 +432,7 @@ def _slices(batch: pa.RecordBatch, later: int) -> Iterator[tuple[pa.RecordBatch,
     times = batch.column(1).to_numpy()
     start = 0
     while start < len(times):
-        end = min(start + SLICE, len(times))
+        end = min(start + SLICE_EVENTS, len(times))
         if end < len(times):
             end = int(np.searchsorted(times, times[end - 1], side="right"))
         yield batch.slice(start, end - start), int(times[end]) if end < len(times) else later

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,51 +10,30 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.actors.baselines.prefix_sharing import PrefixSharing
-from elsinore.actors.counting import Batch, Counting
-from elsinore.actors.gloria.sharing import PlanSharing
-from elsinore.actors.hamlet.graph import HamletGraph
-from elsinore.actors.moving.sharing import MovingSharing
-from elsinore.actors.neighbours.set_sharing import LinkedSharing
+from elsinore.actors.kinds import Setting, rows_of, run_apart, run_of_set
+from elsinore.actors.members import SetMember
 from elsinore.actors.plan_state import save_plan
-from elsinore.actors.query_graph import QueryGraph
+from elsinore.actors.query_rows import QueryRows
 from elsinore.actors.rows.partial_rows import PartialRows
-from elsinore.actors.sharing import Shared, SharedCounting, Sharing
+from elsinore.actors.set_graph import merged
+from elsinore.actors.set_run import SetRun
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END
-from elsinore.planner.a_seq.sets import ForestSet
-from elsinore.planner.baselines.sets import PrefixSet
-from elsinore.planner.gloria.sets import PlannedSet
-from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import run_alike
-from elsinore.planner.plans.sharing import LinkedSet, MovingSet, ShareSet
+from elsinore.planner.plans.sharing import Member
 from elsinore.planner.time.clock import Clock
-
-AnySharing = Shared | LinkedSharing | MovingSharing | PrefixSharing
 
 
 @dataclass(frozen=True)
-class Setting:
-    """The settings that all parts of an engine have in common."""
+class Answer:
+    """What makes the rows of one query, and where the results of its counters come from."""
 
-    clock: Clock
-    exact: bool
-    optimizer: SharingOptimizer
-    recorded: bool
-    hamlet_graph: type[HamletGraph]
-
-    def sharing(self, plan: Plan, share_set: ShareSet) -> AnySharing:
-        if isinstance(share_set, LinkedSet):
-            return LinkedSharing(plan, share_set, self.clock, self.exact)
-        if isinstance(share_set, MovingSet | ForestSet):
-            return MovingSharing(plan, share_set, self.clock, self.exact)
-        if isinstance(share_set, PlannedSet):
-            return PlanSharing(plan, share_set, self.clock, self.exact)
-        if isinstance(share_set, PrefixSet):
-            return PrefixSharing(plan, share_set, self.clock, self.exact)
-        return Sharing(plan, share_set, self.clock, self.exact, self.optimizer, self.recorded, self.hamlet_graph)
+    rows: QueryRows[Any]
+    places: list[tuple[int, int]]
+    """By counter, its run and its number among the members of the run."""
 
 
 class Part:
@@ -70,22 +49,26 @@ class Part:
         self.end = END
         """The time in ticks at which the last of its windows is over."""
         self._clock = setting.clock
-        self.sharings = [setting.sharing(plan, share_set) for share_set in plan.share_sets]
-        shared: dict[tuple[int, int], SharedCounting] = {}
-        for sharing in self.sharings:
-            shared |= sharing.members
-        self.graphs = [
-            QueryGraph(
-                query,
-                partitions,
-                [
-                    shared.get((q, c)) or Counting(query, counter, setting.clock, setting.exact)
-                    for c, counter in enumerate(query.counters)
-                ],
-            )
+        self.sets = [run_of_set(plan, share_set, setting) for share_set in plan.share_sets]
+        shared = {place for run in self.sets for place in run.places}
+        self.apart = [
+            run_apart(plan, places, setting)
+            for q, query in enumerate(plan.queries)
+            if (places := [one for c in range(len(query.counters)) if (one := Member(q, c)) not in shared])
+        ]
+        self.runs = [*self.sets, *self.apart]
+        numbers = {place: (r, m) for r, run in enumerate(self.runs) for m, place in enumerate(run.places)}
+        self.answers = [
+            self._answer(query, [numbers[Member(q, c)] for c in range(len(query.counters))])
             for q, query in enumerate(plan.queries)
         ]
+        """By query."""
         self.admit()
+
+    def _answer(self, query: QueryPlan, places: list[tuple[int, int]]) -> Answer:
+        members = [self.runs[run].members[member] for run, member in places]
+        kind = self.runs[places[0][0]].kind
+        return Answer(rows_of(kind, query, members, self.partitions), places)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
@@ -110,86 +93,92 @@ class Part:
 
     def admit(self) -> None:
         """Make room for new partitions."""
-        for graph in self.graphs:
-            graph.admit()
+        for run in self.runs:
+            run.admit(self.partitions)
 
     def process(self, batch: Batch) -> list[PartialRows]:
         self.admit()
         batch = batch.between(self.first, self.end)
         if not len(batch.times):
             return []
-        for sharing in self.sharings:
-            sharing.process(batch)
-        return self._rows(lambda graph: graph.process(batch) + graph.settle(int(batch.times[-1])))
+        time = int(batch.times[-1])
+        return self._rows(lambda run: merged((run.process(batch), run.graph.end_until(time))))
 
-    def settle(self, time: int) -> list[PartialRows]:
+    def end_until(self, time: int) -> list[PartialRows]:
         """Return the rows of windows that end no later than `time`; no event older than that will come."""
-        return self._rows(lambda graph: graph.settle(time))
+        return self._rows(lambda run: run.graph.end_until(time))
 
     def finish(self) -> list[PartialRows]:
-        return self._rows(QueryGraph.finish)
+        return self._rows(lambda run: run.graph.finish())
 
-    def _rows(self, step: Callable[[QueryGraph], list[PartialRows]]) -> list[PartialRows]:
+    def _rows(self, step: Callable[[SetRun[Any]], list[list[Any]]]) -> list[PartialRows]:
         """Return the rows that `step` finds, without silent queries and without windows of other parts."""
-        found = [(query, step(graph)) for query, graph in zip(self.plan.queries, self.graphs, strict=True)]
-        own = (rows.begun(self.since, self.until) for query, some in found if not query.silent for rows in some)
-        return [rows for rows in own if len(rows)]
+        found = [step(run) for run in self.runs]
+        rows = (
+            some
+            for query, answer in zip(self.plan.queries, self.answers, strict=True)
+            if not query.silent
+            for some in answer.rows.of([found[run][member] for run, member in answer.places])
+        )
+        return [one for some in rows if len(one := some.begun(self.since, self.until))]
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:
         """Keep these partitions alone, in this order."""
-        for sharing in self.sharings:
-            if isinstance(sharing, Shared):
-                sharing.graph.flush()
-        for graph in self.graphs:
-            graph.keep(kept)
-        for sharing in self.sharings:
-            sharing.keep(kept)
+        for run in self.runs:
+            run.keep(kept, self.partitions)
 
     def types(self) -> dict[str, pa.DataType]:
         """Return the types of attributes, as far as they are known."""
         found: dict[str, pa.DataType] = {}
-        for graph in self.graphs:
-            for counting in graph.countings:
-                found |= counting.columns.types
+        for member in self._members():
+            found |= member.columns.types
         return found
 
     def know(self, types: Mapping[str, pa.DataType]) -> None:
         """Adopt types that are known of attributes: where some values were floats, integers count as floats."""
-        columns = [counting.columns for graph in self.graphs for counting in graph.countings]
-        for one in (*columns, *(sharing.shared.columns for sharing in self.sharings)):
+        columns = [member.columns for member in self._members()]
+        for one in (*columns, *(intake.columns for run in self.sets for intake in run.intakes)):
             read = {lane.attribute for lane in one.lanes}
             one.types |= {name: kind for name, kind in types.items() if name in read}
+
+    def _members(self) -> Iterator[SetMember]:
+        return (member for answer in self.answers for member in answer.rows.members)
 
     def save(self) -> dict[str, Any]:
         return {
             "plan": save_plan(self.plan),
             "since": self.since,
             "until": self.until,
-            "sharings": [sharing.save() for sharing in self.sharings],
-            "graphs": [graph.save() for graph in self.graphs],
+            "sharings": [run.save() for run in self.sets],
+            "graphs": [
+                [self.runs[run].save_member(member) for run, member in answer.places] for answer in self.answers
+            ],
         }
 
     def load(self, state: dict[str, Any]) -> None:
         if state["until"] != END:
             self.stop(state["until"])
-        for sharing, saved in zip(self.sharings, state["sharings"], strict=True):
-            sharing.load(saved)
-        for graph, saved in zip(self.graphs, state["graphs"], strict=True):
-            graph.load(saved)
+        for run, saved in zip(self.sets, state["sharings"], strict=True):
+            run.load(saved)
+        for answer, counters in zip(self.answers, state["graphs"], strict=True):
+            for (number, member), saved in zip(answer.places, counters, strict=True):
+                self.runs[number].load_member(member, saved)
+        for run in self.runs:
+            run.resume()
 
 
 def _first(plan: QueryPlan, since: int, clock: Clock) -> int:
     """Return the time at which the first window begins that begins no earlier than `since`."""
     if plan.query.slide is None:
         return since
-    slide = clock.ticks(plan.query.slide.seconds)
+    slide = clock.ticks(plan.query.slide.length)
     return -(-since // slide) * slide
 
 
 def _over(plan: QueryPlan, until: int, clock: Clock) -> int:
     """Return when the last window that begins before `until` is over. One that moves is `(t - within, t]`."""
-    within = clock.ticks(plan.query.within.seconds)
+    within = clock.ticks(plan.query.within.length)
     if plan.query.slide is None:
         return until + within
-    slide = clock.ticks(plan.query.slide.seconds)
+    slide = clock.ticks(plan.query.slide.length)
     return (until - 1) // slide * slide + within

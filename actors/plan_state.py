@@ -11,23 +11,20 @@ from typing import Any
 
 from elsinore.actors.state import made, unreadable
 from elsinore.planner.a_seq import forest
-from elsinore.planner.a_seq import sets as forest_sets
 from elsinore.planner.baselines import prefix_tree
-from elsinore.planner.baselines import sets as prefix_sets
 from elsinore.planner.costs import plan_costs
 from elsinore.planner.gloria import plan as sharing_plan
-from elsinore.planner.gloria import sets as planned_sets
 from elsinore.planner.gloria.graph import record
-from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.gloria.templates import template
 from elsinore.planner.language import syntax
 from elsinore.planner.plans import sharing
+from elsinore.planner.plans.kinds import KINDS, kind_of
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan_query
-from elsinore.planner.plans.sharing import ShareSet
 from elsinore.problems import Place
 
 TAGS: dict[str, type] = {
+    **{kind.tag: kind.made for kind in KINDS},
     # Queries
     "query": syntax.Query,
     "place": Place,
@@ -48,22 +45,21 @@ TAGS: dict[str, type] = {
     "all_of": syntax.All,
     "any_of": syntax.Any,
     "negation": syntax.Negation,
+    "summary": syntax.Summary,
     "equivalence": syntax.Equivalence,
     "grouping": syntax.Grouping,
     "aggregate": syntax.Aggregate,
+    "item": syntax.Item,
     "matches": syntax.Matches,
+    "event_columns": syntax.EventColumns,
     "span": syntax.Span,
     # HAMLET
-    "share_set": sharing.ShareSet,
-    "moving_set": sharing.MovingSet,
-    "linked_set": sharing.LinkedSet,
     "member": sharing.Member,
     "shared_kleene": sharing.Kleene,
     "sharer": sharing.Sharer,
     "compared": sharing.Compared,
     "link_lane": sharing.LinkLane,
     # GLORIA
-    "planned_set": planned_sets.PlannedSet,
     "plan_costs": plan_costs.PlanCosts,
     "sharing_plan": sharing_plan.SharingPlan,
     "q_set": sharing_plan.QSet,
@@ -72,21 +68,26 @@ TAGS: dict[str, type] = {
     "type_node": template.TypeNode,
     "transition": template.Transition,
     "stage": template.Stage,
-    "stage_route": template.Route,
+    "stage_route": template.StageRoute,
     # A-Seq
-    "forest_set": forest_sets.ForestSet,
     "forest": forest.Forest,
-    "forest_node": forest.Node,
-    "forest_step": forest.Step,
-    "forest_route": forest.Route,
+    "forest_node": forest.ForestNode,
+    "forest_step": forest.ForestStep,
+    "forest_route": forest.ForestRoute,
     # SHARON
-    "prefix_set": prefix_sets.PrefixSet,
     "prefix_tree": prefix_tree.PrefixTree,
     "prefix_branch": prefix_tree.Branch,
-    "prefix_taken": prefix_tree.Taken,
+    "prefix_taken": prefix_tree.TakenEvent,
 }
 """The classes that a plan may consist of, by their names in saved states. Classes and modules may be renamed and moved
-freely. A tag is never changed, nor given to another class. A change of the fields of a class needs another FORMAT."""
+freely. A tag is never changed, nor given to another class. A change of the fields of a class needs another FORMAT, but
+for a field that is added with a default: ADDED names it."""
+
+ADDED: dict[str, frozenset[str]] = {
+    "query": frozenset({"limit", "limit_place"}),
+    "matches": frozenset({"items", "events"}),
+}
+"""By tag, the fields that states of this FORMAT may lack: an earlier version wrote them, and meant the default."""
 
 NAMES = {kind: tag for tag, kind in TAGS.items()}
 
@@ -97,7 +98,7 @@ def save_plan(plan: Plan) -> dict[str, Any]:
     return {
         "strategy": plan.strategy,
         "queries": [[_encoded(one.query), one.method, one.silent] for one in plan.queries],
-        "share_sets": [_encoded(_executed(one)) for one in plan.share_sets],
+        "share_sets": [_encoded(kind_of(one).saved(one)) for one in plan.share_sets],
         "reasons": [list(reason) for reason in plan.reasons],
     }
 
@@ -109,14 +110,6 @@ def load_plan(state: dict[str, Any]) -> Plan:
     )
     share_sets = tuple(map(_decoded, state["share_sets"]))
     return Plan(state["strategy"], tuple(queries), share_sets, tuple((name, why) for name, why in state["reasons"]))
-
-
-def _executed(share_set: ShareSet) -> ShareSet:
-    """Return a share set without the GLORIA graph of its plan: the graph is large, and execution does not read it."""
-    if not isinstance(share_set, PlannedSet):
-        return share_set
-    seen = record.GraphRecord((), (), share_set.plan.graph.found)
-    return replace(share_set, plan=replace(share_set.plan, graph=seen))
 
 
 def _encoded(value: Any) -> Any:
@@ -157,4 +150,5 @@ def _decoded(state: Any) -> Any:
         raise unreadable(f"this state has a plan with a part called {name!r}, which this version does not know")
     if not isinstance(content, dict):
         raise unreadable(f"this state has a plan with a {name} whose fields have no names")
-    return made(TAGS[name], {field: _decoded(value) for field, value in content.items()}, name)
+    document = {field: _decoded(value) for field, value in content.items()}
+    return made(TAGS[name], document, name, ADDED.get(name, frozenset()))

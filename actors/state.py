@@ -58,10 +58,13 @@ def checked(document: Any) -> dict[str, Any]:
     return {name: value for name, value in document.items() if name not in ("format", "elsinore")}
 
 
-def made(kind: type[T], document: Any, name: str) -> T:
-    """Make a dataclass from a document that has exactly its fields, by name; raise UnreadableError otherwise."""
+def made(kind: type[T], document: Any, name: str, added: frozenset[str] = frozenset()) -> T:
+    """Make a dataclass from a document that has exactly its fields, by name; raise UnreadableError otherwise.
+
+    Fields in `added` may be missing: they are left at their defaults.
+    """
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    if not isinstance(document, dict) or set(document) != known:
+    if not isinstance(document, dict) or not known - added <= set(document) <= known:
         there = ", ".join(sorted(map(str, document))) if isinstance(document, dict) else type(document).__name__
         raise unreadable(
             f"this state has a {name} of other fields ({there}) than this version knows ({', '.join(sorted(known))})"

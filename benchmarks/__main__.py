@@ -49,16 +49,16 @@ BENCHMARKS: dict[str, Benchmark] = {
 
 def main() -> None:
     """Measure the figures that are asked for, and print them line by line."""
-    asked = _arguments()
+    arguments = _arguments()
     print(HEADER)
-    figures = measured(asked.only or BENCHMARKS, asked.events)
-    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    figures = measured(arguments.only or BENCHMARKS, arguments.events)
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
     document = {
         "machine": machine(),
-        "events": asked.events,
+        "events": arguments.events,
         "figures": [figure.document() for figure in figures],
     }
-    asked.out.write_text(json.dumps(document, indent=2) + "\n")
+    arguments.out.write_text(json.dumps(document, indent=2) + "\n")
 
 
 def measured(names: Sequence[str] | dict[str, Benchmark], events: int) -> list[Figure]:

@@ -80,8 +80,8 @@ def _seconds(patterns: Sequence[Sequence[str]], window: str, table: pa.Table, st
     """Return seconds for an event, with kernels compiled, without the time to make a plan and to begin."""
     workload = "; ".join(f"RETURN COUNT(*) PATTERN SEQ({', '.join(one)}) {window}" for one in patterns)
     run(workload, table.slice(0, 2 * MANY), "exact", strategy)
-    begun = best(lambda: run(workload, table.slice(0, 1), "exact", strategy))
-    return (best(lambda: run(workload, table, "exact", strategy), 5) - begun) / len(table)
+    start_up = best(lambda: run(workload, table.slice(0, 1), "exact", strategy))
+    return (best(lambda: run(workload, table, "exact", strategy), 5) - start_up) / len(table)
 
 
 def _each(one: float, other: float) -> str:

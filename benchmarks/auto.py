@@ -57,7 +57,7 @@ def plans(text: str, seen: Statistics) -> dict[str, Plan]:
 def statistics(events: pa.RecordBatch) -> Statistics:
     counted = StreamStatistics(Clock.of(pa.int64(), "ms", [WINDOW]))
     counted.note(events.column(0), events.column(1))
-    seen = counted.take()
+    seen = counted.read_and_reset()
     assert seen is not None
     return seen.per_window(WINDOW)
 

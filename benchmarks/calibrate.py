@@ -20,6 +20,7 @@ from elsinore.cluster.machines.costs import costs_file
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.calibrated import Costs
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
+from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 
@@ -67,7 +68,7 @@ def nanoseconds(text: str, events: pa.RecordBatch, optimizer: SharingOptimizer) 
         for start in range(0, len(events), BATCH):
             engine.feed(events.slice(start, BATCH))
         engine.finish()
-        graph = engine.sharings[0].graph
+        graph = engine.runs(HAMLET)[0].graph
         bursts = graph.decisions.bursts
         best = min(best, graph.seconds)
     return best * 1e9 / bursts

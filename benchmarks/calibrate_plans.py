@@ -26,7 +26,8 @@ from elsinore.bench.gloria.streams import both, bursty, complex_queries, simple_
 from elsinore.cluster.machines.costs import burst_costs, plan_costs_file
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.plan_costs import PlanCosts
-from elsinore.planner.costs.plan_model import PlanModel
+from elsinore.planner.costs.plan_model import cost_of
+from elsinore.planner.costs.workload_costs import WorkloadCosts
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.costs.statistics import Statistics
@@ -80,8 +81,8 @@ def measured(made: Plan, events: pa.RecordBatch, rate: int) -> tuple[npt.NDArray
 
 
 def cost(made: Plan, statistics: Statistics, costs: PlanCosts) -> float:
-    model = PlanModel.of(made.queries, EngineCost(statistics, costs, burst_costs()))
-    return model.cost(dict(enumerate(made.queries)), made.share_sets)
+    own = WorkloadCosts.of(made.queries, EngineCost(statistics, costs, burst_costs()))
+    return cost_of(dict(enumerate(made.queries)), made.share_sets, own)
 
 
 def plans(text: str, seen: Statistics) -> Iterator[Plan]:
@@ -90,7 +91,7 @@ def plans(text: str, seen: Statistics) -> Iterator[Plan]:
     for strategy in STRATEGIES:
         yield plan(workload, strategy)
     yield plan(workload, "auto", EngineCost(seen))
-    for model in (PaperCost(seen), PlanModel.of(plan(workload, "cogra").queries, EngineCost(seen)).gloria):
+    for model in (PaperCost(seen), WorkloadCosts.of(plan(workload, "cogra").queries, EngineCost(seen)).gloria):
         made = plan(workload, "gloria", model)
         yield made
         yield replace(made, share_sets=tuple(decided(one, PlanCosts()) for one in made.share_sets))
@@ -131,8 +132,8 @@ def _judge(workloads: list[Measured], costs: npt.NDArray[np.float64]) -> None:
         errors += [abs(price / took - 1) for price, took in priced]
         regrets.append(min(priced)[1] / min(took for _, took in priced))
     print(f"prices are off by {np.median(errors):.2f} (median), {max(errors):.2f} (worst)", file=sys.stderr)
-    told = f"{np.mean(regrets):.2f} (mean), {max(regrets):.2f} (worst)"
-    print(f"the plan of the least price, to the quickest: {told}", file=sys.stderr)
+    ratios = f"{np.mean(regrets):.2f} (mean), {max(regrets):.2f} (worst)"
+    print(f"the plan of the least price, to the quickest: {ratios}", file=sys.stderr)
 
 
 def main() -> None:

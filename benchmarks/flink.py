@@ -66,16 +66,16 @@ def flink(events: int) -> Iterator[Figure]:
     with TemporaryDirectory() as place:
         folder = Path(place)
         make(folder, events)
-        told = asked_of_flink(python, folder)
+        taken_by_flink = asked_of_flink(python, folder)
         result = answered(folder)
         assert counts_of_flink(folder / "out") == counts(result), "Flink and Elsinore do not count alike"
-        asked = f"Flink's MATCH_RECOGNIZE to Elsinore, {events / 1e6:g} M events"
+        what_is_measured = f"Flink's MATCH_RECOGNIZE to Elsinore, {events / 1e6:g} M events"
         trends = sum(found for found, _ in counts(result).values())
         for clock, what in enumerate(CLOCKS):
-            read, matched = (min(times[clock] for times in told[name]) for name in ("read", "matched"))
+            read, matched = (min(times[clock] for times in taken_by_flink[name]) for name in ("read", "matched"))
             took = best(lambda: answered(folder), clock=CLOCKS[what])
             detail = f"Flink {matched:.1f} s, {read:.1f} s of them to read; Elsinore {took:.3f} s; {trends:,} trends"
-            yield Figure(f"flink-{what}", asked, (matched - read) / took, 100, "x", detail, at_least=True)
+            yield Figure(f"flink-{what}", what_is_measured, (matched - read) / took, 100, "x", detail, at_least=True)
 
 
 def make(folder: Path, events: int) -> None:

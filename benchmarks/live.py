@@ -96,8 +96,8 @@ def latency(_events: int) -> Iterator[Figure]:
         found = [moment - feed.closed(end) for end, moment in out[begin:]]
         batches = live.metrics.batches - before[0]
         parts = {name: (cost - before[1][name]) / batches for name, cost in live.metrics.parts.items()}
-    told = ", ".join(f"{name} {1000 * cost:.0f} ms" for name, cost in parts.items())
-    detail = f"{len(found)} windows, {batches} batches of {MEASURED / batches:.2f} s: {told}"
+    steps = ", ".join(f"{name} {1000 * cost:.0f} ms" for name, cost in parts.items())
+    detail = f"{len(found)} windows, {batches} batches of {MEASURED / batches:.2f} s: {steps}"
     for percent, limit in ((50, 0.6), (99, 1.5)):
         what = f"{RATE:,} events/s, {QUERIES} queries: last event in to rows out, p{percent}"
         yield Figure(f"latency-p{percent}", what, float(np.percentile(found, percent)), limit, "s", detail)
@@ -111,11 +111,11 @@ def growth(_events: int) -> Iterator[Figure]:
             live.wait(60)
             if minute in MINUTES:
                 found[minute] = _sampled()
-    for who in (*OURS, *JAVA):
-        told = ", ".join(f"{minute} min {found[minute][who] / MIB:,.0f} MiB" for minute in MINUTES)
-        ratio = max(found[minute][who] for minute in MINUTES[1:]) / found[MINUTES[0]][who]
-        name = f"growth-{who.replace(' ', '-').lower()}"
-        yield Figure(name, f"memory of a live stream, {who}", ratio, 1.05, "times", told)
+    for role in (*OURS, *JAVA):
+        detail = ", ".join(f"{minute} min {found[minute][role] / MIB:,.0f} MiB" for minute in MINUTES)
+        ratio = max(found[minute][role] for minute in MINUTES[1:]) / found[MINUTES[0]][role]
+        name = f"growth-{role.replace(' ', '-').lower()}"
+        yield Figure(name, f"memory of a live stream, {role}", ratio, 1.05, "times", detail)
 
 
 def _sampled() -> Counter[str]:
@@ -125,7 +125,7 @@ def _sampled() -> Counter[str]:
         sleep(0.3)
         moments.append(memory())
     heaps = live_heaps()
-    return Counter({who: max(one[who] for one in moments) for who in OURS} | {who: heaps[who] for who in JAVA})
+    return Counter({role: max(one[role] for one in moments) for role in OURS} | {role: heaps[role] for role in JAVA})
 
 
 def _made(folder: str, name: str) -> Path:

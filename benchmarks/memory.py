@@ -40,12 +40,12 @@ def memory(events: int) -> Iterator[Figure]:
         path = Path(folder) / "events.parquet"
         write(path, 10 * events)
         words = [sys.executable, "-c", STREAMED, query(HALF_HOURS), str(path)]
-        said = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+        result = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
         size = path.stat().st_size
-    assert said["events"] == 10 * events, f"{said['events']} of {10 * events} events were read"
-    detail = f"{said['took']:.1f} s, {said['took'] / events * 1e8:.0f} ns an event, file {size / MIB:.0f} MiB"
+    assert result["events"] == 10 * events, f"{result['events']} of {10 * events} events were read"
+    detail = f"{result['took']:.1f} s, {result['took'] / events * 1e8:.0f} ns an event, file {size / MIB:.0f} MiB"
     what = f"{10 * events / 1e6:g} M events from Parquet, 30 minutes, exact"
-    yield Figure("memory", what, said["peak"] / GIB, 1, "GiB", detail)
+    yield Figure("memory", what, result["peak"] / GIB, 1, "GiB", detail)
 
 
 def write(path: Path, events: int) -> None:

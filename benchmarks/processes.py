@@ -48,8 +48,10 @@ def live_heaps() -> Counter[str]:
     for pid in family():
         if Path(_read(pid, "cmdline").partition("\0")[0]).name == "java":
             # Java collects unreachable objects before it counts.
-            told = subprocess.run(["jcmd", str(pid), "GC.class_histogram"], capture_output=True, text=True, check=False)
-            total = [line.split() for line in told.stdout.splitlines() if line.startswith("Total")]
+            output = subprocess.run(
+                ["jcmd", str(pid), "GC.class_histogram"], capture_output=True, text=True, check=False
+            )
+            total = [line.split() for line in output.stdout.splitlines() if line.startswith("Total")]
             found[role(pid)] += int(total[0][2]) if total else 0
     return found
 
@@ -67,8 +69,8 @@ def family() -> list[int]:
 def role(pid: int) -> str:
     if pid == os.getpid():
         return "driver"
-    said = _read(pid, "cmdline").replace("\0", " ")
-    return next((what for word, what in ROLES.items() if word in said), "other")
+    command_line = _read(pid, "cmdline").replace("\0", " ")
+    return next((what for word, what in ROLES.items() if word in command_line), "other")
 
 
 def pids_of(what: str) -> list[int]:
@@ -92,15 +94,15 @@ def _stat(pid: int) -> list[str]:
 
 
 def _parent(pid: int) -> int | None:
-    told = _stat(pid)
-    return int(told[1]) if told else None
+    output = _stat(pid)
+    return int(output[1]) if output else None
 
 
 def _ticks(pid: int) -> int:
-    told = _stat(pid)
-    return int(told[11]) + int(told[12]) if told else 0
+    output = _stat(pid)
+    return int(output[11]) + int(output[12]) if output else 0
 
 
 def _resident(pid: int) -> int:
-    told = _read(pid, "statm").split()
-    return int(told[1]) * PAGE if told else 0
+    output = _read(pid, "statm").split()
+    return int(output[1]) * PAGE if output else 0

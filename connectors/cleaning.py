@@ -50,7 +50,10 @@ class Cleaning:
         if pa.types.is_floating(wanted) and pa.types.is_integer(values.type):
             return as_float(values, name)
         if not _go_together(values.type, wanted):
-            raise InputError(f"column {name!r} holds {values.type} in {source}, but {wanted} in what was read before.")
+            raise InputError(
+                f"column {name!r} holds {values.type} in {source}, but {wanted} in earlier events; "
+                "write it alike in all of them."
+            )
         return values
 
     def _dead(self, chunk: Chunk, types: pa.Array, times: pa.Array, clock: Clock) -> Mask | None:
@@ -77,11 +80,11 @@ class Cleaning:
         elif time is None or time != time:
             reason = f"it has no time (column {self.names.time!r})"
         elif zone := other_zone(time, self.form):
-            reason = f"its time {time!r} has {zone}; write all of them alike"
+            reason = f"its time {time!r} has {zone}; write all times alike"
         else:
             reason = (
-                f"its time {str(time)!r} cannot be read as {self.form}, or is too far away to be counted: timestamps "
-                "are of the years 1 to 9999"
+                f"its time {str(time)!r} cannot be read as {self.form}, or is out of range: timestamps must be in "
+                "the years 1 to 9999"
             )
         self.letters.bury(reason, chunk.where(row), event)
 

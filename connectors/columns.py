@@ -28,7 +28,7 @@ def is_coded_text(kind: pa.DataType) -> bool:
     return pa.types.is_dictionary(kind) and is_text(kind.value_type)
 
 
-def said(kind: pa.DataType, value: object = None) -> str:
+def described(kind: pa.DataType, value: object = None) -> str:
     """Return a name for values of this type in a message; `value` is one that does not fit."""
     if kind == pa.float64() and WHOLE.fullmatch(str(value)):
         return "a whole number that floats hold exactly (up to 2**53), and other values here are floats"
@@ -71,12 +71,17 @@ def without_view(values: pa.Array) -> pa.Array:
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """Return plain values, without extension types, run-end encoding and dictionaries."""
+    """Return plain values, without extension types, run-end encoding and dictionaries.
+
+    Arrow itself cannot decode a dictionary of text views.
+    """
     if isinstance(values, pa.ExtensionArray):
         return decoded(values.storage)
     if pa.types.is_run_end_encoded(values.type):
         return decoded(_run_values(values))
-    return decoded(values.dictionary_decode()) if isinstance(values, pa.DictionaryArray) else values
+    if isinstance(values, pa.DictionaryArray):
+        return decoded(without_view(values.dictionary).take(values.indices))
+    return values
 
 
 def _run_values(values: pa.RunEndEncodedArray) -> pa.Array:

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from elsinore.connectors.errors import EventError, InputError
 
-LATE = "it is late: it came after later events, by more than the allowed lateness"
+LATE = "it is late: it arrived after later events, by more than the allowed lateness"
 """The reason for an event that can be read, but counts in no row."""
 
 
@@ -43,7 +43,7 @@ class DeadLetters:
         if self._strict:
             raise EventError(
                 f"{where}: {reason}\n  the event: {_text(event)}\n"
-                "  Mend or remove it, or run without --strict (strict=False): bad events are then counted and left out."
+                "  Fix or remove it, or run without --strict (strict=False): bad events are then counted and left out."
             )
         self.write(reason, where, event)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.errors import EventError, InputError
 from elsinore.connectors.feed import Chunk, Names
-from elsinore.connectors.values import LARGEST, is_null, kind_of, usual_kind
+from elsinore.connectors.values import INT64_END, is_null, kind_of, usual_kind
 
 SOURCE = "the list of events"
 
@@ -110,7 +110,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _countable(value: Any) -> bool:
-    return not isinstance(value, int) or -LARGEST <= value < LARGEST
+    return not isinstance(value, int) or -INT64_END <= value < INT64_END
 
 
 def _array_or_raise(column: pa.Array | InputError) -> pa.Array:

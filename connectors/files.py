@@ -9,7 +9,6 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from elsinore.connectors.blocks import COMPRESSIONS
 from elsinore.connectors.columns import attribute_type, holds_texts
 from elsinore.connectors.dead_letters import DeadLetters
 from elsinore.connectors.errors import InputError, nearest
@@ -17,6 +16,7 @@ from elsinore.connectors.feed import Chunk, Names
 from elsinore.connectors.formats.csv_files import CsvFile
 from elsinore.connectors.formats.json_lines import JsonLines
 from elsinore.connectors.formats.parquet_files import ParquetFile
+from elsinore.connectors.text_blocks import COMPRESSIONS
 
 
 class EventFile(Protocol):
@@ -132,7 +132,7 @@ def _format(path: Path) -> type[EventFile]:
     if chosen is None or (compressed and chosen is ParquetFile):
         known = ", ".join(FORMATS)
         raise InputError(
-            f"{path}: the ending {''.join(endings[-2:]) or '(none)'} says no format that is known. "
-            f"Events are read from {known}; texts also compressed ({', '.join(COMPRESSIONS)})."
+            f"{path}: the suffix {''.join(endings[-2:]) or '(none)'} is not that of a known format. "
+            f"Events are read from {known}; text files may be compressed ({', '.join(COMPRESSIONS)})."
         )
     return chosen

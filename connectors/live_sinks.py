@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.sinks import SINKS, Queries, StdoutSink, open_sink
+from elsinore.connectors.rows.answers import Columns
+from elsinore.connectors.sinks import SINKS, StdoutSink, open_sink
 from elsinore.connectors.storage.safe_files import make_folder, put_new
 from elsinore.connectors.widening import fitted
 
@@ -31,7 +32,7 @@ class LiveSink(ABC):
 
 
 def open_live_sink(
-    sink: str | PathLike[str] | Callback, queries: Queries, stream: str, resumed: bool = False
+    sink: str | PathLike[str] | Callback, queries: Columns, stream: str, resumed: bool = False
 ) -> LiveSink:
     """Open a sink by its name, or one that calls a function with the rows and the number of each batch.
 
@@ -60,7 +61,7 @@ def open_live_sink(
 class FolderSink(LiveSink):
     """A folder with a file for each batch that has rows, as Spark writes them; a file appears when it is complete."""
 
-    def __init__(self, folder: Path, queries: Queries) -> None:
+    def __init__(self, folder: Path, queries: Columns) -> None:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"{folder} is a file; the rows of a live stream go into a folder, a file for each batch")
         self.folder = folder
@@ -77,7 +78,7 @@ class FolderSink(LiveSink):
         with self._written():
             if not marker.exists():
                 if not resumed and any(self.folder.glob("part-*")):
-                    raise self._not_ours("rows that this stream has not written")
+                    raise self._not_ours("rows that this stream did not write")
                 put_new(marker, stream.encode())
             if marker.read_bytes() != stream.encode():
                 raise self._not_ours("the rows of another stream")
@@ -91,8 +92,8 @@ class FolderSink(LiveSink):
 
     def _not_ours(self, what: str) -> InputError:
         return InputError(
-            f"{self.folder} holds {what}. Name another folder for the rows; or begin with the checkpoint of the stream "
-            f"that wrote these; or, where they are of no use any more, remove {self.folder} first"
+            f"{self.folder} holds {what}. Use another folder; or start with the checkpoint of the stream that wrote "
+            f"them; or remove {self.folder} if they are no longer needed"
         )
 
     def write(self, batch: int, rows: pa.Table) -> None:
@@ -153,7 +154,9 @@ def _microseconds(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.timestamp("us", column.type.tz))
     except pa.ArrowInvalid:
-        raise InputError(f"{name} has a time too far away for a Delta table, which counts microseconds") from None
+        raise InputError(
+            f"{name} has a time that is out of range for a Delta table, which counts microseconds"
+        ) from None
 
 
 def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -161,15 +164,15 @@ def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column.cast(pa.decimal128(38, 0))
     except pa.ArrowInvalid:
         raise InputError(
-            f"{name} has a value of more than 38 digits, which no Delta table holds; ask for numeric='approximate', or "
-            "write to .parquet"
+            f"{name} has a value of more than 38 digits, which a Delta table cannot hold; use numeric='approximate', "
+            "or write to .parquet"
         ) from None
 
 
 class ConsoleSink(LiveSink):
     """JSON lines to stdout."""
 
-    def __init__(self, queries: Queries) -> None:
+    def __init__(self, queries: Columns) -> None:
         self.sink = StdoutSink(queries)
 
     def write(self, batch: int, rows: pa.Table) -> None:

@@ -26,7 +26,7 @@ TYPES = (
     *("Message", "Pickup", "Stop", "Dropoff", "Cancel", "NoShow", "Pay", "Tip", "Rate", "Complain"),
 )
 RECURRING = frozenset({"Travel", "Delay", "Wait", "Call", "Message"})
-KINDS = ("Solo", "Pool", "Premium")
+RIDE_KINDS = ("Solo", "Pool", "Premium")
 
 ROUTES = (
     "Request Offer Accept Travel Arrive Wait Pickup Travel Dropoff Pay Rate",
@@ -39,14 +39,14 @@ ROUTES = (
 SHARES = (0.35, 0.2, 0.1, 0.15, 0.1, 0.1)
 """The share of each route. The last three have no pickup."""
 
-POOLED = 1
+POOLED_ROUTE = 1
 """Index of the route with a stop on the way."""
 
-SLOW = 3
+FIRST_SLOW_ROUTE = 3
 """Index of the first of the routes that are stuck in traffic."""
 
 PAIRS_IN_A_DISTRICT = 10
-BLOCK = 1 << 17
+BLOCK_EVENTS = 1 << 17
 """Approximate number of events that are generated at once."""
 
 SCHEMA = pa.schema(
@@ -63,7 +63,7 @@ SCHEMA = pa.schema(
     }
 )
 
-Columns = dict[str, npt.NDArray[np.generic]]
+EventColumns = dict[str, npt.NDArray[np.generic]]
 """Events without their times; `moment` is when they happen, in blocks."""
 
 
@@ -74,7 +74,7 @@ def generate(
     groups: int = 1_000,
     burst: float = 10,
     seed: int = 0,
-    batch_rows: int = BLOCK,
+    batch_rows: int = BLOCK_EVENTS,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the stream, in order of time.
 
@@ -116,18 +116,20 @@ def write(
     """Write the stream to a .parquet, .csv or .jsonl file; `progress` is given the number of events of each step."""
     writer = WRITERS.get(Path(path).suffix.lower())
     if writer is None:
-        raise InputError(f"{path}: events are written to {', '.join(WRITERS)} by name.")
+        raise InputError(f"{path}: the file name must end in {', '.join(WRITERS)}.")
     batches = generate(events, rate=rate, groups=groups, burst=burst, seed=seed)
     draft = Draft(Path(path))
     try:
-        writer(draft, _told(batches, progress))
+        writer(draft, _with_progress(batches, progress))
     except BaseException:
         draft.abandon()
         raise
     draft.close()
 
 
-def _told(batches: Iterator[pa.RecordBatch], progress: Callable[[int], None] | None) -> Iterator[pa.RecordBatch]:
+def _with_progress(
+    batches: Iterator[pa.RecordBatch], progress: Callable[[int], None] | None
+) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         yield batch
         if progress is not None:
@@ -159,7 +161,7 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
+def _blocks(groups: int, burst: float, seed: int) -> Iterator[EventColumns]:
     """Yield events in order of moment, block by block.
 
     In each block every pair begins the same number of trips, at a phase of its own; a trip that reaches into the next
@@ -170,9 +172,9 @@ def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
         share * sum(burst if stage in RECURRING else 1 for stage in route)
         for share, route in zip(SHARES, routes, strict=True)
     )
-    trips = max(1, round(BLOCK / (groups * usual)))
+    trips = max(1, round(BLOCK_EVENTS / (groups * usual)))
     phases = np.random.default_rng([seed]).random(groups)
-    carried: Columns | None = None
+    carried: EventColumns | None = None
     for block in count():
         columns = _trips(np.random.default_rng([seed, block]), phases, trips, burst)
         columns["moment"] = columns["moment"] + block
@@ -184,14 +186,16 @@ def _blocks(groups: int, burst: float, seed: int) -> Iterator[Columns]:
         yield {name: values[order[:ready]] for name, values in columns.items()}
 
 
-def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: int, burst: float) -> Columns:
+def _trips(random: np.random.Generator, phases: npt.NDArray[np.float64], trips: int, burst: float) -> EventColumns:
     """Return the events of so many trips of every pair, trip by trip."""
     groups = len(phases)
     pair = np.repeat(np.arange(groups), trips)
     start = (phases[pair] + np.tile(np.arange(trips), groups)) / trips
     route = random.choice(len(ROUTES), len(pair), p=SHARES)
-    kind = np.where(route == POOLED, KINDS.index("Pool"), random.integers(0, len(KINDS), len(pair)))
-    cruise = random.uniform(np.where(route >= SLOW, 3.0, 15.0), np.where(route >= SLOW, 14.0, 60.0))
+    kind = np.where(route == POOLED_ROUTE, RIDE_KINDS.index("Pool"), random.integers(0, len(RIDE_KINDS), len(pair)))
+    cruise = random.uniform(
+        np.where(route >= FIRST_SLOW_ROUTE, 3.0, 15.0), np.where(route >= FIRST_SLOW_ROUTE, 14.0, 60.0)
+    )
 
     stages = STAGES[route]
     lengths = np.where(RECURS[stages], random.geometric(1 / burst, stages.shape), 1) * (stages >= 0)
@@ -223,7 +227,7 @@ RECURS = np.array([*(name in RECURRING for name in TYPES), False])
 """Whether a stage recurs, by its code; the last entry is for -1."""
 
 
-def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa.RecordBatch:
+def _batch(columns: EventColumns, first: int, rate: float, districts: pa.Array) -> pa.RecordBatch:
     """Return events with their times, which advance at a steady rate."""
     pair = columns["pair"].astype(np.int64)
     times = np.floor((first + np.arange(len(pair))) * (60 / rate)).astype(np.int64)
@@ -235,7 +239,7 @@ def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa
             coded(pa.array((pair // PAIRS_IN_A_DISTRICT).astype(np.int32)), districts),
             pa.array(pair // 2),
             pa.array(pair),
-            coded(pa.array(columns["kind"]), pa.array(KINDS)),
+            coded(pa.array(columns["kind"]), pa.array(RIDE_KINDS)),
             pa.array(columns["speed"]),
             pa.array(columns["duration"]),
             pa.array(columns["price"]),
@@ -247,4 +251,4 @@ def _batch(columns: Columns, first: int, rate: float, districts: pa.Array) -> pa
 def _check(**given: tuple[float, float]) -> None:
     for name, (value, least) in given.items():
         if not least <= value < float("inf"):
-            raise InputError(f"{name} is {value}; it is a number of at least {least}.")
+            raise InputError(f"{name} is {value}; it must be at least {least}.")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -17,18 +16,14 @@ import pyarrow.csv as pacsv
 
 from elsinore.calendar_years import out_of_reach
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.formats.json_rows import json_rows
+from elsinore.connectors.formats.json_rows import as_json, json_rows
 from elsinore.connectors.formats.parquet_parts import ParquetParts
+from elsinore.connectors.rows.answers import Columns, table_columns
 from elsinore.connectors.storage.drafts import Draft
 from elsinore.connectors.widening import fitted
 
-Queries = Mapping[str, Sequence[str]]
-"""The columns of each query's rows after its window: grouping attributes, then items."""
-
-ROWS = 1 << 14
+BATCH_ROWS = 1 << 14
 """Number of rows that are converted to text at once."""
-
-FIXED = ("query", "window_start", "window_end")
 
 
 class Sink(ABC):
@@ -56,25 +51,25 @@ class Sink(ABC):
             self.abandon()
 
 
-def open_sink(path: str | Path | None, queries: Queries) -> Sink:
+def open_sink(path: str | Path | None, queries: Columns) -> Sink:
     """Open a sink by the suffix of its name: .jsonl, .csv or .parquet; `-` or None means JSON lines to stdout."""
     if path is None or str(path) == "-":
         return StdoutSink(queries)
     sink = SINKS.get(Path(path).suffix.lower())
     if sink is None:
-        raise InputError(f"{path}: rows are written to {', '.join(SINKS)} by name, or to - as JSON lines.")
+        raise InputError(f"{path}: the file name must end in {', '.join(SINKS)}; or write - for JSON lines on stdout.")
     return sink(queries, Path(path))
 
 
 class JsonSink(Sink):
     """A file of JSON lines: one object for each row, with only the columns of its query."""
 
-    def __init__(self, queries: Queries, path: Path) -> None:
-        self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
+    def __init__(self, queries: Columns, path: Path) -> None:
+        self._columns = {name: ("query", *columns) for name, columns in queries.items()}
         self._file = Draft(path)
 
     def write(self, rows: pa.Table) -> None:
-        for batch in rows.to_batches(ROWS):
+        for batch in rows.to_batches(BATCH_ROWS):
             for lines in json_rows(batch, self._columns):
                 self._file.stream.write(lines.encode())
 
@@ -88,11 +83,11 @@ class JsonSink(Sink):
 class StdoutSink(Sink):
     """JSON lines to stdout, flushed after each write. `write` raises BrokenPipeError if the reader has gone."""
 
-    def __init__(self, queries: Queries) -> None:
-        self._columns = {name: (*FIXED, *columns) for name, columns in queries.items()}
+    def __init__(self, queries: Columns) -> None:
+        self._columns = {name: ("query", *columns) for name, columns in queries.items()}
 
     def write(self, rows: pa.Table) -> None:
-        for batch in rows.to_batches(ROWS):
+        for batch in rows.to_batches(BATCH_ROWS):
             sys.stdout.writelines(json_rows(batch, self._columns))
         sys.stdout.flush()
 
@@ -106,9 +101,9 @@ class StdoutSink(Sink):
 class CsvSink(Sink):
     """A CSV file with all queries under one header; a cell is empty where a row's query has no such column."""
 
-    def __init__(self, queries: Queries, path: Path) -> None:
+    def __init__(self, queries: Columns, path: Path) -> None:
         self._file = Draft(path)
-        self._columns = columns_of(queries)
+        self._columns = table_columns(queries)
         header = pa.table({name: pa.array([], pa.string()) for name in self._columns})
         pacsv.write_csv(header, self._file.stream)
 
@@ -126,9 +121,9 @@ class CsvSink(Sink):
 class ParquetSink(Sink):
     """A Parquet file. If later rows widen a column, earlier rows are rewritten when the file is closed."""
 
-    def __init__(self, queries: Queries, path: Path) -> None:
+    def __init__(self, queries: Columns, path: Path) -> None:
         self._file = Draft(path)
-        self._parts = ParquetParts(self._file.path, columns_of(queries))
+        self._parts = ParquetParts(self._file.path, table_columns(queries))
 
     def write(self, rows: pa.Table) -> None:
         self._parts.write(rows)
@@ -150,13 +145,11 @@ SINKS: dict[str, type[JsonSink] | type[CsvSink] | type[ParquetSink]] = {
 }
 
 
-def columns_of(queries: Queries) -> tuple[str, ...]:
-    """Return the columns of a table that holds the rows of all queries."""
-    return tuple(dict.fromkeys((*FIXED, *(name for columns in queries.values() for name in columns))))
-
-
 def _writable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return a column as Arrow's CSV writer accepts it: decimals, dictionaries and times of far years become texts."""
+    """Return a column as Arrow's CSV writer accepts it: decimals, dictionaries and times of far years become texts, and
+    events become JSON."""
+    if pa.types.is_nested(column.type):
+        return as_json(column)
     if pa.types.is_dictionary(column.type) or pa.types.is_decimal(column.type) or out_of_reach(column):
         return fitted(column, pa.string())
     return column

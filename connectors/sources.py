@@ -17,8 +17,9 @@ from elsinore.connectors.dicts import DictFeed
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Feed, Names, require
 from elsinore.connectors.files import FilesFeed
-from elsinore.connectors.tables import ArrowColumns, PandasColumns, StreamFeed, TableFeed
+from elsinore.connectors.table_feeds import ArrowColumns, PandasColumns, StreamFeed, TableFeed
 from elsinore.connectors.times import finer, time_form
+from elsinore.planner.language.syntax import EventColumns
 from elsinore.planner.time.clock import UNITS, Clock
 
 
@@ -48,6 +49,11 @@ class Source:
                     yield cleaning.clean(chunk, clock, asked)
         finally:
             self.letters.close()
+
+    @property
+    def event_columns(self) -> EventColumns:
+        """The columns of whole events."""
+        return EventColumns(self.names.type, self.names.time, tuple(self.attributes))
 
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
         """Write late events, as `batches` yielded them, to the dead-letter file, if there is one."""
@@ -88,7 +94,7 @@ def open_events(
 ) -> Source:
     """Open a frame, an Arrow table or stream, dicts, or files; raise InputError if they cannot be read."""
     if time_unit not in UNITS:
-        raise InputError(f"time_unit is {time_unit!r}; it is one of {', '.join(UNITS)}.")
+        raise InputError(f"time_unit is {time_unit!r}; it must be one of {', '.join(UNITS)}.")
     names = Names(type_column, time_column)
     feed = _feed(events, names)
     types = feed.types

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-LARGEST = 2**63
+INT64_END = 2**63
 EXACT_IN_FLOAT = 2**53
 """The largest whole number up to which each has a float of its own."""
 

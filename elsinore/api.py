@@ -61,12 +61,12 @@ def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = Fals
     if plan:
         from elsinore.drawing.gloria import draw_plans
         from elsinore.planner.gloria.optimizers import sharing_plans
-        from elsinore.planner.gloria.sets import PlannedSet
+        from elsinore.planner.plans.kinds import PLANNED
 
         if events is not None:
-            raise InputError("a plan is drawn without events; leave out one of plan and events.")
+            raise InputError("plan and events cannot be drawn together; leave out one of them.")
         made = _planned(checked(workload), "auto")
-        chosen = {one.plan.template.names: one.plan for one in made.share_sets if isinstance(one, PlannedSet)}
+        chosen = {one.plan.template.names: one.plan for one in PLANNED.among(made.share_sets)}
         plans, reasons = sharing_plans(made.queries)
         return draw_plans([chosen.get(one.template.names, one) for one in plans], reasons, made.queries)
     if events is not None:
@@ -107,7 +107,7 @@ def run(
     `address`; `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this
     process alone.
     """
-    from elsinore.connectors.rows.tables import answers, columns_of, form_of, late_events
+    from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, late_events
     from elsinore.progress import bar
     from elsinore.result import Result
 
@@ -133,11 +133,11 @@ def run(
     rows = answers(parts, columns, local.clock)
     late = late_events(local.late, local.clock, type_column, time_column)
     recorded = local.decisions if decisions else None
-    return Result(rows, columns, form_of(local.clock), numeric == "approximate", local.metrics, late, recorded)
+    return Result(rows, columns, bounds_type(local.clock), numeric == "approximate", local.metrics, late, recorded)
 
 
 @dataclass(frozen=True)
-class Job:
+class PreparedRun:
     """A checked workload, ready to run over its events; iterating runs it and yields rows as windows close."""
 
     workload: Workload
@@ -164,29 +164,31 @@ def prepare(
     decisions: bool = False,
     settings: Mapping[str, Any] | None = None,
     **reading: Any,
-) -> Job:
+) -> PreparedRun:
     """Check everything that can be checked before the first event is read; pass `reading` to `open_events`."""
     chosen = chosen_settings(engine, settings or {})
-    known("numeric", numeric, NUMERICS)
+    check_known("numeric", numeric, NUMERICS)
     allowed = seconds(lateness)
     asked = checked(workload)
     planned = _planned(asked, strategy)
 
     from elsinore.connectors.sources import open_events
     from elsinore.planner.checks.check import check_attributes
+    from elsinore.planner.detection.sets import with_event_columns
 
     source = open_events(events, **reading)
     check_attributes(asked, _attributes(source, planned))
+    planned = with_event_columns(planned, source.event_columns)
     if chosen.engine == "local":
         from elsinore.cluster.run.local import LocalRun
 
         run = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
-        return Job(asked, run, source.progress)
+        return PreparedRun(asked, run, source.progress)
     with needing_cluster("engine='ray'"):
         from elsinore.cluster.run.ray_run import RayRun
 
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
-    return Job(asked, spread, spread.progress)
+    return PreparedRun(asked, spread, spread.progress)
 
 
 def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
@@ -205,7 +207,7 @@ def seconds(length: float | Fraction | timedelta) -> Fraction:
     except ValueError:
         exact = Fraction(-1)
     if exact < 0:
-        raise InputError(f"lateness is a number of seconds, 0 or more, not {length}")
+        raise InputError(f"lateness must be a number of seconds, 0 or more, not {length}")
     return exact
 
 
@@ -219,7 +221,7 @@ def checked(workload: str | PathLike[str]) -> Workload:
 def _planned(workload: Workload, strategy: str) -> Plan:
     from elsinore.planner.plans.planning import STRATEGIES, plan
 
-    known("strategy", strategy, STRATEGIES)
+    check_known("strategy", strategy, STRATEGIES)
     return plan(workload, strategy)
 
 
@@ -230,7 +232,7 @@ def _attributes(source: Source, planned: Plan) -> Mapping[str, Collection[str]]:
     return dict.fromkeys(planned.types, source.attributes) if source.feed.types else {}
 
 
-def known(what: str, name: str, names: tuple[str, ...]) -> None:
+def check_known(what: str, name: str, names: tuple[str, ...]) -> None:
     """Raise InputError if a name is not one of the allowed names."""
     if name not in names:
         raise InputError(f"there is no {what} {name!r}; there is {enumeration(map(repr, names))}")

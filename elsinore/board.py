@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COUNTS = ("events", "rows", "late", "dead")
 STATES = {"running": "green", "failed": "red", "paused": "yellow", "recovering": "yellow"}
-UNSEEN = 200
+PIPE_WIDTH = 200
 """Characters per line when stdout is not a terminal."""
 
 
@@ -62,24 +62,24 @@ def board(jobs: Sequence[JobStatus], rates: dict[str, float]) -> RenderableType:
 def show(jobs: Sequence[JobStatus]) -> None:
     """Print the table once on stdout."""
     console = Console()
-    (console if console.is_terminal else Console(width=UNSEEN)).print(board(jobs, {}))
+    (console if console.is_terminal else Console(width=PIPE_WIDTH)).print(board(jobs, {}))
 
 
 def watch(client: Client, every: float = 1.0) -> None:
     """Poll the service and refresh the table until Ctrl-C; print it once if stdout is not a terminal."""
     console = Console()
     if not console.is_terminal:
-        show(known(client))
+        show(all_jobs(client))
         return
     rates = Rates()
     with suppress(KeyboardInterrupt), Live(console=console, auto_refresh=False) as live:
         while True:
-            jobs = known(client)
+            jobs = all_jobs(client)
             live.update(board(jobs, rates.of(jobs, monotonic())), refresh=True)
             sleep(every)
 
 
-def known(client: Client) -> list[JobStatus]:
+def all_jobs(client: Client) -> list[JobStatus]:
     """Return the current status of all jobs."""
     return [job.known for job in client.jobs()]
 

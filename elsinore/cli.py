@@ -22,14 +22,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-generate = typer.Typer(help="Make streams to try things on.", no_args_is_help=True)
+generate = typer.Typer(help="Generate example streams.", no_args_is_help=True)
 app.add_typer(generate, name="generate")
 
 WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
 
 
 def main() -> None:
-    """The `elsinore` command."""
+    """Run the `elsinore` command."""
     app()
 
 
@@ -43,7 +43,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Show the v
 @app.command()
 @outcomes()
 def check(workload: WorkloadFile) -> None:
-    """Say what is wrong with a workload, all at once."""
+    """Check a workload, and report all its problems at once."""
     from elsinore.api import check, parse
 
     check(workload)
@@ -57,7 +57,7 @@ def explain(
     workload: WorkloadFile,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
 ) -> None:
-    """Show how a workload would be run, and why so."""
+    """Show the plan of a workload, with the reasons for it."""
     from elsinore.api import explain
 
     typer.echo(explain(workload, strategy))
@@ -69,13 +69,15 @@ def draw(
     workload: WorkloadFile,
     events: Annotated[
         Path | None,
-        typer.Option("--events", "-e", metavar="FILE", help="Draw the graph over these few.", show_default=False),
+        typer.Option(
+            "--events", "-e", metavar="FILE", help="Draw the graph over these events; few.", show_default=False
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Draw the GLORIA graphs of its sharing plans.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="An .svg file, or - for stdout.")] = "-",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
 ) -> None:
     """Draw the templates of a workload as SVG, its HAMLET graph over a few events, or its GLORIA graphs."""
     from elsinore.api import draw
@@ -97,35 +99,35 @@ def run(
     ],
     more_events: Annotated[list[str] | None, typer.Argument(hidden=True, metavar="[FILE]...")] = None,
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="FILE", help="Where rows go, by name .jsonl, .csv or .parquet.")
+        str, typer.Option("--out", "-o", metavar="FILE", help="The output: a file .jsonl, .csv or .parquet.")
     ] = "-",
     engine: Annotated[
         Literal["ray", "local"] | None,
-        typer.Option(help="What runs it: Spark and Ray, or this process alone.", show_default="ray"),
+        typer.Option(help="Run on Spark and Ray, or in this process.", show_default="ray"),
     ] = None,
     address: Annotated[
-        str | None, typer.Option(help="A Ray cluster to join; else Ray is started here.", show_default=False)
+        str | None, typer.Option(help="A Ray cluster to join; by default Ray is started here.", show_default=False)
     ] = None,
     actors: Annotated[
-        int | None, typer.Option(help="Graph actors, among which partitions are spread.", show_default="2")
+        int | None, typer.Option(help="Graph actors, over which partitions are distributed.", show_default="2")
     ] = None,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
     numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad event.")] = False,
     dead_letters: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where bad and late events go, and why.", show_default=False),
+        typer.Option(metavar="FILE", help="Write bad and late events here, with the reason.", show_default=False),
     ] = None,
     decisions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Where to record what was shared: .parquet or .jsonl.", show_default=False),
+        typer.Option(metavar="FILE", help="Record the sharing decisions here: .parquet or .jsonl.", show_default=False),
     ] = None,
 ) -> None:
-    """Run a workload over files of events; rows come as windows close."""
+    """Run a workload over files of events; rows are written as windows close."""
     from elsinore.api import prepare
     from elsinore.commands import answer, check_decisions, write_decisions
 
@@ -157,30 +159,30 @@ def stream(
     workload: WorkloadFile,
     source: Annotated[Path, typer.Option("--source", "-s", metavar="DIR", help="A folder in which files appear.")],
     checkpoint: Annotated[
-        str, typer.Option("--checkpoint", "-c", metavar="DIR", help="Where it keeps what it must not lose.")
+        str, typer.Option("--checkpoint", "-c", metavar="DIR", help="The folder of its saved state.")
     ],
     out: Annotated[
         str,
-        typer.Option("--out", "-o", metavar="DIR", help="Where rows go: a folder .jsonl, .csv, .parquet, or .delta."),
+        typer.Option("--out", "-o", metavar="DIR", help="The output: a folder .jsonl, .csv, .parquet, or .delta."),
     ] = "-",
     address: Annotated[
-        str | None, typer.Option(help="A Ray cluster to join; else Ray is started here.", show_default=False)
+        str | None, typer.Option(help="A Ray cluster to join; by default Ray is started here.", show_default=False)
     ] = None,
     actors: Annotated[
-        int | None, typer.Option(help="Graph actors, among which partitions are spread.", show_default="2")
+        int | None, typer.Option(help="Graph actors, over which partitions are distributed.", show_default="2")
     ] = None,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
     numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
     dead_letters: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Where bad events go, with the reason.", show_default=False)
+        Path | None, typer.Option(metavar="DIR", help="Write bad events here, with the reason.", show_default=False)
     ] = None,
 ) -> None:
-    """Run a workload over a folder that grows, until it is stopped with Ctrl-C; begun again, it goes on."""
-    from elsinore.commands import go_on
+    """Run a workload over a growing folder until Ctrl-C; when started again, it resumes where it stopped."""
+    from elsinore.commands import wait_for_end
     from elsinore.live import stream
 
     given = {name: value for name, value in (("address", address), ("actors", actors)) if value is not None}
@@ -198,7 +200,7 @@ def stream(
         dead_letters=dead_letters,
         **given,
     )
-    typer.echo(go_on(live, source), err=True)
+    typer.echo(wait_for_end(live, source), err=True)
 
 
 @app.command()
@@ -206,7 +208,7 @@ def stream(
 def serve(
     data: Annotated[
         Path | None,
-        typer.Option("--data", "-d", metavar="DIR", help="Where jobs are kept.", show_default="elsinore-data"),
+        typer.Option("--data", "-d", metavar="DIR", help="The folder of all jobs.", show_default="elsinore-data"),
     ] = None,
     host: Annotated[
         str | None, typer.Option(metavar="HOST", help="The address to listen at.", show_default="127.0.0.1")
@@ -214,7 +216,7 @@ def serve(
     port: Annotated[int | None, typer.Option(metavar="N", help="The port to listen at.", show_default="8000")] = None,
     actors: Annotated[int | None, typer.Option(help="Graph actors of a job.", show_default="2")] = None,
 ) -> None:
-    """Answer workloads over HTTP, on this machine, until stopped; without ELSINORE_SERVICE_TOKEN it makes a token."""
+    """Run the HTTP service on this machine until Ctrl-C; without ELSINORE_SERVICE_TOKEN it makes a token."""
     from elsinore.api import chosen_settings
     from elsinore.extras import needing_cluster
 
@@ -236,21 +238,23 @@ def status(
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option(envvar="ELSINORE_URL", help="A service, instead: its jobs, until Ctrl-C.", show_default=False),
+        typer.Option(
+            envvar="ELSINORE_URL", help="Show the jobs of this service instead, until Ctrl-C.", show_default=False
+        ),
     ] = None,
     token: service_cli.Token = None,
 ) -> None:
-    """Show how far a live stream has come, from its checkpoint; or the jobs of a service, as they go on."""
+    """Show the progress of a live stream, from its checkpoint; or the jobs of a service."""
     if checkpoint is None:
         if url is None:
-            raise typer.BadParameter("name the checkpoint of a live stream, or the --url of a service")
+            raise typer.BadParameter("give the checkpoint of a live stream, or the --url of a service")
         service_cli.watch(url, token)
         return
     from rich.console import Console
 
-    from elsinore.status import shown
+    from elsinore.status import status_table
 
-    Console().print(shown(checkpoint))
+    Console().print(status_table(checkpoint))
 
 
 @app.command()
@@ -264,7 +268,7 @@ def bench(
         ),
     ],
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DIR", help="Where the page, images and numbers go.")
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the page, images and numbers.")
     ] = Path("figures"),
     size: Annotated[
         str, typer.Option(metavar="SIZE", help="full; small or tiny: 3 or 2 values of each axis, over shorter streams.")
@@ -285,7 +289,9 @@ def ridesharing(
     rate: Annotated[float, typer.Option(metavar="N", help="Events a minute.")] = 10_000,
     groups: Annotated[int, typer.Option(metavar="N", help="Pairs of a driver and a rider.")] = 1_000,
     burst: Annotated[float, typer.Option(metavar="N", help="Events of a type in a row, on average.")] = 10,
-    seed: Annotated[int, typer.Option(metavar="N", help="The same seed, the same events.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed of the random numbers: the same seed, the same events.")
+    ] = 0,
 ) -> None:
     """Write HAMLET's ridesharing stream: 20 event types, in bursts, in order of time."""
     from elsinore.connectors.ridesharing import write

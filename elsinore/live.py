@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
 
-from elsinore.api import NUMERICS, checked, chosen_settings, known, seconds
+from elsinore.api import NUMERICS, check_known, checked, chosen_settings, seconds
 from elsinore.connectors.live_sinks import Callback, LiveSink, open_live_sink
-from elsinore.connectors.rows.tables import answers, columns_of, form_of, table
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, table
 from elsinore.errors import FailedError, InputError
 from elsinore.extras import needing_cluster
 from elsinore.workloads import text_of
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from elsinore.cluster.stream.live import Live, LiveMetrics, Write
     from elsinore.cluster.stream.terms import Terms
 
-TRIES = 5
+MAX_TRIES = 5
 """Attempts to write a batch to a sink before the stream fails."""
 
-PAUSE = 0.2
+PAUSE_SECONDS = 0.2
 """Seconds to wait after the first failed attempt; each further pause is twice as long."""
 
 
 State = Literal["waiting", "running", "stopped", "failed"]
 
-_STATES = {"waiting": "waits for the first file, ", "running": "", "stopped": "stopped, ", "failed": "failed, "}
+_STATES = {"waiting": "waiting for the first file, ", "running": "", "stopped": "stopped, ", "failed": "failed, "}
 
 
 class LiveStream:
@@ -116,19 +116,19 @@ def stream(
     """
     with needing_cluster("a live stream"):
         from elsinore.cluster.stream.checkpoint import last_done
-        from elsinore.cluster.stream.live import Asked, Live
+        from elsinore.cluster.stream.live import Live, StreamRequest
         from elsinore.connectors.spark.streams import check_folder, open_stream
     from elsinore.planner.checks.check import check_attributes
     from elsinore.planner.plans.planning import STRATEGIES
     from elsinore.planner.plans.strategies import check_strategy
 
     if settings.pop("engine", "ray") != "ray":
-        raise InputError("a live stream runs on Spark and Ray: leave out engine, or write engine='ray'")
+        raise InputError("a live stream needs Spark and Ray: leave out engine, or write engine='ray'")
     chosen = chosen_settings("ray", settings)
-    known("numeric", numeric, NUMERICS)
-    known("strategy", strategy, STRATEGIES)
+    check_known("numeric", numeric, NUMERICS)
+    check_known("strategy", strategy, STRATEGIES)
     letters = None if dead_letters is None else Path(dead_letters)
-    asked = Asked(text_of(workload), strategy, numeric, seconds(lateness), letters)
+    asked = StreamRequest(text_of(workload), strategy, numeric, seconds(lateness), letters)
     queries = checked(workload)
     open_live_sink(sink, columns_of(queries), "")
     check_strategy(queries, strategy)
@@ -158,7 +158,7 @@ def stream(
 
         def write(batch: int, rows: list[Rows]) -> None:
             found = answers(rows, columns, terms.clock)
-            _write(to, batch, table(found.values(), columns, form_of(terms.clock), approximate))
+            _write(to, batch, table(found.values(), columns, bounds_type(terms.clock), approximate))
 
         return write
 
@@ -167,17 +167,17 @@ def stream(
 
 def _write(sink: LiveSink, batch: int, rows: pa.Table) -> None:
     """Write a batch to the sink, retrying after failures other than InputError."""
-    for attempt in range(TRIES):
+    for attempt in range(MAX_TRIES):
         try:
             sink.write(batch, rows)
         except InputError:
             raise
         except Exception as error:
-            if attempt == TRIES - 1:
+            if attempt == MAX_TRIES - 1:
                 raise FailedError(
-                    f"the sink failed {TRIES} times over batch {batch}: {error}. Mend it, and begin again with the "
-                    "same checkpoint: nothing is lost"
+                    f"the sink failed {MAX_TRIES} times to write batch {batch}: {error}. Fix the cause, and start "
+                    "again with the same checkpoint: nothing is lost"
                 ) from error
-            sleep(PAUSE * 2**attempt)
+            sleep(PAUSE_SECONDS * 2**attempt)
         else:
             return

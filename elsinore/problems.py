@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-WIDTH = 100
+MAX_LINE_WIDTH = 100
 """Characters of a source line that a message shows."""
 
 
@@ -93,10 +93,10 @@ def _position(text: str, offset: int) -> tuple[int, int, int, int]:
 
 def _excerpt(line: str, number: str, first: int, behind: int) -> list[str]:
     """Return the source line, cut around the caret if it is too long, and the line with the caret."""
-    cut = 0 if first < WIDTH * 3 // 4 else first - WIDTH // 2
-    before, after = ("..." if cut else ""), ("..." if len(line) > cut + WIDTH else "")
-    shown = printable(line[cut : cut + WIDTH]).rstrip()
-    length = max(1, min(behind, len(line.rstrip()), cut + WIDTH) - first)
+    cut = 0 if first < MAX_LINE_WIDTH * 3 // 4 else first - MAX_LINE_WIDTH // 2
+    before, after = ("..." if cut else ""), ("..." if len(line) > cut + MAX_LINE_WIDTH else "")
+    shown = printable(line[cut : cut + MAX_LINE_WIDTH]).rstrip()
+    length = max(1, min(behind, len(line.rstrip()), cut + MAX_LINE_WIDTH) - first)
     indent = " " * (len(before) + first - cut)
     return [f"  {number} | {before}{shown}{after}", f"  {' ' * len(number)} | {indent}{'^' * length}"]
 

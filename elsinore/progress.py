@@ -23,12 +23,12 @@ from rich.progress import (
 from elsinore.planner.kernels.kernel_folder import compiling
 
 if TYPE_CHECKING:
-    from elsinore.api import Job
+    from elsinore.api import PreparedRun
     from elsinore.live import LiveStream
 
 
 @contextmanager
-def bar(job: Job, shown: bool) -> Iterator[None]:
+def bar(job: PreparedRun, shown: bool) -> Iterator[None]:
     """Show the progress of a run while the block runs."""
     with _RunBar(job, shown):
         yield
@@ -70,11 +70,11 @@ class _OnStderr(Progress):
 
 
 class _Bar(_OnStderr):
-    def __init__(self, said: str, shown: bool) -> None:
+    def __init__(self, text: str, shown: bool) -> None:
         super().__init__(
             BarColumn(),
             TaskProgressColumn(),
-            TextColumn(said),
+            TextColumn(text),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
             shown=shown,
@@ -82,18 +82,18 @@ class _Bar(_OnStderr):
 
 
 class _RunBar(_Bar):
-    def __init__(self, job: Job, shown: bool) -> None:
+    def __init__(self, job: PreparedRun, shown: bool) -> None:
         self.job = job
-        super().__init__("{task.fields[said]}", shown)
-        self.run_task = self.add_task("", total=None, said="")
+        super().__init__("{task.fields[text]}", shown)
+        self.run_task = self.add_task("", total=None, text="")
 
     def get_renderables(self) -> Iterable[RenderableType]:
         """Poll the run; rich calls this at each refresh."""
         if self.tasks:
             done, metrics = self.job.progress(), self.job.run.metrics
             shared = f", {metrics.shared_bursts / metrics.bursts:.0%} of bursts shared" if metrics.bursts else ""
-            said = f"{metrics.events:,} events, {metrics.rows:,} rows{shared}{_busy()}"
-            self.update(self.run_task, total=None if done is None else 1.0, completed=done or 0.0, said=said)
+            text = f"{metrics.events:,} events, {metrics.rows:,} rows{shared}{_busy()}"
+            self.update(self.run_task, total=None if done is None else 1.0, completed=done or 0.0, text=text)
         yield from super().get_renderables()
 
 
@@ -114,9 +114,9 @@ class _LiveLine(_OnStderr):
                 self.rate = (told.events - events) / max(now - before, 1e-9)
                 self.seen = (now, told.events)
             shared = f", {told.shared_bursts / told.bursts:.0%} of bursts shared" if told.bursts else ""
-            said = f"{told.events:,} events, {self.rate:,.0f} a second, {told.rows:,} rows, {told.batches:,} batches"
-            waits = "waits for the first file, " if self.told.state == "waiting" else ""
-            self.update(self.line, description=waits + said + shared + _busy())
+            text = f"{told.events:,} events, {self.rate:,.0f} a second, {told.rows:,} rows, {told.batches:,} batches"
+            waits = "waiting for the first file, " if self.told.state == "waiting" else ""
+            self.update(self.line, description=waits + text + shared + _busy())
         yield from super().get_renderables()
 
 

@@ -12,7 +12,6 @@ from elsinore.connectors.dead_letters import DeadLetters
 from elsinore.connectors.feed import Names
 from elsinore.connectors.files import FilesFeed
 from elsinore.connectors.formats.json_rows import json_rows
-from elsinore.connectors.sinks import FIXED
 
 if TYPE_CHECKING:
     from elsinore.client.facts import Sent
@@ -42,9 +41,9 @@ class Files:
             yield chunk.batch
 
 
-def send(job: Job, files: Files, key: str | None, told: Callable[[int], object]) -> str:
+def send(job: Job, files: Files, key: str | None, progress: Callable[[int], object]) -> str:
     """Send all events to a job, and return a summary."""
-    sent: Sent = job.send(files, key=key, progress=told)
+    sent: Sent = job.send(files, key=key, progress=progress)
     unreadable = f"; {files.unreadable:,} could not be read" if files.unreadable else ""
     return f"{job.id}: {sent}{unreadable}"
 
@@ -52,7 +51,7 @@ def send(job: Job, files: Files, key: str | None, told: Callable[[int], object])
 def write(pages: Iterator[Page]) -> None:
     """Write rows to stdout as JSON lines, page by page as they arrive."""
     for page in pages:
-        columns = {query: (*FIXED, *names) for query, names in page.columns.items()}
+        columns = {query: ("query", *names) for query, names in page.columns.items()}
         for batch in page.table.combine_chunks().to_batches():
             for lines in json_rows(batch, columns):
                 sys.stdout.write(lines)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from elsinore.connectors.rows.answers import Answers, Columns
-from elsinore.connectors.rows.columns import listed
-from elsinore.connectors.rows.tables import narrowed, table
+from elsinore.connectors.rows.row_columns import listed
+from elsinore.connectors.rows.row_tables import narrowed, table
 from elsinore.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Result:
         return replace(self, answers=answers, columns={name: self.columns[name]})
 
     def to_arrow(self) -> pa.Table:
-        """Return one table: query, window_start, window_end, and all queries' columns, null where a query lacks one.
+        """Return one table: query, the bounds of windows, and all queries' columns, null where a query lacks one.
 
         A column of values is int64 or float64 where every value fits, else decimal256 or text with all digits.
         """

@@ -15,17 +15,24 @@ if TYPE_CHECKING:
     from elsinore.client.options import Options
     from elsinore.client.waiting import Client
 
-LOOK = 10.0
+INTERACTIVE_SECONDS = 10.0
 """Seconds to retry a request of an interactive command."""
-WORK = 120.0
+TRANSFER_SECONDS = 120.0
 """Seconds to retry a request that transfers events or rows; the service may restart meanwhile."""
 
 Url = Annotated[
     str,
-    typer.Option(envvar="ELSINORE_URL", help="Of the service, as http://localhost:8000.", show_default=False),
+    typer.Option(
+        envvar="ELSINORE_URL", help="The URL of the service, such as http://localhost:8000.", show_default=False
+    ),
 ]
 Token = Annotated[
-    str | None, typer.Option(envvar="ELSINORE_TOKEN", help="The service's token.", show_default="found, if it is here")
+    str | None,
+    typer.Option(
+        envvar="ELSINORE_TOKEN",
+        help="The service's token.",
+        show_default="that of a service of this user on this machine",
+    ),
 ]
 JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.", show_default=False)]
 Queries = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
@@ -41,13 +48,13 @@ def submit(
     workload: Queries,
     url: Url,
     token: Token = None,
-    name: Annotated[str | None, typer.Option(help="The job's id: a-z, 0-9 and -.", show_default="made")] = None,
+    name: Annotated[str | None, typer.Option(help="The job's id: a-z, 0-9 and -.", show_default="generated")] = None,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
     numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="What a numeric time counts.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="How late an event may come.")] = 0,
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,7 +65,7 @@ def submit(
     ] = None,
     actors: Annotated[int | None, typer.Option(help="Graph actors.", show_default="the service's")] = None,
 ) -> None:
-    """Have a service run a workload over events that will be sent to it; prints the job's id."""
+    """Submit a workload to a service, and print the id of its job."""
     options: Options = {
         "strategy": strategy,
         "numeric": numeric,
@@ -82,16 +89,16 @@ def _typed(column: str) -> tuple[str, str]:
 
     name, there, kind = column.rpartition(":")
     if not there:
-        raise InputError(f"--column is a name and a type, as speed:float64, not {column!r}")
+        raise InputError(f"--column must be a name and a type, such as speed:float64, not {column!r}")
     return name, kind
 
 
 def jobs(url: Url, token: Token = None) -> None:
     """Show the jobs of a service."""
-    from elsinore.board import known, show
+    from elsinore.board import all_jobs, show
 
     with _client(url, token) as client:
-        show(known(client))
+        show(all_jobs(client))
 
 
 def send(
@@ -101,38 +108,38 @@ def send(
     token: Token = None,
     key: Annotated[
         str | None,
-        typer.Option(help="The same files sent again with the same key count once.", show_default=False),
+        typer.Option(help="Idempotency key: files sent again with it count once.", show_default=False),
     ] = None,
 ) -> None:
-    """Send files of events to a job; done when the service has all of them safe."""
+    """Send files of events to a job, and wait until the service has stored all of them."""
     from elsinore.progress import counting
     from elsinore.remote import Files, send
 
-    with _client(url, token, WORK) as client:
+    with _client(url, token, TRANSFER_SECONDS) as client:
         to = client.job(job)
         events = Files(files, to)
         with counting(events.total, shown=sys.stderr.isatty()) as progress:
-            told = send(to, events, key, progress)
-    typer.echo(told, err=True)
+            receipt = send(to, events, key, progress)
+    typer.echo(receipt, err=True)
 
 
 def results(
     job: JobId,
     url: Url,
     token: Token = None,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with rows as they come, until Ctrl-C.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow new rows until Ctrl-C.")] = False,
 ) -> None:
     """Write the rows of a job as JSON lines."""
     from elsinore.remote import write
 
-    with _client(url, token, WORK) as client:
+    with _client(url, token, TRANSFER_SECONDS) as client:
         write(client.job(job).pages(follow=follow))
 
 
 def add(job: JobId, workload: Queries, url: Url, token: Token = None) -> None:
     """Add queries to a job; they answer the windows that begin after the latest event."""
     with _client(url, token) as client:
-        _told(client.job(job).add(workload))
+        _print_status(client.job(job).add(workload))
 
 
 def drop(
@@ -141,25 +148,25 @@ def drop(
     url: Url,
     token: Token = None,
 ) -> None:
-    """Take a query out of a job; the others notice nothing."""
+    """Remove a query from a job; the other queries are not affected."""
     with _client(url, token) as client:
-        _told(client.job(job).drop(query))
+        _print_status(client.job(job).drop(query))
 
 
 def pause(job: JobId, url: Url, token: Token = None) -> None:
-    """Let the rows of a job wait; events are taken all the same."""
+    """Pause a job: its events are stored, and no rows are computed."""
     with _client(url, token) as client:
-        _told(client.job(job).pause())
+        _print_status(client.job(job).pause())
 
 
 def resume(job: JobId, url: Url, token: Token = None) -> None:
-    """Go on with a job that was paused."""
+    """Resume a paused job."""
     with _client(url, token) as client:
-        _told(client.job(job).resume())
+        _print_status(client.job(job).resume())
 
 
 def remove(job: JobId, url: Url, token: Token = None) -> None:
-    """End a job, and have the service forget everything of it."""
+    """End a job, and delete all its data."""
     with _client(url, token) as client:
         client.job(job).remove()
     typer.echo(f"{job}: removed", err=True)
@@ -173,11 +180,11 @@ def watch(url: str, token: str | None) -> None:
         watch(client)
 
 
-def _client(url: str, token: str | None, patience: float = LOOK) -> Client:
+def _client(url: str, token: str | None, patience: float = INTERACTIVE_SECONDS) -> Client:
     from elsinore.client.waiting import connect
 
     return connect(url, token=token, patience=patience)
 
 
-def _told(status: JobStatus) -> None:
+def _print_status(status: JobStatus) -> None:
     typer.echo(repr(status)[1:-1], err=True)

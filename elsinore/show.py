@@ -18,11 +18,13 @@ from rich.text import Text
 if TYPE_CHECKING:
     from elsinore.result import Result
 
-ROWS = 10
-QUERIES = 5
-DIGITS = 18
+MAX_ROWS = 10
+MAX_QUERIES = 5
+MAX_EVENT = 40
+"""Characters of an event, or of a list of events; the rest is cut off."""
+MAX_DIGITS = 18
 """Integers with more digits are shortened."""
-SHORTENED = "≈ shortened for the eye; rows() and to_arrow() hold every digit"
+SHORTENED = "≈ shortened for display; rows() and to_arrow() have every digit"
 
 
 @dataclass(frozen=True)
@@ -57,22 +59,22 @@ def html(result: Result) -> str:
 
 
 def _previews(result: Result) -> Iterator[Preview]:
-    for name in islice(result.queries, QUERIES):
+    for name in islice(result.queries, MAX_QUERIES):
         yield _preview(result.query(name), name)
 
 
 def _rest(result: Result) -> list[str]:
-    more = len(result.queries) - QUERIES
+    more = len(result.queries) - MAX_QUERIES
     return [f"… and {more:,} more {'query' if more == 1 else 'queries'}"] if more > 0 else []
 
 
 def _preview(result: Result, name: str) -> Preview:
-    rows = result.head(ROWS)
-    header = ("window_start", "window_end", *result.columns[name])
+    rows = result.head(MAX_ROWS)
+    header = tuple(result.columns[name])
     cells = tuple(tuple(_cell(row[column]) for column in header) for row in rows)
     notes = []
-    if len(result) > ROWS:
-        notes.append(f"… {len(result) - ROWS:,} more")
+    if len(result) > MAX_ROWS:
+        notes.append(f"… {len(result) - MAX_ROWS:,} more")
     if any(cell.startswith("≈") for row in cells for cell in row):
         notes.append(SHORTENED)
     numeric = tuple(all(isinstance(row[column], int | float | Decimal | None) for row in rows) for column in header)
@@ -83,11 +85,29 @@ def _preview(result: Result, name: str) -> Preview:
 def _cell(value: Any) -> str:
     if value is None:
         return "null"
-    if isinstance(value, int) and abs(value) >= 10**DIGITS:
+    if isinstance(value, int) and abs(value) >= 10**MAX_DIGITS:
         return "≈" + _short(Decimal(value))
     if isinstance(value, Decimal):
         return _short(value)
+    if isinstance(value, dict):
+        return _shortened(_event(value))
+    if isinstance(value, list):
+        return _shortened("[" + "; ".join(map(_cell_of_list, value)) + "]")
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _event(event: dict[str, Any]) -> str:
+    """Return an event without its type, which the column tells."""
+    _, *others = event.items()
+    return " ".join(f"{name}={_cell(value)}" for name, value in others)
+
+
+def _cell_of_list(value: Any) -> str:
+    return _event(value) if isinstance(value, dict) else _cell(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= MAX_EVENT else text[: MAX_EVENT - 1] + "…"
 
 
 def _short(value: Decimal) -> str:

@@ -16,34 +16,34 @@ from elsinore.planner.time.clock import Clock
 COUNTS = ("events", "late", "dead", "unmatched", "dropped", "set_aside", "rows", "replanned")
 
 
-MANY = 10
+MAX_TYPES = 10
 """Event types that the line of counts by type shows."""
 
 
 def _most(types: Mapping[str, int]) -> list[tuple[str, int]]:
     """Return the most frequent types, with their counts."""
-    return Counter(types).most_common(MANY)
+    return Counter(types).most_common(MAX_TYPES)
 
 
-def shown(checkpoint: str) -> Table:
+def status_table(checkpoint: str) -> Table:
     """Return a table with a line for each fact that the checkpoint holds."""
-    told = status(checkpoint)
+    found = status(checkpoint)
     table = Table(show_header=False, box=None)
-    table.add_row("at work", told.holder or "nobody on this machine")
-    if not told.era:
-        table.add_row("state", "has read nothing yet: it is being begun, or waits for the first file in its folder")
+    table.add_row("owner", found.holder or "no process on this machine")
+    if not found.era:
+        table.add_row("state", "no event was read yet: it is starting, or waiting for the first file in its folder")
         return table
-    table.add_row("queries", ", ".join(query.name for query in check_text(told.terms["workload"]).queries))
-    table.add_row("strategy, numbers", f"{told.terms['strategy']}, {told.terms['numeric']}")
-    table.add_row("begun, resumed or changed", f"{told.era:,} times")
-    if told.done is not None:
-        table.add_row("batches", f"{told.done.number:,}")
+    table.add_row("queries", ", ".join(query.name for query in check_text(found.terms["workload"]).queries))
+    table.add_row("strategy, numbers", f"{found.terms['strategy']}, {found.terms['numeric']}")
+    table.add_row("started, resumed or changed", f"{found.era:,} times")
+    if found.done is not None:
+        table.add_row("batches", f"{found.done.number:,}")
         for name in COUNTS:
-            table.add_row(name.replace("_", " "), f"{told.done.counts.get(name, 0):,}")
-        table.add_row("by type", ", ".join(f"{name} {count:,}" for name, count in _most(told.done.types)))
-        if told.done.seen:
-            clock = Clock.load(told.terms["clock"])
-            latest, watermark = as_python(clock.show(np.array([told.done.latest, told.done.watermark])))
+            table.add_row(name.replace("_", " "), f"{found.done.counts.get(name, 0):,}")
+        table.add_row("by type", ", ".join(f"{name} {count:,}" for name, count in _most(found.done.types)))
+        if found.done.seen:
+            clock = Clock.load(found.terms["clock"])
+            latest, watermark = as_python(clock.show(np.array([found.done.latest, found.done.watermark])))
             table.add_row("latest time", str(latest))
             table.add_row("watermark", str(watermark))
     return table

@@ -18,7 +18,7 @@ from elsinore.errors import InputError
 
 TOKEN_BYTES = 32
 
-FILE_BYTES = 4096
+MAX_FILE_BYTES = 4096
 """Bytes to read of a token file; a token is shorter."""
 
 LOCALHOST = ("127.0.0.1", "::1")
@@ -28,7 +28,7 @@ WAY_OUT = "or give the service a token of your own: ELSINORE_SERVICE_TOKEN"
 
 
 @dataclass(frozen=True)
-class Found:
+class ServiceToken:
     """A token, and the address of the service that made it."""
 
     token: str
@@ -52,7 +52,7 @@ def loopback(host: str) -> tuple[str, ...]:
     return (address.compressed,) if address.is_loopback else ()
 
 
-def find(host: str, port: int) -> Found | None:
+def find(host: str, port: int) -> ServiceToken | None:
     """Return the token of this user's service at a loopback address, or None if there is no token file."""
     for address in loopback(host):
         path = path_of(address, port)
@@ -65,11 +65,11 @@ def find(host: str, port: int) -> Found | None:
                 f"{path} does not hold a token that only you can read: start the service again, which replaces it, "
                 "or give the token yourself"
             )
-        return Found(token, address, path)
+        return ServiceToken(token, address, path)
     return None
 
 
-def make(host: str, port: int) -> Found:
+def make(host: str, port: int) -> ServiceToken:
     """Return the token of the service at a loopback address; create one unless a private token file exists."""
     address = loopback(host)[0]
     path = path_of(address, port)
@@ -78,11 +78,11 @@ def make(host: str, port: int) -> Found:
         with suppress(FileNotFoundError):
             token = _read(path)
             if token is not None:
-                return Found(token, address, path)
+                return ServiceToken(token, address, path)
             path.unlink()
         return _made(path, address)
     except OSError as error:
-        raise InputError(f"the service cannot keep its token in {path.parent}: {error}; mend that, {WAY_OUT}") from None
+        raise InputError(f"the service cannot keep its token in {path.parent}: {error}; fix that, {WAY_OUT}") from None
 
 
 def path_of(address: str, port: int) -> Path:
@@ -120,13 +120,13 @@ def _read(path: Path) -> str | None:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
             return None
-        token = os.read(descriptor, FILE_BYTES).decode("ascii", "replace").strip()
+        token = os.read(descriptor, MAX_FILE_BYTES).decode("ascii", "replace").strip()
     finally:
         os.close(descriptor)
     return token if token.isascii() and token.isprintable() and token else None
 
 
-def _made(path: Path, address: str) -> Found:
+def _made(path: Path, address: str) -> ServiceToken:
     """Create a token file atomically; if two services try, both use the token of the first."""
     token = secrets.token_urlsafe(TOKEN_BYTES)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
@@ -141,7 +141,7 @@ def _made(path: Path, address: str) -> Found:
         other = _read(path)
         if other is None:
             raise
-        return Found(other, address, path)
+        return ServiceToken(other, address, path)
     finally:
         draft.unlink(missing_ok=True)
-    return Found(token, address, path, made=True)
+    return ServiceToken(token, address, path, made=True)

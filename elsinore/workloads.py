@@ -16,7 +16,7 @@ def text_of(workload: str | PathLike[str]) -> str:
     if isinstance(workload, PathLike):
         return _read(Path(fspath(workload)))
     if not isinstance(workload, str):
-        raise InputError(f"a workload is its text or the path of a file, not {type(workload).__name__}")
+        raise InputError(f"a workload must be its text or the path of a file, not {type(workload).__name__}")
     return _read(Path(workload)) if _is_path(workload) else workload
 
 

@@ -26,16 +26,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m loadtest", description=__doc__)
     parser.add_argument("--shape", choices=sorted(SHAPES), default="all", help="how many users there are, and when")
     parser.add_argument("--seconds", type=float, default=120, help="how long they send")
-    parser.add_argument("--events", type=int, default=4_000_000, help="that the embedded stream is measured with")
+    parser.add_argument("--events", type=int, default=4_000_000, help="events for the embedded stream")
     parser.add_argument("--out", type=Path, default=Path(".build/loadtest"), help="where the reports go")
-    asked = parser.parse_args()
-    if asked.seconds <= 0 or asked.events <= 0:
+    arguments = parser.parse_args()
+    if arguments.seconds <= 0 or arguments.events <= 0:
         parser.error("--seconds and --events are more than 0")
-    out = _emptied(asked.out.absolute(), parser.error)
+    out = _emptied(arguments.out.absolute(), parser.error)
     os.environ["XDG_STATE_HOME"] = str(out / "state")  # where the service keeps its token, and users find it
     with service(out) as url:
-        load(url, out, asked.shape, asked.seconds)
-    summary = summarized(out, embedded(asked.events, out))
+        load(url, out, arguments.shape, arguments.seconds)
+    summary = summarized(out, embedded(arguments.events, out))
     write(summary, out / "summary.json")
     sys.stdout.write(f"{summary.told}\nreports: {out}/report.html, {out}/summary.json\n")
     sys.exit(1 if summary.wrong or not summary.events else 0)
@@ -44,9 +44,9 @@ def main() -> None:
 def _emptied(out: Path, refuse: Callable[[str], NoReturn]) -> Path:
     """Return the output folder, emptied of an earlier test; nothing else is ever deleted."""
     if out.exists() and not out.is_dir():
-        refuse(f"--out {out} is no folder")
+        refuse(f"--out {out} is not a folder")
     if out.exists() and any(out.iterdir()) and not (out / SERVICE_LOG).is_file():
-        refuse(f"--out {out} holds other things than an earlier load test")
+        refuse(f"--out {out} holds other files than those of an earlier load test")
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     return out
@@ -77,12 +77,12 @@ def embedded(events: int, out: Path) -> float:
     command = [sys.executable, "-m", "loadtest.embedded", str(events), str(out / "embedded")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, env=os.environ | {"ELSINORE_ENGINE": "ray"})
     try:
-        said, _ = process.communicate(timeout=FINISH)
+        output, _ = process.communicate(timeout=FINISH)
     finally:
         end(process)
     if process.returncode:
         raise SystemExit("the embedded stream could not be measured")
-    return float(json.loads(said.splitlines()[-1]))
+    return float(json.loads(output.splitlines()[-1]))
 
 
 if __name__ == "__main__":

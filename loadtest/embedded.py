@@ -26,10 +26,10 @@ def rate(events: int, folder: Path) -> float:
     _come(drafts[:1])
     with elsinore.stream(WORKLOAD, coming, folder / "out.parquet", checkpoint=folder / "checkpoint") as live:
         _until_taken(live, BATCH)
-        begun = perf_counter()
+        started_at = perf_counter()
         _come(drafts[1:])
         _until_taken(live, BATCH * (number + 1))
-        return BATCH * number / (perf_counter() - begun)
+        return BATCH * number / (perf_counter() - started_at)
 
 
 def _come(drafts: list[Path]) -> None:

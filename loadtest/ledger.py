@@ -65,8 +65,8 @@ class Ledger:
     def _compare(self, key: Key, row: Mapping[str, Any]) -> None:
         due = self.due.pop(key, None)
         if due is None:
-            self.wrong.append(f"a row that nothing sent explains, or the second of its kind: {dict(row)}")
+            self.wrong.append(f"an unexpected row, or one that came twice: {dict(row)}")
             return
         differing = {name for name in due if name in row and row[name] != due[name]}
         if differing or row["window_end"] != row["window_start"] + WINDOW:
-            self.wrong.append(f"{dict(row)}, but what was sent says {due}")
+            self.wrong.append(f"{dict(row)}, but {due} is expected")

@@ -28,7 +28,7 @@ SECONDS = float(os.environ["LOADTEST_SECONDS"])
 SHAPE = SHAPES[os.environ["LOADTEST_SHAPE"]]
 
 AHEAD = 64 * BATCH
-"""Largest number of events that a user has sent and its job has not taken; so no user sends faster than its job."""
+"""Most events that a user has sent and its job has not processed, so that no user sends faster than its job."""
 
 PATIENCE = 300.0
 """Seconds after the last event within which all rows have to come."""
@@ -117,7 +117,7 @@ class Rider(User):
         rows = self.timed("result", self.job.result).to_arrow()
         self.count()
         pq.write_table(rows, folder / f"{self.number}.parquet")
-        told = {
+        document = {
             "number": self.number,
             "appends": self.appends,
             "events": self.sent,
@@ -128,7 +128,7 @@ class Rider(User):
             "taken_at": monotonic(),
             "metrics": vars(self.job.status().metrics),
         }
-        (folder / f"{self.number}.json").write_text(json.dumps(told))
+        (folder / f"{self.number}.json").write_text(json.dumps(document))
 
     def count(self) -> None:
         """Wait until the job has counted all events: it reports them a little after it has processed them."""
@@ -139,37 +139,37 @@ class Rider(User):
 
     def timed(self, name: str, call: Callable[[], T]) -> T:
         """Return the result of a call, and report how long it took."""
-        begun = monotonic()
+        started_at = monotonic()
         try:
             result = call()
         except Exception as error:
-            self.report(name, begun, error)
+            self.report(name, started_at, error)
             raise
-        self.report(name, begun, None)
+        self.report(name, started_at, None)
         return result
 
-    def report(self, name: str, begun: float, error: Exception | None) -> None:
+    def report(self, name: str, started_at: float, error: Exception | None) -> None:
         self.environment.events.request.fire(
             request_type="HTTP",
             name=name,
-            response_time=(monotonic() - begun) * 1000,
+            response_time=(monotonic() - started_at) * 1000,
             response_length=0,
             exception=error,
         )
 
-    def fail(self, name: str, said: str) -> None:
-        self.report(name, monotonic(), AssertionError(said))
-        sys.stderr.write(f"{said}\n")
+    def fail(self, name: str, message: str) -> None:
+        self.report(name, monotonic(), AssertionError(message))
+        sys.stderr.write(f"{message}\n")
 
 
 def keep_latencies(environment: Any, **_: Any) -> None:
     """Save Locust's measurements of each kind of request for the summary."""
-    told = {}
+    document = {}
     for (name, _), entry in environment.stats.entries.items():
         parts = {f"p{part}": entry.get_response_time_percentile(part / 100) for part in (50, 95, 99)}
-        told[name] = {"requests": entry.num_requests, "failures": entry.num_failures, **parts}
+        document[name] = {"requests": entry.num_requests, "failures": entry.num_failures, **parts}
     seconds = environment.stats.total.last_request_timestamp - environment.stats.total.start_time
-    (OUT / "latencies.json").write_text(json.dumps({"seconds": seconds, "requests": told}))
+    (OUT / "latencies.json").write_text(json.dumps({"seconds": seconds, "requests": document}))
 
 
 events.quitting.add_listener(keep_latencies)

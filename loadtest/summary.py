@@ -71,7 +71,7 @@ def differences(number: int, rows: pa.Table, here: pa.Table) -> list[str]:
     """Return messages about a user's rows that are missing, unexpected, different or repeated."""
     had, due = _keyed(rows), _keyed(here)
     missing = [f"user {number} misses the row {key} {due[key]}" for key in due.keys() - had.keys()]
-    more = [f"user {number} has a row {key} that nothing explains" for key in had.keys() - due.keys()]
+    more = [f"user {number} has a row {key} that is not expected" for key in had.keys() - due.keys()]
     other = [f"user {number} has {key} {had[key]}, not {due[key]}" for key in due if had.get(key, due[key]) != due[key]]
     twice = [f"user {number} has {len(rows) - len(had)} rows twice"] if len(had) < len(rows) else []
     return [*missing, *more, *other, *twice]

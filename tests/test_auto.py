@@ -7,8 +7,8 @@ import pytest
 
 import elsinore
 from elsinore.bench.gloria.streams import both, bursty
-from elsinore.cluster.run.local import ENOUGH, LocalRun
-from elsinore.connectors.rows.tables import answers, columns_of
+from elsinore.cluster.run.local import MIN_EVENTS, LocalRun
+from elsinore.connectors.rows.row_tables import answers, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.sets import PlannedSet
@@ -17,7 +17,7 @@ from elsinore.planner.plans.planning import plan
 
 @pytest.mark.parametrize("burst", [1, 100])
 def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
-    text, events = both(50, 50), bursty(2 * ENOUGH, 3_000, burst)
+    text, events = both(50, 50), bursty(2 * MIN_EVENTS, 3_000, burst)
     checked = check_text(text)
     run = LocalRun(plan(checked, "auto"), open_events(events, time_unit="ms"))
     before = run.plan
@@ -32,7 +32,7 @@ def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
 
 def taking_turns(burst: int) -> pa.Table:
     """Streams of 20 partitions: in each of them bursts are as long; of the whole stream hardly any is."""
-    parts = [bursty(ENOUGH // 2, 1_500, burst, seed) for seed in range(20)]
+    parts = [bursty(MIN_EVENTS // 2, 1_500, burst, seed) for seed in range(20)]
     split = [part.append_column("p", pa.array([p] * len(part))) for p, part in enumerate(parts)]
     return pa.concat_tables(split).unify_dictionaries().sort_by("time")
 
@@ -56,7 +56,7 @@ def test_bursts_are_those_of_partitions(burst: int) -> None:
 
 def test_queries_that_split_the_stream_in_other_ways_are_not_told_by_it() -> None:
     text = both(30, 50).replace("WITHIN", "WHERE [speed] WITHIN", 1)
-    run = LocalRun(plan(check_text(text), "auto"), open_events(bursty(2 * ENOUGH, 3_000, 1), time_unit="ms"))
+    run = LocalRun(plan(check_text(text), "auto"), open_events(bursty(2 * MIN_EVENTS, 3_000, 1), time_unit="ms"))
     before = run.plan
     for _ in run:
         pass

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import elsinore
 import elsinore.actors.gloria.graph
 from elsinore.cluster.run.local import LocalRun
-from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.plan_costs import PlanCosts
@@ -62,7 +62,7 @@ def outcome(text: str, made: Plan, events: Any, numeric: Numeric) -> Result:
     source, columns = open_events(events), columns_of(check_text(text))
     local = LocalRun(made, source, numeric=numeric)
     parts = list(local)
-    rows, form = answers(parts, columns, local.clock), form_of(local.clock)
+    rows, form = answers(parts, columns, local.clock), bounds_type(local.clock)
     return Result(rows, columns, form, numeric == "approximate", local.metrics, pa.table({}), pa.table({}))
 
 

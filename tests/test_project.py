@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from elsinore._version import __version__
+
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
@@ -45,6 +47,17 @@ def test_an_issue_form_parses(path: Path) -> None:
     if path.name != "config.yml":
         assert form["name"]
         assert all(field["attributes"]["label"] for field in form["body"])
+
+
+def test_a_version_is_the_same_wherever_it_is_written() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    released = re.findall(
+        r"^## \[(\d+\.\d+\.\d+)\] - (\d{4}-\d\d-\d\d)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    )
+    assert released[0] == (__version__, str(citation["date-released"]))
+    assert citation["version"] == __version__
+    for name in ("cluster.yaml", "rayservice.yaml", "Dockerfile"):
+        assert f"/elsinore:{__version__}" in (ROOT / "deploy" / name).read_text()
 
 
 def test_the_citation_names_the_papers() -> None:

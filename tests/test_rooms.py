@@ -40,7 +40,7 @@ UPWARDS = {
 }
 """Imports that no room should have. This list may only shrink."""
 
-CYCLES = {"planner": [3], "actors": [2], "connectors": [], "cluster": [], "elsinore": [3, 2]}
+CYCLES = {"planner": [], "actors": [], "connectors": [], "cluster": [], "elsinore": [3, 2]}
 """By room, how many modules import each other in a circle; also inside of functions, and for a type checker. This list
 may only shrink."""
 
@@ -151,7 +151,7 @@ PRIVATE: list[tuple[str, Callable[[str], bool], set[str]]] = [
             "cluster.run.ray_run",
             "connectors.spark.dealing",
             "connectors.spark.handover",
-            "connectors.spark.letting_go",
+            "connectors.spark.py4j_release",
             "connectors.spark.slices",
         },
     ),

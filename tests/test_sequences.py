@@ -37,7 +37,7 @@ def agree(case: Case, room: int, numeric: Numeric, tally: Tally) -> None:
     tally.note("rows", bool(expected))
     for strategy in STRATEGIES:
         note(f"{text}\n" + "\n".join(map(str, events)) + f"\n{strategy}, room={room}, numeric={numeric}")
-        with patch.object(elsinore.actors.a_seq.forest_graph, "ROOM", room):
+        with patch.object(elsinore.actors.a_seq.forest_graph, "SNAPSHOT_ROWS", room):
             rows = elsinore.run(text, events, strategy=strategy, numeric=numeric).rows()
         assert differences(expected, rows, numeric) == []
         pieces = [len(route.cuts) for one in sets_of(text, strategy) for route in one.forest.routes]

@@ -16,7 +16,7 @@ from hypothesis import assume, event, given, note, settings
 from hypothesis import strategies as st
 
 from elsinore.cluster.run.local import LocalRun
-from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
@@ -86,7 +86,7 @@ def outcome(text: str, events: Any, numeric: Numeric, optimizer: SharingOptimize
     source, columns = open_events(events), columns_of(checked)
     local = LocalRun(plan(checked, "hamlet"), source, numeric=numeric, optimizer=optimizer, record_decisions=True)
     parts = list(local)
-    rows, form = answers(parts, columns, local.clock), form_of(local.clock)
+    rows, form = answers(parts, columns, local.clock), bounds_type(local.clock)
     return Result(rows, columns, form, numeric == "approximate", local.metrics, pa.table({}), local.decisions)
 
 

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.a_seq.forest_numba_fns import FULL, Answers, Questions, run_forest
-from elsinore.actors.a_seq.forest_tables import ForestTables, Member
 from elsinore.actors.algebra.blocks import Blocks
 from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.lowering.forests import ForestTables, RouteMember
+from elsinore.actors.lowering.moving_windows import results
+from elsinore.actors.members import SetMember
 from elsinore.actors.moving.due import DueGraph
 from elsinore.actors.moving.stacks_numba_fns import Due, Results
-from elsinore.actors.moving.tables import results
 from elsinore.planner.a_seq.sets import ForestSet
-from elsinore.planner.plans.model import Counter
+from elsinore.planner.time.clock import Clock
 
-ROOM = 1 << 10
+SNAPSHOT_ROWS = 1 << 10
 """Initial room of a connection, in rows that its snapshots have together."""
 
 
 class ForestGraph(DueGraph):
     """A graph in which common prefixes of sequences are counted once, in the rows of common start events."""
 
-    def __init__(self, share_set: ForestSet, counters: Sequence[Counter], *common: Any) -> None:
-        super().__init__(*common)
+    def __init__(
+        self, share_set: ForestSet, members: Sequence[SetMember], kinds: EventKinds, clock: Clock, exact: bool
+    ) -> None:
+        super().__init__(members, kinds, clock, exact)
         self.forest = share_set.forest
-        self.counters = counters
-        self.room = ROOM
+        self.snapshot_rows = SNAPSHOT_ROWS
         self._tables: ForestTables | None = None
 
     def renew(self) -> None:
@@ -37,17 +39,18 @@ class ForestGraph(DueGraph):
 
     def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
         if self._tables is None or len(self._tables.kinds) != len(self.kinds):
-            within = [graph.within for graph in self.graphs]
-            members = [Member(*one) for one in zip(self.counters, self.columns(), within, strict=True)]
+            members = [
+                RouteMember(member.counter, member.reads(), within)
+                for member, within in zip(self.members, self.within, strict=True)
+            ]
             self._tables = ForestTables(self.forest, members, list(self.kinds.classes))
-        group_of, blocks = self.graphs[0].group_of, [graph.own for graph in self.graphs]
-        return count(self._tables, events, runs, group_of, due, blocks, self.room)
+        return count(self._tables, events, runs, self.group_of, due, self.blocks(), self.snapshot_rows)
 
     def _make_room(self, stopped: int) -> None:
         if stopped == FULL:
-            self.room *= 2
+            self.snapshot_rows *= 2
         else:
-            self._widen()
+            self.widen()
 
 
 def count(

@@ -7,17 +7,15 @@ more room than a row of counters for each of its start events.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from elsinore.actors.a_seq.forest_numba_fns import NUMBERS, Answers, Questions, run_forest
-from elsinore.actors.a_seq.forest_tables import ForestTables, Member
 from elsinore.actors.algebra.blocks import Blocks
 from elsinore.actors.algebra.counters_numba_fns import Events
 from elsinore.actors.algebra.numbers_numba_fns import OVERFLOW
-from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.lowering.forests import ForestTables, RouteMember
 from elsinore.actors.neighbours.graph import Moments, MovingGraph
 from elsinore.planner.a_seq.forest import Forest
 
@@ -25,16 +23,15 @@ from elsinore.planner.a_seq.forest import Forest
 class StartGraph(MovingGraph):
     """A graph with a forest of one route, which is not chopped."""
 
-    def __init__(self, forest: Forest, columns: Callable[[], Columns], *rest: Any) -> None:
+    def __init__(self, forest: Forest, *rest: Any) -> None:
         super().__init__(*rest)
         self.forest = forest
-        self.columns = columns
 
     def _by_stacks(
         self, events: Events, links: Any, runs: Any, moments: Moments, row_of: Any, out: Blocks, found: Any
     ) -> int:
         kinds = [[number] for number in range(len(self.counter.machine.appends))]
-        tables = ForestTables(self.forest, [Member(self.counter, self.columns(), self.within)], kinds)
+        tables = ForestTables(self.forest, [RouteMember(self.counter, self.member.reads(), self.within)], kinds)
         due, start = len(moments.time), np.zeros(1, np.int64)
         questions = Questions(moments.at, moments.time, np.zeros(due, np.int64), np.arange(due))
         answers = Answers(out.numbers, out.least, start, start, found, start)

@@ -59,7 +59,7 @@ class Blocks:
         self.numbers = widened(parts, words).reshape(-1)
         self.shape = self.shape._replace(words=words)
 
-    def take(self, slots: npt.NDArray[np.integer]) -> Blocks:
+    def of_slots(self, slots: npt.NDArray[np.integer]) -> Blocks:
         """Return a copy of some blocks, in the order given."""
         numbers = self.numbers.reshape(self.slots, self.width)[slots].reshape(-1)
         least = self.least.reshape(self.slots, self.keys)[slots].reshape(-1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,25 +14,26 @@ from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables
 from elsinore.actors.baselines.prefix_numba_fns import run_tree
 from elsinore.actors.baselines.sequences import Sequences
 from elsinore.actors.columns.kinds import EventKinds
+from elsinore.actors.lowering.arrays import column, pointers
 from elsinore.actors.lowering.entries import event_tables
-from elsinore.actors.lowering.machines import column, pointers, tables
-from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.lowering.machines import tables
+from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links
 from elsinore.actors.neighbours.graph import event_room
-from elsinore.actors.neighbours.shared_windows import SharedWindows, WindowMember
 from elsinore.actors.rows.cells import Cells
-from elsinore.actors.windows.buffer import Buffer
+from elsinore.actors.set_graph import MemberCells
+from elsinore.actors.windows.window_set import WindowSet
 from elsinore.planner.baselines.prefix_tree import Branch, PrefixTree, prefix_tree
 from elsinore.planner.machines.predicates import Predicates
 from elsinore.planner.plans.model import Counter
-from elsinore.planner.time.windows import Windows
+from elsinore.planner.time.clock import Clock
 
 Lane = tuple[str, int]
 """A variable of the tree, and the column that is added up or compared for events that it binds."""
 
 
 @dataclass(frozen=True)
-class Layout:
+class TreeLayout:
     """A tree as the arrays that the kernel reads."""
 
     kinds: int
@@ -49,26 +50,14 @@ class Layout:
     shape: Shape
 
 
-class PrefixTreeGraph(SharedWindows[WindowMember]):
-    """The graph of a share set of flattened sequences; `columns` returns the lanes of each member."""
+class PrefixTreeGraph(WindowSet):
+    """The graph of a share set of flattened sequences."""
 
-    def __init__(
-        self,
-        sequences: Sequence[Sequences],
-        graphs: Sequence[WindowMember],
-        kinds: EventKinds,
-        columns: Callable[[], list[Columns]],
-        windows: Windows,
-        buffer: Buffer,
-    ) -> None:
-        super().__init__(graphs, windows, buffer)
-        self.sequences = sequences
-        self.kinds = kinds
-        self.columns = columns
-        self.exact = graphs[0].exact
-        self.words = 1 if self.exact else 2
+    def __init__(self, members: Sequence[SetMember], kinds: EventKinds, clock: Clock, exact: bool) -> None:
+        super().__init__(members, kinds, clock, exact)
+        self.sequences = [Sequences(member.plan, clock) for member in members]
         self._tree: PrefixTree | None = None
-        self._layout: Layout | None = None
+        self._layout: TreeLayout | None = None
 
     @property
     def tree(self) -> PrefixTree:
@@ -78,7 +67,7 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
         return self._tree
 
     @property
-    def layout(self) -> Layout:
+    def layout(self) -> TreeLayout:
         """The layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.kinds != len(self.kinds):
             self._layout = self._lay_out()
@@ -87,23 +76,27 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
     def renew(self) -> None:
         self._layout = None
 
-    def _answer(self, start: int, end: int, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> None:
+    def evaluate(
+        self, start: int, end: int, events: Events, links: Links, runs: npt.NDArray[np.int64], found: MemberCells
+    ) -> None:
+        # Kinds of single queries have this dtype: with the same one here, the kernel is compiled once.
+        events = events._replace(kind=events.kind.astype(np.int16))
         self._stretch(events.kind, runs, start, end)
         while True:
-            out, found, flag = self._run(events, links, runs)
+            out, have, flag = self._run(events, links, runs)
             if not flag >> 62:
                 break
             self.words *= 2
         shape = out.shape
-        numbers = out.numbers.reshape(*found.shape, shape.lanes, shape.words)
-        least = out.least.reshape(*found.shape, shape.keys)
-        for member, graph in enumerate(self.graphs):
-            rows = np.flatnonzero(found[member])
+        numbers = out.numbers.reshape(*have.shape, shape.lanes, shape.words)
+        least = out.least.reshape(*have.shape, shape.keys)
+        for member, cells in enumerate(found):
+            rows = np.flatnonzero(have[member])
             if len(rows):
                 lanes, keys = self.layout.lanes[member], self.layout.keys[member]
                 own = numbers[member, rows][:, lanes], least[member, rows][:, keys]
                 first, last = np.full(len(rows), start), np.full(len(rows), end)
-                graph.ready.append(Cells(first, last, rows.astype(np.int32), *own))
+                cells.append(Cells(first, last, rows.astype(np.int32), *own))
 
     def _stretch(self, kinds: npt.NDArray[Any], runs: npt.NDArray[np.int64], start: int, end: int) -> None:
         classes = np.array(self.kinds.classes, np.int32)
@@ -117,7 +110,7 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
         """Evaluate one window. (results by member and group, which of them there are, flag)"""
         made = self.layout
         shape = made.shape._replace(words=self.words)
-        found = np.zeros((len(self.graphs), self.groups), np.bool_)
+        found = np.zeros((self.count, self.groups), np.bool_)
         out = Blocks.empty(shape._replace(states=1), self.exact, found.size)
         span, room = event_room(made.counter, shape, self.exact, made.single, int(np.diff(runs).max()))
         flag = run_tree(
@@ -126,8 +119,8 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
         )  # fmt: skip
         return out, found, int(flag)
 
-    def _lay_out(self) -> Layout:
-        columns, branches = self.columns(), self.tree.branches
+    def _lay_out(self) -> TreeLayout:
+        columns, branches = [member.reads() for member in self.members], self.tree.branches
         machines = [one.counter.machine for one in self.sequences]
         machine = self.tree.machine(machines, self.kinds.classes)
         sums = [_named(branch, own.sums) for branch, own in zip(branches, columns, strict=True)]
@@ -139,7 +132,7 @@ class PrefixTreeGraph(SharedWindows[WindowMember]):
         ]
         counter = Counter((0,), (), machine, ())
         made = tables(machine, lanes, [name for name, _ in keys])
-        return Layout(
+        return TreeLayout(
             len(self.kinds),
             counter,
             event_tables(counter, Predicates({}, ())),

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.baselines.limits import beyond, span
-from elsinore.planner.baselines.unroll import LENGTH, LONGEST, repeated
+from elsinore.planner.baselines.unroll import LENGTH, LONGEST_SEQUENCE, repeated
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.machines.automaton import automaton
 from elsinore.planner.machines.machine import TooComplexError
@@ -40,7 +40,7 @@ class Sequences:
         longest = int(np.diff(seen[runs]).max())
         if longest <= self.length:
             return False
-        if longest > LONGEST:
+        if longest > LONGEST_SEQUENCE:
             raise self._too_long(longest, start, end)
         while self.length < longest:
             self.length *= 2
@@ -57,6 +57,6 @@ class Sequences:
     def _too_long(self, longest: int, start: int, end: int) -> WorkloadError:
         message = (
             f"in the window {span(self.clock, start, end)} Kleene can match {longest:,} events of one partition; "
-            f"strategy sharon has sequences of {LONGEST} events at most"
+            f"strategy sharon has sequences of {LONGEST_SEQUENCE} events at most"
         )
         return beyond(self.plan.query, message)

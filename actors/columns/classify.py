@@ -19,6 +19,7 @@ class Classifier:
     def __init__(self, machine: Machine, predicates: Predicates, query: str) -> None:
         self.predicates = predicates
         self.query = query
+        self.takes_all = machine.semantics == "contiguous"
         self.tested: dict[str, tuple[str, ...]] = {}
         """By type, the variables that have local predicates."""
         self.numbers: dict[tuple[str, frozenset[str]], int] = {}
@@ -29,7 +30,7 @@ class Classifier:
                 self.tested.get(event_class.type, ()), tuple(sorted(satisfied)), key=len
             )
 
-    def kinds(self, types: pa.DictionaryArray, columns: Mapping[str, pa.Array]) -> Kinds:
+    def of(self, types: pa.DictionaryArray, columns: Mapping[str, pa.Array]) -> Kinds:
         """Return the class of each event, 0 where it takes no position."""
         names = types.dictionary.to_pylist()
         plain = np.array([self._plain(name) for name in names], np.int16)

@@ -24,11 +24,14 @@ from elsinore.planner.plans.sharing import Kleene
 ANY_OTHER = "*"
 """In place of all types that no query names: under contiguous semantics their events end trends, too."""
 
-FEW = 12
+MOST_TABULATED = 12
 """Maximum number of conditions on one type for which a table of all their combinations is made."""
 
 
 class EventKinds:
+    takes_all = False
+    """Whether events of kind 0 are read; under contiguous semantics, other events that end trends have a kind too."""
+
     def __init__(self, members: Sequence[tuple[QueryPlan, Counter]], kleenes: Sequence[Kleene]) -> None:
         self.members = members
         self.kleenes = {kleene.type: kleene for kleene in kleenes}
@@ -85,7 +88,7 @@ class EventKinds:
         return next(plan.query.name for plan, _ in self.members if predicates in plan.predicates.local.values())
 
     def _numbered(self, name: str, mask: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int32]:
-        if bits > FEW:
+        if bits > MOST_TABULATED:
             found, places = np.unique(mask, return_inverse=True)
             return np.array([self._number(name, int(one)) for one in found], np.int32)[places]
         table = np.zeros(1 << bits, np.int32)

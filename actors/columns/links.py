@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,10 @@ Mask = npt.NDArray[np.bool_]
 class LinkColumns:
     """The columns of links, and what each link compares: integers until the first float, floats, texts, or times."""
 
-    def __init__(self, links: Sequence[Link], queries: Sequence[str], readers: Sequence[tuple[Mask, Mask]]) -> None:
-        """By link, `queries`: the query to name in errors; `readers`: for both sides, by class, whether it is read."""
+    def __init__(
+        self, links: Sequence[Link], queries: Sequence[str], readers: Callable[[], Sequence[tuple[Mask, Mask]]]
+    ) -> None:
+        """`queries` are to be named in errors; `readers` returns for both sides, by kind, whether it is read."""
         self.links = links
         self.queries = queries
         self.kinds: list[str | None] = [None for _ in self.links]
@@ -40,15 +42,16 @@ class LinkColumns:
         """Create the columns of the links of one query."""
         links = predicates.links
         readers = [(_readers(counter, link.before), _readers(counter, link.after)) for link in links]
-        return cls(links, [query] * len(links), readers)
+        return cls(links, [query] * len(links), lambda: readers)
 
     def encode(self, columns: Mapping[str, pa.Array], kinds: npt.NDArray[np.integer[Any]]) -> tuple[Links, list[int]]:
         """Return both sides of all links, and the links that compared integers and compare floats from now on."""
         left, right, promoted = [], [], []
+        both_readers = self.readers()
         for k, link in enumerate(self.links):
             evaluate = Evaluator(columns, len(kinds), self.queries[k])
             sides = [evaluate.values(link.left), evaluate.values(link.right)]
-            readers = self.readers[k]
+            readers = both_readers[k]
             sides = [Values(side.data, side.valid & reads[kinds]) for side, reads in zip(sides, readers, strict=True)]
             before = self.kinds[k]
             self.kinds[k] = self._kind(k, sides)

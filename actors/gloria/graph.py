@@ -13,51 +13,48 @@ from time import process_time
 import numpy as np
 
 from elsinore.actors.algebra.counters_numba_fns import Events, Scratch
+from elsinore.actors.columns.intake import Taken
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.gloria.plan_numba_fns import PlanRoom, run_plan
-from elsinore.actors.gloria.tables import Member, PlanTables
 from elsinore.actors.hamlet.burst_work import Segment
 from elsinore.actors.hamlet.bursts_numba_fns import NUMBERS
 from elsinore.actors.hamlet.graphlets_numba_fns import Members
+from elsinore.actors.lowering.plans import PlanMember, PlanTables
 from elsinore.actors.lowering.sets import members_of
-from elsinore.actors.rows.cells import Cells
-from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph
+from elsinore.actors.members import SetMember
+from elsinore.actors.set_graph import MemberCells
+from elsinore.actors.windows.pane_set import PaneSet
 from elsinore.planner.gloria.sets import PlannedSet, places_by_number, steps_of_set
-from elsinore.planner.plans.model import QueryPlan
+from elsinore.planner.time.clock import Clock
 
 SNAPSHOTS = 16
 """Capacity of a chain, in snapshots: with more, expressions are long; with fewer, chains are settled often."""
 
 
-class PlanGraph(SharedGraph):
+class PlanGraph(PaneSet):
     def __init__(
-        self,
-        planned: PlannedSet,
-        queries: Sequence[QueryPlan],
-        graphs: Sequence[MemberGraph],
-        kinds: EventKinds,
-        exact: bool,
+        self, planned: PlannedSet, members: Sequence[SetMember], kinds: EventKinds, clock: Clock, exact: bool
     ) -> None:
-        super().__init__(graphs, kinds, exact)
+        super().__init__(members, kinds, clock, exact)
+        queries = [member.plan for member in members]
         self.planned = planned
         self.places = places_by_number(planned, queries)
         self.steps = steps_of_set(planned, queries)
-        self.totals = np.zeros(3, np.int64)
-        """Numbers of bursts, of those that queries shared, and of snapshots."""
         self.insertions = 1
         """How often the values of each snapshot are inserted: more than once only to measure the cost of one insertion,
         because kernels have no clock."""
         self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
 
-    def process(self, events: Events, later: int) -> list[list[Cells]]:
-        ready: list[list[Cells]] = [[] for _ in self.graphs]
+    def process(self, taken: Sequence[Taken], _: int) -> MemberCells:
+        found = self.nothing()
+        events = taken[0].events
         if not len(events.time):
-            return ready
+            return found
         segments, events, after = self.segments(events)
         for segment in segments:
-            self.reach(segment, events, ready)
+            self.reach(int(events.time[segment.first]), found)
             self._run(segment, events, after)
-        return self.hand_out(ready)
+        return found
 
     def _run(self, segment: Segment, events: Events, after: np.typing.NDArray[np.int32]) -> None:
         begin = process_time()
@@ -87,12 +84,12 @@ class PlanGraph(SharedGraph):
         self.gather()
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
             told = [
-                Member(own, columns, graph.shape)
+                PlanMember(own, columns, graph.shape)
                 for own, columns, graph in zip(self.places, self.columns, self.graphs, strict=True)
             ]
             tables = PlanTables(self.planned, self.steps, told, self.kinds, SNAPSHOTS)
             self._laid_out = (
-                members_of(self.graphs, self.merged(), self.kinds),
+                members_of([graph.own for graph in self.graphs], self.merged(), self.kinds),
                 tables,
                 tables.room(self.exact, self.words, self.insertions),
                 self.scratch(),

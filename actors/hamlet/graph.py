@@ -8,7 +8,7 @@ events is shared.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from time import process_time
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Scratch
+from elsinore.actors.columns.intake import Taken
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.burst_work import Cut, Segment, Work
 from elsinore.actors.hamlet.bursts_numba_fns import (
@@ -35,87 +36,96 @@ from elsinore.actors.hamlet.bursts_numba_fns import (
 from elsinore.actors.hamlet.decisions import Decisions
 from elsinore.actors.hamlet.graphlets_numba_fns import Members, Room, Sharers
 from elsinore.actors.lowering.sets import members_of, sharers_of, types_of, widths
-from elsinore.actors.rows.cells import Cells
-from elsinore.actors.streams.reorder import END
-from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph, ordered
+from elsinore.actors.members import SetMember
+from elsinore.actors.set_graph import MemberCells, PartitionGroups
+from elsinore.actors.windows.pane_set import PaneSet, ordered
 from elsinore.actors.windows.panes import NEVER
 from elsinore.planner.hamlet import bursts as statistics
-from elsinore.planner.hamlet.bursts import Choices, Facts, Floats, Ints, unanswered
+from elsinore.planner.hamlet.bursts import Choices, Floats, Ints, unanswered
+from elsinore.planner.hamlet.facts import facts_of
 from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer, ask
 from elsinore.planner.plans.sharing import ShareSet
+from elsinore.planner.time.clock import Clock
 
-HOLD, HOLD_ALL = 1 << 12, 1 << 18
-"""Limits of the events held back: none of a burst of HOLD or more, and none at all where there are over HOLD_ALL."""
+MOST_HELD_OF_BURST, MOST_HELD = 1 << 12, 1 << 18
+"""Limits of the events held back: those of a burst, which is not held if it has as many, and those of all bursts."""
 
-AT_ONCE = 1 << 11
+BURSTS_AT_ONCE = 1 << 11
 """Fewest bursts in one question to an optimizer, but for the last question of a slice."""
 
 SNAPSHOTS = 16
 """Initial capacity of a graphlet, in snapshots."""
 
 
-class HamletGraph(SharedGraph):
+class HamletGraph(PaneSet):
+    decisions: Decisions
+
     def __init__(
         self,
         share_set: ShareSet,
-        graphs: Sequence[MemberGraph],
+        members: Sequence[SetMember],
         kinds: EventKinds,
-        facts: Sequence[Facts],
-        optimizer: SharingOptimizer,
+        clock: Clock,
         exact: bool,
+        optimizer: SharingOptimizer,
         recorded: bool,
     ) -> None:
-        super().__init__(graphs, kinds, exact)
+        super().__init__(members, kinds, clock, exact)
         self.kleenes = share_set.kleenes
-        self.facts = facts
+        counted = [(member.plan, member.counter) for member in members]
+        self.facts = [facts_of(kleene, counted) for kleene in share_set.kleenes]
         self.optimizer = optimizer
-        self.longest = max(graph.windows.within for graph in graphs)
+        self.longest = max(graph.windows.within for graph in self.graphs)
         self.decisions = Decisions(share_set, recorded)
+        self.totals = self.decisions.totals
         self.held: Events | None = None
         """The events of bursts that may not be complete."""
         self.snapshots = SNAPSHOTS
         self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
         self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
 
-    def process(self, events: Events, later: int) -> list[list[Cells]]:
-        """Take in events, sorted by time and none older than those before, and return per member the results due.
+    def process(self, taken: Sequence[Taken], later: int) -> MemberCells:
+        """Take in events, and return per member the results due.
 
         Bursts that later events may continue are held back: those of the last pane, unless it is over at `later`.
         """
-        ready: list[list[Cells]] = [[] for _ in self.graphs]
-        if not len(events.time):
-            return ready
+        found = self.nothing()
+        events = taken[0].events
+        if len(events.time):
+            if self.held is not None:
+                events = _joined(self.held, events)
+                self.held = None
+            self._take_in(events, self._over(int(events.time[-1]), later), lambda time: self.reach(time, found))
+        return found
+
+    def _take_in(self, events: Events, complete: bool, reach: Callable[[int], None]) -> None:
+        """Take in events in panes; before each, call `reach` with its first time. Hold back what is not complete."""
         self._lay_out()
-        if self.held is not None:
-            events = _joined(self.held, events)
-            self.held = None
         segments, events, after = self.segments(events)
-        complete = self._over(int(events.time[-1]), later)
         cut, pending = Cut(len(events.time), len(self.kinds)), None
         for segment in segments:
             self._cut(events, after, segment, cut)
             if segment is segments[-1] and not complete:
                 self._hold(segment, cut.bursts, events)
-            if pending is None and (cut.counts[2] >= AT_ONCE or segment is segments[-1]):
+            if pending is None and (cut.counts[2] >= BURSTS_AT_ONCE or segment is segments[-1]):
                 # The optimizer may be in another process: it decides the first round while the others are cut.
                 pending = self._ask(*cut.known(), slice(0, cut.counts[2]))
         bursts, rows, asked = cut.known()
         created, most = np.empty((2, len(bursts.size)), np.int64)
         rounds = _rounds(segments, asked)
-        found: list[Choices] = []
-        work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), found), created, most)
+        answers: list[Choices] = []
+        work = Work(events, after, bursts, rows, asked, unanswered(len(rows.queries), answers), created, most)
         for (some, part), after_it in zip_longest(rounds, rounds[1:]):
             # It decides the next round while this one runs.
             answer, pending = pending, self._ask(bursts, rows, asked, after_it[1]) if after_it else None
             assert answer
-            found.append(self._answered(answer))
-            work.choices.fill(int(asked.at[part.start]), found[-1])
+            answers.append(self._answered(answer))
+            work.choices.fill(int(asked.at[part.start]), answers[-1])
             for segment in some:
-                self.reach(segment, events, ready)
+                reach(int(events.time[segment.first]))
                 self._run(segment, work)
         if self.decisions.recorded:
             self.decisions.note(work)
-        return self.hand_out(ready)
 
     def _cut(self, events: Events, after: npt.NDArray[np.int32], segment: Segment, cut: Cut) -> None:
         """Cut a pane into bursts, and append them to those of the panes before it."""
@@ -137,30 +147,33 @@ class HamletGraph(SharedGraph):
     def _hold(self, segment: Segment, bursts: Bursts, events: Events) -> None:
         """Hold back the last burst of each partition, if the next events may belong to it."""
         last = segment.burst_at[1:] - 1
-        held = (bursts.kleene[last] >= 0) & (bursts.size[last] < HOLD)
+        held = (bursts.kleene[last] >= 0) & (bursts.size[last] < MOST_HELD_OF_BURST)
         last, partitions = last[held], segment.touched[held]
         sizes = bursts.size[last]
-        if not len(last) or int(sizes.sum()) > HOLD_ALL:
+        if not len(last) or int(sizes.sum()) > MOST_HELD:
             return
         which = np.repeat(bursts.first[last] - (np.cumsum(sizes) - sizes), sizes) + np.arange(int(sizes.sum()))
         self.held = ordered(events, which[np.argsort(events.time[which], kind="stable")])
         bursts.kleene[last] = HELD
         self.seen.count[partitions] -= sizes
 
-    def settle(self, time: int) -> None:
-        """Take in the held bursts if their pane is over: no event older than `time` will come."""
+    def end_until(self, time: int) -> MemberCells:
         if self.held is not None and self._over(int(self.held.time[0]), time):
             self.flush()
+        return super().end_until(time)
 
     def _over(self, time: int, later: int) -> bool:
         """Return whether the pane of `time` is over, given that no event older than `later` comes."""
         return later // self.pane > time // self.pane
 
     def flush(self) -> None:
-        """Take in the held bursts as they are."""
+        """Take in the held bursts as they are: they are of the pane that all members have open."""
         if self.held is not None:
             held, self.held = self.held, None
-            self.process(held, END)
+            self._take_in(held, True, self._check_open)
+
+    def _check_open(self, time: int) -> None:
+        assert all(graph.pane == time // graph.windows.pane for graph in self.graphs), "a held burst's pane is over"
 
     def _make_seen(self, slots: int) -> None:
         missing = slots - len(self.seen.count)
@@ -233,9 +246,9 @@ class HamletGraph(SharedGraph):
         """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""
         self.gather()
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
-            sharers = sharers_of(self.kleenes, self.columns, self.graphs, self.kinds)
+            sharers = sharers_of(self.kleenes, self.columns, [graph.shape for graph in self.graphs], self.kinds)
             self._laid_out = (
-                members_of(self.graphs, self.merged(), self.kinds),
+                members_of([graph.own for graph in self.graphs], self.merged(), self.kinds),
                 sharers,
                 types_of(self.kleenes, self.kinds),
                 self._room(sharers),
@@ -244,7 +257,7 @@ class HamletGraph(SharedGraph):
         return self._laid_out
 
     def _room(self, sharers: Sharers) -> Room:
-        width, least_width = widths(self.kleenes, self.graphs)
+        width, least_width = widths(self.kleenes, [graph.shape for graph in self.graphs])
         lanes = 1 + int(np.diff(sharers.lane_at).max(initial=0))
         keys = int(np.diff(sharers.column_key_at).max(initial=0))
         kind = number_type(self.exact, self.words)
@@ -270,8 +283,8 @@ class HamletGraph(SharedGraph):
             least_width=least_width,
         )
 
-    def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Keep only these partitions, in this order."""
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
+        super().keep(slots, groups_of)
         self._make_seen(int(slots.max(initial=-1)) + 1)
         self.seen = Seen(self.seen.count[slots], self.seen.window[slots], self.longest)
         self.decisions.keep(slots)
@@ -285,7 +298,7 @@ def _rounds(segments: Sequence[Segment], asked: Asked) -> list[tuple[list[Segmen
     for segment in segments:
         some.append(segment)
         end = int(np.searchsorted(asked.burst, segment.burst_at[-1]))
-        if end - begin >= AT_ONCE or segment is segments[-1]:
+        if end - begin >= BURSTS_AT_ONCE or segment is segments[-1]:
             found.append((some, slice(begin, end)))
             some, begin = [], end
     return found

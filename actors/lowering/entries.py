@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, pointers
 from elsinore.actors.neighbours.entries_numba_fns import BACKWARD, EVENT, FORWARD, INDEX, POINT, TYPE, EventTables
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Predicates

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.counters_numba_fns import ADD, RENEW, Tables
+from elsinore.actors.lowering.arrays import column, pointers
 from elsinore.actors.lowering.programs import program
 from elsinore.planner.machines.machine import Machine
 
@@ -63,11 +64,3 @@ def _moves(name: str, moves: Sequence[Sequence[tuple[int, int]]]) -> dict[str, I
         f"{name}_from": column(source for one in moves for source, _ in one),
         f"{name}_to": column(target for one in moves for _, target in one),
     }
-
-
-def pointers(ranges: Sequence[Sequence[object]]) -> Ints:
-    return np.cumsum([0, *map(len, ranges)], dtype=np.int32)
-
-
-def column(values: Iterable[int]) -> Ints:
-    return np.fromiter(values, np.int32)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from elsinore.actors.algebra.counters_numba_fns import Shape, Tables
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.bursts_numba_fns import SINGLE, Types
 from elsinore.actors.hamlet.graphlets_numba_fns import EVERYTHING, NOTHING, TAKEN, Members, Sharers
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
 from elsinore.planner.language.syntax import Semantics
 from elsinore.planner.plans.sharing import Kleene, Sharer
 
@@ -30,27 +30,17 @@ POINTERS = {
 """Each column of pointers, and one of the columns that it points into."""
 
 
-class Counted(Protocol):
-    """A member of a share set that has a block of counters."""
-
-    @property
-    def own(self) -> Blocks: ...
-
-    @property
-    def shape(self) -> Shape: ...
-
-
 class Merged:
     """The concatenated tables of several machines, with the offsets of each machine's classes and symbols."""
 
     def __init__(self, tables: Sequence[Tables]) -> None:
         # A column of pointers has one entry more than its machine has classes, bounds or symbols; offsets include it.
-        self.classes = _starts(len(one.append_at) for one in tables)
-        self.symbols = _starts(len(one.advance_at) for one in tables)
-        bounds = _starts(len(one.bound_at) for one in tables)
+        self.classes = starts_of(len(one.append_at) for one in tables)
+        self.symbols = starts_of(len(one.advance_at) for one in tables)
+        bounds = starts_of(len(one.bound_at) for one in tables)
         merged: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in tables]) for name in ONE_BY_ONE}
         for at, into in POINTERS.items():
-            begins = _starts(len(getattr(one, into)) for one in tables)
+            begins = starts_of(len(getattr(one, into)) for one in tables)
             merged[at] = _shifted(tables, at, begins)
         merged["append_bound"] = _shifted(tables, "append_bound", bounds)
         merged["step_bound"] = _shifted(tables, "step_bound", bounds)
@@ -86,31 +76,26 @@ def _padded(values: npt.NDArray[Any], like: npt.NDArray[Any]) -> npt.NDArray[Any
     return np.concatenate([values, np.zeros(len(like) - len(values), values.dtype)])
 
 
-def _starts(sizes: Iterable[int]) -> list[int]:
-    ends = np.cumsum([0, *sizes])
-    return [int(end) for end in ends[:-1]]
-
-
-def members_of(graphs: Sequence[Counted], merged: Merged, kinds: EventKinds) -> Members:
+def members_of(blocks: Sequence[Blocks], merged: Merged, kinds: EventKinds) -> Members:
     """Return the places of the members' counters, and the class in which each member puts each kind of events."""
-    shapes = [graph.shape for graph in graphs]
+    shapes = [one.shape for one in blocks]
     classes = np.array(kinds.classes, np.int32).T + np.array(merged.classes, np.int32)[:, None]
     return Members(
-        base=_long(_starts(len(graph.own.numbers) for graph in graphs)),
-        block=_long(graph.own.width for graph in graphs),
-        least_base=_long(_starts(len(graph.own.least) for graph in graphs)),
-        least_block=_long(graph.own.keys for graph in graphs),
-        rows=_long(shape.rows for shape in shapes),
-        states=_long(shape.states for shape in shapes),
-        lanes=_long(shape.lanes for shape in shapes),
-        keys=_long(shape.keys for shape in shapes),
-        symbol=_long(merged.symbols),
+        base=long_column(starts_of(len(one.numbers) for one in blocks)),
+        block=long_column(one.width for one in blocks),
+        least_base=long_column(starts_of(len(one.least) for one in blocks)),
+        least_block=long_column(one.keys for one in blocks),
+        rows=long_column(shape.rows for shape in shapes),
+        states=long_column(shape.states for shape in shapes),
+        lanes=long_column(shape.lanes for shape in shapes),
+        keys=long_column(shape.keys for shape in shapes),
+        symbol=long_column(merged.symbols),
         classes=np.ascontiguousarray(classes).reshape(-1),
         kinds=len(kinds),
     )
 
 
-class Columns:
+class MemberColumns:
     """The lanes of one member: the variable of each, and the shared column that it adds up or compares."""
 
     def __init__(self, sums: list[tuple[str, int]], minima: list[tuple[str, int]]) -> None:
@@ -119,7 +104,7 @@ class Columns:
 
 
 def sharers_of(
-    kleenes: Sequence[Kleene], columns: Sequence[Columns], graphs: Sequence[Counted], kinds: EventKinds
+    kleenes: Sequence[Kleene], columns: Sequence[MemberColumns], shapes: Sequence[Shape], kinds: EventKinds
 ) -> Sharers:
     """Return the sharers of all Kleene sub-patterns, with the lane of a graphlet that each lane of a sharer reads."""
     sharers = [sharer for kleene in kleenes for sharer in kleene.sharers]
@@ -129,7 +114,7 @@ def sharers_of(
     of = [(n, sharer) for n, kleene in enumerate(kleenes) for sharer in kleene.sharers]
     own_sums = [_places(sharer, columns[sharer.member].sums, sums[n], 1, 0) for n, sharer in of]
     own_minima = [_places(sharer, columns[sharer.member].minima, minima[n], 0, -1) for n, sharer in of]
-    value_at, least_at = _room(kleenes, graphs, lambda g: g.lanes * g.words), _room(kleenes, graphs, lambda g: g.keys)
+    value_at, least_at = _room(kleenes, shapes, lambda g: g.lanes * g.words), _room(kleenes, shapes, lambda g: g.keys)
     return Sharers(
         at=pointers([kleene.sharers for kleene in kleenes]),
         member=column(sharer.member for sharer in sharers),
@@ -141,8 +126,8 @@ def sharers_of(
         consumed_at=pointers([sharer.consumed for sharer in sharers]),
         consumed=column(state for sharer in sharers for state in sharer.consumed),
         end=column(-1 if sharer.end is None else sharer.end for sharer in sharers),
-        value_at=_long(value_at),
-        least_at=_long(least_at),
+        value_at=long_column(value_at),
+        least_at=long_column(least_at),
         sum_at=pointers(own_sums),
         sum=column(place for one in own_sums for place in one),
         key_at=pointers(own_minima),
@@ -171,23 +156,21 @@ def _places(sharer: Sharer, own: list[tuple[str, int]], needed: list[int], first
     return [first + needed.index(number) if name in sharer.bound else none for name, number in own]
 
 
-def _room(kleenes: Sequence[Kleene], graphs: Sequence[Counted], size: Callable[[Any], int]) -> list[int]:
+def _room(kleenes: Sequence[Kleene], shapes: Sequence[Shape], size: Callable[[Any], int]) -> list[int]:
     """Return, by sharer, where its values begin in a snapshot of its Kleene sub-pattern."""
     return [
         start
         for kleene in kleenes
-        for start in _starts(
-            graphs[sharer.member].shape.rows * size(graphs[sharer.member].shape) for sharer in kleene.sharers
-        )
+        for start in starts_of(shapes[sharer.member].rows * size(shapes[sharer.member]) for sharer in kleene.sharers)
     ]
 
 
-def widths(kleenes: Sequence[Kleene], graphs: Sequence[Counted]) -> tuple[int, int]:
+def widths(kleenes: Sequence[Kleene], shapes: Sequence[Shape]) -> tuple[int, int]:
     """Return the room that the largest snapshot of any Kleene sub-pattern needs. (words of numbers, minima)"""
 
     def most(size: Callable[[Any], int]) -> int:
-        shapes = [[graphs[sharer.member].shape for sharer in kleene.sharers] for kleene in kleenes]
-        return max(sum(shape.rows * size(shape) for shape in one) for one in shapes)
+        found = [[shapes[sharer.member] for sharer in kleene.sharers] for kleene in kleenes]
+        return max(sum(shape.rows * size(shape) for shape in one) for one in found)
 
     return most(lambda shape: shape.lanes * shape.words), most(lambda shape: shape.keys)
 
@@ -213,7 +196,3 @@ def types_of(kleenes: Sequence[Kleene], kinds: EventKinds) -> Types:
         lane_at=pointers(queries),
         lane_queries=column(count for one in queries for count in one),
     )
-
-
-def _long(values: Iterable[int]) -> npt.NDArray[np.int64]:
-    return np.fromiter(values, np.int64)

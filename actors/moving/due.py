@@ -6,70 +6,54 @@ single query (`MovingGraph` in `neighbours/graph.py`).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.blocks import Blocks
 from elsinore.actors.algebra.counters_numba_fns import Events
+from elsinore.actors.columns.intake import Taken
 from elsinore.actors.columns.kinds import EventKinds
-from elsinore.actors.counting import no_links
 from elsinore.actors.hamlet.bursts_numba_fns import DONE
-from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.lowering.moving_windows import enders, result_of
+from elsinore.actors.members import SetMember
 from elsinore.actors.moving.bursts_numba_fns import find_due
 from elsinore.actors.moving.stacks_numba_fns import Due, Results
-from elsinore.actors.moving.tables import enders, result_of
 from elsinore.actors.neighbours.buffered_numba_fns import order_by_slot
-from elsinore.actors.neighbours.graph import MovingGraph, cells
+from elsinore.actors.neighbours.graph import cells
 from elsinore.actors.rows.cells import Cells
-from elsinore.actors.windows.buffer import Buffer
+from elsinore.actors.set_graph import MemberCells
+from elsinore.actors.windows.buffered_set import BufferedSet
+from elsinore.planner.time.clock import Clock
 
 
-class MovingMember(MovingGraph):
-    """One query of a share set, which evaluates its windows."""
+class DueGraph(BufferedSet):
+    """The graph of a share set whose windows move with every event."""
 
-    @property
-    def own(self) -> Blocks:
-        """An empty block with a map of its counters."""
-        return Blocks.empty(self.shape, self.exact, 1)
+    def __init__(self, members: Sequence[SetMember], kinds: EventKinds, clock: Clock, exact: bool) -> None:
+        super().__init__(members, kinds, exact)
+        self.within = [clock.ticks(member.plan.query.within.length) for member in members]
+        """The lengths of windows in ticks, by member, as are `ends` and `rows`."""
+        self.ends = [member.ends for member in members]
+        self.rows = [len(member.counter.machine.starts) for member in members]
 
-
-class DueGraph(ABC):
-    """The graph of a share set whose windows move with every event.
-
-    `columns` returns the lanes of each member. `ends` has, by member, whether events of each class may end its trends.
-    """
-
-    def __init__(
-        self,
-        graphs: Sequence[MovingMember],
-        kinds: EventKinds,
-        columns: Callable[[], list[Columns]],
-        ends: Sequence[npt.NDArray[np.bool_]],
-        buffer: Buffer,
-    ) -> None:
-        self.graphs = graphs
-        self.kinds = kinds
-        self.columns = columns
-        self.ends = ends
-        self.buffer = buffer
-        self.longest = max(graph.within for graph in graphs)
-
-    def process(self, events: Events) -> list[Cells | None]:
-        """Take in events, sorted by time and none older than those before, and return per member the results due."""
+    def process(self, taken: Sequence[Taken], _: int) -> MemberCells:
+        events = taken[0].events
         if not len(events.time):
-            return [None] * len(self.graphs)
-        self.buffer.extend(events, no_links(len(events.time)))
+            return self.nothing()
+        self.buffer.append(taken[0])
         found = self._evaluate(self._due(events))
-        self.buffer.drop_before(int(events.time[-1]) - self.longest + 1)
+        self.buffer.drop_before(int(events.time[-1]) - max(self.within) + 1)
         return found
 
-    @abstractmethod
-    def renew(self) -> None:
-        """Discard the layout: members have other lanes, or columns have moved."""
+    def end_until(self, time: int) -> MemberCells:
+        """Return nothing: a window that moves ends with an event, not behind it."""
+        return self.nothing()
+
+    def finish(self) -> MemberCells:
+        return self.nothing()
 
     @abstractmethod
     def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
@@ -79,37 +63,32 @@ class DueGraph(ABC):
     def _make_room(self, stopped: int) -> None:
         """Make room for what a run stopped at."""
 
-    def save(self) -> dict[str, Any]:
-        return {"buffer": self.buffer.save()}
-
-    def load(self, state: dict[str, Any]) -> None:
-        self.buffer.load(state["buffer"])
+    def blocks(self) -> list[Blocks]:
+        """Return, by member, an empty block with a map of its counters."""
+        return [
+            Blocks.empty(member.shape(self.words, rows), self.exact, 1)
+            for member, rows in zip(self.members, self.rows, strict=True)
+        ]
 
     def _due(self, events: Events) -> Due:
-        graph = self.graphs[0]
-        order, runs = order_by_slot(graph.group_of[events.slot], graph.groups)
+        order, runs = order_by_slot(self.group_of[events.slot], self.groups)
         ending = enders(self.ends, self.kinds.classes)
-        return Due(*find_due(events.time, events.kind, order, runs, *ending, len(self.graphs)))
+        return Due(*find_due(events.time, events.kind, order, runs, *ending, self.count))
 
-    def _evaluate(self, due: Due) -> list[Cells | None]:
+    def _evaluate(self, due: Due) -> MemberCells:
         if not len(due.time):
-            return [None] * len(self.graphs)
-        events, _, runs = self.buffer.by_slot(0, len(self.buffer), len(self.graphs[0].group_of))
+            return self.nothing()
+        events, _, runs = self.buffer.by_slot(0, len(self.buffer), len(self.group_of))
         while True:
             found, stopped = self._run(events, runs, due)
             if stopped == DONE:
-                return [self._cells(member, found, due) for member in range(len(self.graphs))]
+                return [list(self._cells(number, found, due, block)) for number, block in enumerate(self.blocks())]
             self._make_room(stopped)
 
-    def _cells(self, member: int, found: Results, due: Due) -> Cells | None:
+    def _cells(self, member: int, found: Results, due: Due, block: Blocks) -> Iterator[Cells]:
         first, end = due.row_at[member : member + 2]
         rows = np.flatnonzero(found.found[first:end])
-        graph = self.graphs[member]
-        time = due.time[first:end][rows]
-        out = result_of(member, found, graph.own)
-        return cells(out, rows, time - graph.within, time, due.group[first:end][rows]) if len(rows) else None
-
-    def _widen(self) -> None:
-        words = self.graphs[0].shape.words
-        for graph in self.graphs:
-            graph.shape = graph.shape._replace(words=2 * words)
+        if len(rows):
+            time = due.time[first:end][rows]
+            out = result_of(member, found, block)
+            yield cells(out, rows, time - self.within[member], time, due.group[first:end][rows])

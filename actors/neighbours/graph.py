@@ -16,15 +16,16 @@ import numpy.typing as npt
 
 from elsinore.actors.algebra.blocks import Blocks, scratch
 from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables
+from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.lowering.entries import entries_per_event, guard_entries_per_event
+from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.buffered_numba_fns import run_moments, run_partitions, run_stacks, sort_runs
 from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links, Room
 from elsinore.actors.rows.cells import Cells
 from elsinore.actors.windows.buffer import Buffer
+from elsinore.actors.windows.open_windows import OpenWindows
 from elsinore.planner.plans.model import Counter
 from elsinore.planner.time.windows import Windows
-
-START = -(2**63)
 
 
 @dataclass(frozen=True)
@@ -41,14 +42,13 @@ class Moments:
 class BufferedGraph:
     """The base of graphs that keep their events in a buffer."""
 
-    def __init__(
-        self, counter: Counter, tables: Tables, lanes: int, keys: int, links: int, values: int, exact: bool
-    ) -> None:
-        self.counter = counter
-        self.tables = tables
+    def __init__(self, member: SetMember, links: int, exact: bool) -> None:
+        self.member = member
+        self.counter = member.counter
+        self.tables = member.tables()
         self.exact = exact
-        self.shape = Shape(1, len(counter.machine.states), lanes, keys, 1 if exact else 2)
-        self.buffer = Buffer(values, keys, links, np.int64 if exact else np.float64)
+        self.shape = member.shape(1 if exact else 2)
+        self.buffer = Buffer.of(member.columns, links, exact)
         self.group_of = np.zeros(0, np.int32)
         self.groups = 0
 
@@ -62,15 +62,11 @@ class BufferedGraph:
         self.buffer.keep(slots, len(self.group_of))
         self.group_of = group_of
 
-    def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
-        """Insert lanes before lane `at`, and a column of values for each before `column`."""
-        self.buffer.add_values(column, count)
-        self.shape = self.shape._replace(lanes=self.shape.lanes + count)
+    def extend(self, growth: Growth, tables: Tables) -> None:
+        """Insert lanes, with their columns of values, convert minima, and replace the tables."""
+        self.buffer.extend_columns(growth)
+        self.shape = self.shape._replace(lanes=self.shape.lanes + sum(count for _, count, _ in growth.lanes))
         self.tables = tables
-
-    def change_keys(self, key: int, change: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> None:
-        keys = self.buffer.events.keys
-        keys[key] = change(keys[key])
 
     def widening(self, step: Callable[[], int]) -> None:
         """Repeat a step with wider numbers until all of them fit."""
@@ -87,42 +83,6 @@ class BufferedGraph:
         self.buffer.load(state["buffer"])
 
 
-class OpenWindows:
-    """The open windows of panes over a buffer, from which events that no later window needs are dropped."""
-
-    def __init__(self, windows: Windows, buffer: Buffer) -> None:
-        self.windows = windows
-        self.buffer = buffer
-        self.next: int | None = None
-
-    def until(self, time: int) -> Iterator[int]:
-        """Yield the start of each window that ends no later than `time`, once, while the buffer has all its events."""
-        while len(self.buffer):
-            first = self._first(self.buffer.first_time)
-            self.next = first if self.next is None else max(self.next, first)
-            start = self.next * self.windows.slide
-            if start + self.windows.within > time:
-                return
-            yield start
-            self.next += 1
-            self.buffer.drop_before(start + self.windows.slide)
-
-    def rest(self) -> Iterator[int]:
-        """Yield the start of each window that has events and was not over yet."""
-        if len(self.buffer):
-            yield from self.until(int(self.buffer.events.time[-1]) + self.windows.within + self.windows.slide)
-
-    def _first(self, time: int) -> int:
-        """Return the number of the first window that contains a time."""
-        return -((self.windows.within - 1 - time) // self.windows.slide)
-
-    def events(self, start: int, slots: int) -> tuple[Events, Links, npt.NDArray[np.int64]] | None:
-        """Return the events of a window by partition, and where each partition begins; None if there are none."""
-        times = self.buffer.events.time
-        lo, hi = (int(np.searchsorted(times, bound)) for bound in (start, start + self.windows.within))
-        return self.buffer.by_slot(lo, hi, slots) if lo < hi else None
-
-
 class WindowGraph(BufferedGraph):
     """An event-grained graph with windows of panes: each window is evaluated from its first event on."""
 
@@ -135,11 +95,11 @@ class WindowGraph(BufferedGraph):
         self.comparable = comparable
         self.open = OpenWindows(windows, self.buffer)
 
-    def process(self, events: Events, links: Links, _: Moments | None) -> Iterator[Cells]:
-        self.buffer.extend(events, links)
-        yield from self.settle(int(events.time[-1]))
+    def process(self, taken: Taken, _: Moments | None) -> Iterator[Cells]:
+        self.buffer.append(taken)
+        yield from self.end_until(int(taken.events.time[-1]))
 
-    def settle(self, time: int) -> Iterator[Cells]:
+    def end_until(self, time: int) -> Iterator[Cells]:
         """Evaluate the windows that end no later than `time`."""
         for start in self.open.until(time):
             yield from self._evaluate(start)
@@ -201,15 +161,15 @@ class MovingGraph(BufferedGraph):
         self.within = within
         self.comparable = comparable
 
-    def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
+    def process(self, taken: Taken, moments: Moments | None) -> Iterator[Cells]:
         assert moments is not None
-        self.buffer.extend(events, links)
+        self.buffer.append(taken)
         if len(moments.time) and len(self.buffer):
             yield from self._evaluate(moments)
-        if len(events.time):
-            self.buffer.drop_before(int(events.time[-1]) - self.within + 1)
+        if len(taken.events.time):
+            self.buffer.drop_before(int(taken.events.time[-1]) - self.within + 1)
 
-    def settle(self, time: int) -> Iterator[Cells]:
+    def end_until(self, time: int) -> Iterator[Cells]:
         yield from ()
 
     def finish(self) -> Iterator[Cells]:

@@ -23,9 +23,12 @@ LARGEST = 2**63 - 1
 WHOLE = "whole"
 """In place of a function: the aggregate is complete."""
 
+LISTED = "listed"
+"""In place of a function: rows are matches, each of which is a row of its own."""
+
 
 @dataclass(frozen=True)
-class Part:
+class PartialAggregate:
     """A column of one aggregate over some of the trends."""
 
     function: str
@@ -46,7 +49,7 @@ class Part:
             return without_null(self.totals, self.over)
         return each(lambda total, _: ratio(total, 1, self.power), self.totals, self.over)
 
-    def taken(self, rows: npt.NDArray[np.int64]) -> Part:
+    def taken(self, rows: npt.NDArray[np.int64]) -> PartialAggregate:
         """Return the column of these rows alone."""
         totals = self.totals.take(pa.array(rows)) if isinstance(self.totals, pa.Array) else self.totals[rows]
         return replace(self, totals=totals, over=None if self.over is None else self.over[rows])
@@ -60,7 +63,7 @@ class PartialRows:
     window_start: npt.NDArray[np.int64]
     window_end: npt.NDArray[np.int64]
     groups: dict[str, pa.Array]
-    values: dict[str, Part]
+    values: dict[str, PartialAggregate]
 
     def __len__(self) -> int:
         return len(self.window_start)
@@ -68,7 +71,7 @@ class PartialRows:
     @classmethod
     def whole(cls, rows: Rows) -> PartialRows:
         """Create rows whose aggregates are complete."""
-        parts = {name: Part(WHOLE, column) for name, column in rows.values.items()}
+        parts = {name: PartialAggregate(WHOLE, column) for name, column in rows.values.items()}
         return cls(rows.query, rows.window_start, rows.window_end, rows.groups, parts)
 
     def finished(self) -> Rows:
@@ -88,6 +91,12 @@ class PartialRows:
             {name: column.take(pa.array(rows)) for name, column in self.groups.items()},
             {name: part.taken(rows) for name, part in self.values.items()},
         )
+
+
+def united(found: Sequence[PartialRows]) -> list[PartialRows]:
+    """Return rows of one query from several actors: matches as they are, aggregates merged."""
+    listed = any(part.function == LISTED for part in found[0].values.values())
+    return list(found) if listed else [merged(found)]
 
 
 def merged(found: Sequence[PartialRows]) -> PartialRows:
@@ -133,16 +142,18 @@ def concatenated(columns: Sequence[pa.Array]) -> pa.Array:
     return whole.combine_chunks() if whole.num_chunks != 1 else whole.chunk(0)
 
 
-def _added(parts: Sequence[Part], order: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Part:
+def _added(
+    parts: Sequence[PartialAggregate], order: npt.NDArray[np.int64], at: npt.NDArray[np.int64]
+) -> PartialAggregate:
     first = parts[0]
     if first.function == WHOLE:
-        return Part(WHOLE, _together([part.totals for part in parts])).taken(order)
+        return PartialAggregate(WHOLE, _together([part.totals for part in parts])).taken(order)
     if first.function in ("MIN", "MAX"):
-        return Part(first.function, _extremes(first.function, [part.totals for part in parts], order, at))
+        return PartialAggregate(first.function, _extremes(first.function, [part.totals for part in parts], order, at))
     power = min(part.power for part in parts)
     totals = _joined([_scaled(part.totals, part.power - power) for part in parts])
     over = None if first.over is None else _sums(_joined([_counts(part) for part in parts]), order, at)
-    return Part(first.function, _sums(totals, order, at), over, power, any(part.floating for part in parts))
+    return PartialAggregate(first.function, _sums(totals, order, at), over, power, any(part.floating for part in parts))
 
 
 def _together(columns: Sequence[Column]) -> Column:
@@ -151,7 +162,7 @@ def _together(columns: Sequence[Column]) -> Column:
     return concatenated([column if isinstance(column, pa.Array) else pa.array(column) for column in columns])
 
 
-def _counts(part: Part) -> npt.NDArray[Any]:
+def _counts(part: PartialAggregate) -> npt.NDArray[Any]:
     assert part.over is not None
     return part.over
 

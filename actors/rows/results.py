@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from elsinore.actors.columns.lanes import LaneColumns, key_values, weighted
 from elsinore.actors.rows.cells import Cells, integers
-from elsinore.actors.rows.partial_rows import Part
+from elsinore.actors.rows.partial_rows import PartialAggregate
 from elsinore.actors.rows.rows import Column
 from elsinore.actors.rows.values import as_float, floats
 from elsinore.calendar_years import as_python, in_order
@@ -34,18 +34,18 @@ class Decoder:
     def value(self, item: Aggregate) -> Column:
         return self.part(item).finished()
 
-    def part(self, item: Aggregate) -> Part:
+    def part(self, item: Aggregate) -> PartialAggregate:
         if item.variable is None:
-            return Part("COUNT", self.trends)
+            return PartialAggregate("COUNT", self.trends)
         if item.function == "COUNT":
-            return Part("COUNT", self._of(Lane("events", item.variable)))
+            return PartialAggregate("COUNT", self._of(Lane("events", item.variable)))
         over = self._of(Lane("values", item.variable, item.attribute))
         if item.function in ("MIN", "MAX"):
             lane = Lane("min" if item.function == "MIN" else "max", item.variable, item.attribute)
-            return Part(item.function, self._least(lane, over))
+            return PartialAggregate(item.function, self._least(lane, over))
         lane = Lane("sum", item.variable, item.attribute)
         total, power = self._sum(lane)
-        return Part(item.function, total, over, power, self.columns.is_float(lane))
+        return PartialAggregate(item.function, total, over, power, self.columns.is_float(lane))
 
     def merged(self, item: Aggregate, parts: list[tuple[int, Fraction]]) -> Any:
         """Return an aggregate over some cells, given how often the trends of each count; None over no value."""

@@ -20,7 +20,8 @@ Bounds = tuple[int, int]
 
 def events_of(blocks: Sequence[bytes]) -> pa.Table:
     """Return the events of several blocks, without a copy."""
-    return pa.concat_tables([pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks])
+    tables = [pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks]
+    return pa.concat_tables(tables, promote_options="default")
 
 
 def counted(events: pa.Table, types: Sequence[str]) -> dict[str, int]:
@@ -30,9 +31,23 @@ def counted(events: pa.Table, types: Sequence[str]) -> dict[str, int]:
     return {name: number for name, number in zip(types, found, strict=True) if number}
 
 
-def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:
-    """Return the events that are in one of these key groups along some route."""
-    return _chosen(events, reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes))))
+def own_events(events: pa.Table, bounds: Bounds, routes: int) -> tuple[pa.Table, pa.Table]:
+    """Return the events that are in one of these key groups along some route, and the times of all others."""
+    own = reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes)))
+    return _chosen(events, own), _nobodys(events.column(TICKS).to_numpy()[~own], routes)
+
+
+def times_of(events: pa.Table) -> npt.NDArray[np.int64]:
+    """Return the times of events, in ticks."""
+    ticks: npt.NDArray[np.int64] = events.column(TICKS).to_numpy()
+    return ticks
+
+
+def _nobodys(ticks: npt.NDArray[np.int64], routes: int) -> pa.Table:
+    """Return events with a time alone, that no route takes."""
+    nobody = pa.array(np.full(len(ticks), -1, np.int16))
+    groups = {f"{GROUP}{route}": nobody for route in range(routes)}
+    return pa.table({KIND: nobody, TICKS: pa.array(ticks), **groups})
 
 
 def block_of(events: pa.Table) -> bytes:

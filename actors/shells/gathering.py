@@ -28,7 +28,7 @@ class Gathering:
                 before = self._seen.get((place, number))
                 self._seen[place, number] = one if before is None else before.then(one)
 
-    def take(self, least: Sequence[Fraction]) -> list[Observed | None]:
+    def read_and_reset(self, least: Sequence[Fraction]) -> list[Observed | None]:
         """Return and reset what all engines saw, by route; None where that spans less than its `least` seconds."""
         return [self._taken(route, len(least), seconds) for route, seconds in enumerate(least)]
 

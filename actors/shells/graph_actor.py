@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.partial_rows import PartialRows
-from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events
+from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events, times_of
 from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.actors.state import pack, unpack
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
@@ -119,7 +119,8 @@ class GraphActor:
         self.place = place
         self.ranges = ranges
         self.optimizer = RemoteOptimizer(optimizer, duty.policy)
-        self.engines = [self._fresh(planned) for _ in ranges for planned in duty.plans]
+        ways = list(zip(duty.plans, duty.routes, strict=True))
+        self.engines = [self._fresh(*way) for _ in ranges for way in ways]
         self.number = 0
         self.taking = 0
         """Number of the batch that is being taken, or that failed half way; 0: none."""
@@ -166,7 +167,7 @@ class GraphActor:
     def _tell(self) -> None:
         """Send the statistics of the engines to the optimizer actor, for replanning."""
         if self.duty.observed_as:
-            seen = [engine.statistics.take() for engine in self.engines]
+            seen = [engine.statistics.read_and_reset() for engine in self.engines]
             if any(one is not None for one in seen):
                 self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
 
@@ -180,7 +181,10 @@ class GraphActor:
         """Return the events of a batch; of a live stream this actor's own alone, after they have been stored."""
         if self.duty.keeper is not None:
             if events is not None:
-                events = own_events(events, (self.ranges[0][0], self.ranges[-1][1]), len(self.duty.plans))
+                bounds = self.ranges[0][0], self.ranges[-1][1]
+                events, others = own_events(events, bounds, len(self.duty.plans))
+                if any(route.counts_events for route in self.duty.routes):
+                    events = pa.concat_tables([events, others], promote_options="default")
             self.duty.keeper.put_events(number, self.place, [] if events is None else [block_of(events)])
         return events
 
@@ -191,7 +195,7 @@ class GraphActor:
             columns = self.duty.routes[route].columns
             if events is not None:
                 batch = batch_of(events, route, self.ranges[range_], self.duty.types, columns)
-                rows += engine.take(batch, watermark)
+                rows += engine.take(batch, watermark, times_of(events))
             if self.duty.remembered:
                 engine.forget_decisions(self.duty.remembered)
         return rows
@@ -243,7 +247,7 @@ class GraphActor:
 
     def _heir(self, route: Route, planned: Plan, since: int | None, legacy: Legacy | None) -> Engine:
         if legacy is None:
-            engine = self._fresh(replace(planned, queries=(), share_sets=()))
+            engine = self._fresh(replace(planned, queries=(), share_sets=()), route)
             engine.change(planned, since)
             return engine
         engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, since)
@@ -251,10 +255,11 @@ class GraphActor:
             engine.keep(route.keys, self.duty.key_groups, range(*legacy.own))
         return engine
 
-    def _fresh(self, planned: Plan) -> Engine:
+    def _fresh(self, planned: Plan, route: Route) -> Engine:
         # No batch has events older than the watermark that came with the batch before, so nothing is ever late here.
         duty = self.duty
-        return Engine(planned, Clock.load(duty.clock), duty.numeric, 0, self.optimizer, duty.record_decisions)
+        clock, places = Clock.load(duty.clock), route.counts_events
+        return Engine(planned, clock, duty.numeric, 0, self.optimizer, duty.record_decisions, places=places)
 
 
 def engines_of(state: bytes) -> list[bytes]:

@@ -64,7 +64,7 @@ class OptimizerActor:
 
     def observed(self, stream: str, least: Sequence[Fraction]) -> list[Observed | None]:
         """Return and reset the statistics of a stream, by route; None where they span less than its `least` seconds."""
-        return self.gathered.setdefault(stream, Gathering()).take(least)
+        return self.gathered.setdefault(stream, Gathering()).read_and_reset(least)
 
     def forget(self, stream: str) -> None:
         self.gathered.pop(stream, None)

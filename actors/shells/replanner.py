@@ -86,7 +86,7 @@ class Replanner:
         """Return the costs of a window as long as the longest: in longer ones all plans cost more, quadratic most."""
         if self._seen is None:
             return self._model(Statistics())
-        within = max((query.within.seconds for query in self.workload.queries), default=self._seen.seconds)
+        within = max((query.within.length for query in self.workload.queries), default=self._seen.seconds)
         return self._model(self._seen.per_window(within))
 
 

@@ -114,7 +114,7 @@ class Tuples:
             self.table = np.full(2 * len(self.table), -1, np.int32)
             place_tuples(self.keys, self.count, self.table, SECRET)
 
-    def take(self, numbers: npt.NDArray[np.int64]) -> Tuples:
+    def numbered(self, numbers: npt.NDArray[np.int64]) -> Tuples:
         """Return these tuples alone, numbered anew in this order."""
         return self.of(np.ascontiguousarray(self.keys[:, numbers]))
 

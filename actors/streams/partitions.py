@@ -144,7 +144,7 @@ class Partitions:
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:
         """Keep these partitions alone, in this order."""
-        self.partitions = self.partitions.take(kept)
+        self.partitions = self.partitions.numbered(kept)
         self.groups = Tuples(self.group_width)
         self.group_of = np.zeros(0, np.int32)
         last_seen = self.last_seen[kept]

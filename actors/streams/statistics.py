@@ -42,7 +42,7 @@ class StreamStatistics:
         """Create statistics by partition where all queries split the stream alike, else of the whole stream."""
         ways = {query.partition for query in plan.queries}
         split = len(ways) == 1 and () not in ways
-        return cls(clock, max(query.query.within.seconds for query in plan.queries) if split else None)
+        return cls(clock, max(query.query.within.length for query in plan.queries) if split else None)
 
     def note(self, types: pa.DictionaryArray, times: pa.Array, slots: Slots | None = None) -> None:
         """Count events sorted by time, none older than those before; `slots`: the partition of each, -1 for none."""
@@ -76,7 +76,7 @@ class StreamStatistics:
         self._know(int(slots.max(initial=-1)) + 1)
         self._last, self._seen = self._last[slots], self._seen[slots]
 
-    def take(self) -> Observed | None:
+    def read_and_reset(self) -> Observed | None:
         """Return the counts since the last call and reset them; return None where no time has passed."""
         if self._begun is None or self._until == self._begun:
             return None

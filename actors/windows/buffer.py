@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.counters_numba_fns import Events
-from elsinore.actors.columns.lanes import Ints
+from elsinore.actors.columns.intake import Growth, Taken
+from elsinore.actors.columns.lanes import Ints, LaneColumns
 from elsinore.actors.neighbours.buffered_numba_fns import order_by_slot
 from elsinore.actors.neighbours.entries_numba_fns import Links
 
@@ -32,6 +33,11 @@ class Buffer:
         self._new: list[tuple[Events, Links]] = []
         """Events that are not in the columns yet; they are appended when the columns are next read."""
 
+    @classmethod
+    def of(cls, columns: LaneColumns, links: int, exact: bool) -> Buffer:
+        """Return an empty buffer for the values of some columns and of so many links."""
+        return cls(columns.width, len(columns.minima), links, np.int64 if exact else np.float64)
+
     @property
     def events(self) -> Events:
         self._gather()
@@ -51,8 +57,11 @@ class Buffer:
         times = [self._events.time, *(events.time for events, _ in self._new)]
         return int(next(column[0] for column in times if len(column)))
 
-    def extend(self, events: Events, links: Links) -> None:
-        self._new.append((events, links))
+    def append(self, taken: Taken) -> None:
+        """Add events, sorted by time and none older than those before."""
+        for link, as_floats in taken.promoted.items():
+            self._promote(link, as_floats)
+        self._new.append((taken.events, taken.links))
 
     def _gather(self) -> None:
         if self._new:
@@ -78,13 +87,20 @@ class Buffer:
         links = Links(*(np.ascontiguousarray(column[..., lo:hi][..., which]) for column in self.links))
         return events, links, runs
 
-    def add_values(self, at: int, count: int) -> None:
+    def extend_columns(self, growth: Growth) -> None:
+        """Insert the columns of new lanes, and convert minima."""
+        for _, count, column in growth.lanes:
+            self._add_values(column, count)
+        for key, as_floats in growth.floats.items():
+            self.events.keys[key] = as_floats(self.events.keys[key])
+
+    def _add_values(self, at: int, count: int) -> None:
         """Insert columns of zeros before column `at` of the values."""
         values = self.events.values
         zeros = np.zeros((count, values.shape[1]), values.dtype)
         self._events = self.events._replace(values=np.concatenate([values[:at], zeros, values[at:]]))
 
-    def promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
+    def _promote(self, link: int, as_floats: Callable[[Ints], Ints]) -> None:
         """Convert the values of a link from integers to floats, as which they are compared from now on."""
         for column in (self.links.left, self.links.right):
             column[link] = as_floats(column[link])

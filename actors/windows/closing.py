@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.lowering.machines import column, pointers
+from elsinore.actors.lowering.arrays import column, pointers
 from elsinore.actors.rows.cells import Cells, join
 from elsinore.actors.windows.closing_numba_fns import Closing, close_rows
-from elsinore.actors.windows.panes import end_panes
+from elsinore.actors.windows.panes import PaneGraph, end_panes
 from elsinore.actors.windows.window_rows import WindowRows
 from elsinore.planner.time.windows import Windows
 
-if TYPE_CHECKING:
-    from elsinore.actors.windows.pane_set import MemberGraph, SharedGraph
-
-ROOM = 1 << 12
+RESULTS_AT_ONCE = 1 << 12
 """Results that one call of the kernel has room for, unless a single member may have more."""
 
 
@@ -31,19 +28,34 @@ class Closed:
     cells: Cells
 
 
-class Together:
+class CounterBuffer(Protocol):
+    """The counters of all members of a set, in one buffer."""
+
+    graphs: Sequence[PaneGraph]
+    numbers: npt.NDArray[Any]
+    least: npt.NDArray[np.int64]
+    bases: list[tuple[int, int]]
+    """By member, where its counters begin in `numbers` and in `least`."""
+
+    def gather(self) -> None:
+        """Move all members' counters to the buffer."""
+
+    def widen(self) -> None:
+        """Double the words of all numbers."""
+
+
+class ClosingGroup:
     """Members that close their windows together.
 
     Their windows are rows of counters, their cells have the same number of lanes, and they are always in the same
     pane. `method` is the one of any of them.
     """
 
-    def __init__(self, share: SharedGraph, graphs: Sequence[MemberGraph], method: WindowRows) -> None:
+    def __init__(self, share: CounterBuffer, members: Sequence[int], method: WindowRows) -> None:
         self.share = share
-        self.graphs = graphs
+        self.members = members
+        self.graphs = [share.graphs[member] for member in members]
         self.gap = method.gap
-        self.ready: list[list[Cells]] = [[] for _ in graphs]
-        self._place = {id(graph): n for n, graph in enumerate(graphs)}
         self._laid_out: tuple[npt.NDArray[np.generic], Closing] | None = None
 
     @property
@@ -58,26 +70,26 @@ class Together:
     def pane(self) -> int | None:
         return self.graphs[0].pane
 
-    def reach(self, pane: int) -> None:
-        """End panes until `pane` is open, and keep the results that are due until they are taken."""
+    def reach(self, pane: int) -> Iterator[tuple[int, Cells]]:
+        """End panes until `pane` is open, and yield members with the results that are due."""
         if self.pane == pane:
             return
         if found := list(end_panes(self, pane)):
-            self._deal(Closed(np.concatenate([one.member for one in found]), join([one.cells for one in found])))
+            members = np.concatenate([one.member for one in found])
+            yield from self._dealt(Closed(members, join([one.cells for one in found])))
 
-    def take(self, graph: MemberGraph) -> list[Cells]:
-        """Return the results that are due for one member, and forget them."""
-        place = self._place[id(graph)]
-        ready, self.ready[place] = self.ready[place], []
-        return ready
+    def finish(self) -> Iterator[tuple[int, Cells]]:
+        """End all windows that have events, and yield members with their results."""
+        if self.pane is not None:
+            yield from self.reach(self.latest + self.windows.panes)
 
-    def _deal(self, closed: Closed) -> None:
+    def _dealt(self, closed: Closed) -> Iterator[tuple[int, Cells]]:
         order = np.argsort(closed.member, kind="stable")
         cells = closed.cells.taken(order)
         at = np.searchsorted(closed.member[order], np.arange(len(self.graphs) + 1)).tolist()
-        for ready, begin, end in zip(self.ready, at, at[1:], strict=False):
+        for member, begin, end in zip(self.members, at, at[1:], strict=False):
             if begin < end:
-                ready.append(cells.taken(slice(begin, end)))
+                yield member, cells.taken(slice(begin, end))
 
     def open(self, pane: int) -> None:
         for graph in self.graphs:
@@ -104,7 +116,7 @@ class Together:
         If the numbers of that member did not fit, all numbers are widened.
         """
         shape, one, closing = self.graphs[0].shape, self.graphs[0], self._lay_out()
-        room = max(len(one.result_of), min(ROOM, len(one.result_of) * len(self.graphs)))
+        room = max(len(one.result_of), min(RESULTS_AT_ONCE, len(one.result_of) * len(self.graphs)))
         out = np.empty((room, shape.lanes, shape.words), self.share.numbers.dtype)
         out_least = np.empty((room, shape.keys), np.int64)
         group, member = np.empty((2, room), np.int32)
@@ -130,8 +142,7 @@ class Together:
         return self._laid_out[1]
 
     def _closing(self) -> Closing:
-        at = {id(graph): place for graph, place in zip(self.share.graphs, self.share.bases, strict=True)}
-        places = [at[id(graph)] for graph in self.graphs]
+        places = [self.share.bases[member] for member in self.members]
         accepting = [graph.tables.accepting for graph in self.graphs]
         return Closing(
             base=np.array([base for base, _ in places], np.int64),

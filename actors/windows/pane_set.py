@@ -7,7 +7,7 @@ can access them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from math import gcd
 from typing import Any
@@ -18,121 +18,107 @@ import numpy.typing as npt
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Scratch
 from elsinore.actors.columns.events import plain
+from elsinore.actors.columns.intake import Growth
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.burst_work import Segment
 from elsinore.actors.hamlet.bursts_numba_fns import by_partition
-from elsinore.actors.lowering.sets import Columns, Merged
+from elsinore.actors.lowering.sets import MemberColumns, Merged
+from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells
-from elsinore.actors.windows.closing import Together
+from elsinore.actors.set_graph import MemberCells, PartitionGroups, SetGraph
+from elsinore.actors.windows.closing import ClosingGroup
+from elsinore.actors.windows.member_panes import pane_graph
 from elsinore.actors.windows.panes import PaneGraph
 from elsinore.actors.windows.window_rows import WindowRows
+from elsinore.planner.time.clock import Clock
 
 
-class MemberGraph(PaneGraph):
-    """The counters and windows of one query; the graph of its share set takes in its events."""
+class PaneSet(SetGraph[Cells]):
+    """The base of graphs of share sets whose queries have windows of panes."""
 
-    share: SharedGraph
-    together: Together | None = None
-    """The members with which it closes its windows; None: it closes them by itself."""
-    of_and = False
-    """Whether it is a counter of an AND: its results are by partition, to be paired with those of other counters."""
-
-    def widen(self) -> None:
-        self.share.widen()
-
-    def _reach(self, pane: int) -> Iterator[Cells]:
-        if self.together is None:
-            yield from super()._reach(pane)
-        else:
-            self.together.reach(pane)
-            yield from self.together.take(self)
-
-    def reach(self, pane: int) -> Iterator[Cells]:
-        if self.pane != pane:
-            yield from self._reach(pane)
-
-    def settle(self, time: int) -> Iterator[Cells]:
-        self.share.settle(time)
-        yield from super().settle(time)
-
-    def finish(self) -> Iterator[Cells]:
-        self.share.flush()
-        yield from super().finish()
-
-
-class SharedGraph:
-    def __init__(self, graphs: Sequence[MemberGraph], kinds: EventKinds, exact: bool) -> None:
-        self.graphs = graphs
+    def __init__(self, members: Sequence[SetMember], kinds: EventKinds, clock: Clock, exact: bool) -> None:
+        super().__init__(len(members))
+        self.members = members
+        self.graphs: Sequence[PaneGraph] = [pane_graph(member, clock, exact) for member in members]
+        for graph in self.graphs:
+            graph.peers = self.graphs
         self.kinds = kinds
         self.exact = exact
-        self.pane = reduce(gcd, (graph.windows.pane for graph in graphs))
+        self.pane = reduce(gcd, (graph.windows.pane for graph in self.graphs))
         """A pane of the share set: no window of any query begins or ends within one."""
-        self.seconds = 0.0
-        """Processor time in seconds that events took so far."""
-        self.columns: list[Columns] = []
+        self.columns: list[MemberColumns] = []
         self.words = 1 if exact else 2
         """Words of a coefficient."""
         self.numbers: npt.NDArray[Any] = np.zeros(0, number_type(exact, self.words))
         self.least = np.zeros(0, np.int64)
         self.bases: list[tuple[int, int]] = []
-        """By member, where its counters begin in `numbers` and in `least`."""
-        self.closing: list[Together] = []
+        self.closing: list[ClosingGroup] = []
+        self.single: list[int] = list(range(len(members)))
+        """The members that close their windows each by itself."""
         self._merged: Merged | None = None
         self._laid_out: Any = None
         """The arrays that kernels read; None once buffers, lanes or partitions have changed."""
-        for graph in graphs:
-            graph.share = self
 
-    def know(self, columns: list[Columns]) -> None:
-        """Set the shared columns that each member's lanes add up; called whenever there are new ones."""
-        self.columns = columns
+    def admit(self, groups_of: Sequence[PartitionGroups]) -> None:
+        for graph, groups in zip(self.graphs, groups_of, strict=True):
+            graph.admit(groups.group_of, groups.groups)
+
+    def extend(self, intake: int, growth: Growth) -> None:
+        """Do nothing: events are not kept, so nothing has the columns of the set but the members."""
+
+    def follow(self, growths: Sequence[Growth]) -> None:
+        for member, graph, growth in zip(self.members, self.graphs, growths, strict=True):
+            # Columns of other members may come before its own now, so the tables change with any lane.
+            graph.extend(growth, member.tables())
+        self.columns = [member.reads() for member in self.members]
         self._merged = self._laid_out = None
         self._bring_together()
 
     def _bring_together(self) -> None:
         """Group members that can close together: equal windows, kept as rows of counters with equally many lanes."""
-        alike: dict[Any, tuple[list[MemberGraph], WindowRows]] = {}
-        for graph in self.graphs:
+        alike: dict[Any, tuple[list[int], WindowRows]] = {}
+        self.single = []
+        for number, (member, graph) in enumerate(zip(self.members, self.graphs, strict=True)):
             if isinstance(graph.method, WindowRows):
-                key = graph.windows, graph.shape.lanes, graph.shape.keys, graph.of_and
-                alike.setdefault(key, ([], graph.method))[0].append(graph)
-        self.closing = [Together(self, graphs, method) for graphs, method in alike.values()]
-        for one in self.closing:
-            for graph in one.graphs:
-                graph.together = one
+                key = graph.windows, graph.shape.lanes, graph.shape.keys, member.of_conjunction
+                alike.setdefault(key, ([], graph.method))[0].append(number)
+            else:
+                self.single.append(number)
+        self.closing = [ClosingGroup(self, members, method) for members, method in alike.values()]
 
-    def process(self, events: Events, later: int) -> list[list[Cells]]:
-        """Take in events, and return per member the results that are due.
+    def end_until(self, time: int) -> MemberCells:
+        found = self.nothing()
+        self.reach(time, found)
+        return found
 
-        Events are sorted by time, and none is older than those taken in before. No event that comes later is older
-        than `later`.
-        """
-        raise NotImplementedError
+    def finish(self) -> MemberCells:
+        self.flush()
+        found = self.nothing()
+        for group in self.closing:
+            for member, cells in group.finish():
+                found[member].append(cells)
+        for member in self.single:
+            found[member] += self.graphs[member].finish()
+        return found
 
-    def settle(self, time: int) -> None:
-        """Note that no event older than `time` will come."""
+    def reach(self, time: int, found: MemberCells) -> None:
+        """End all panes of members that are over at `time`, and add the results."""
+        for group in self.closing:
+            for member, cells in group.reach(time // group.windows.pane):
+                found[member].append(cells)
+        for member in self.single:
+            found[member] += self.graphs[member].end_until(time)
 
-    def flush(self) -> None:
-        """Take in the events that are held back."""
+    def keep(self, slots: npt.NDArray[np.int64], groups_of: Sequence[PartitionGroups]) -> None:
+        for graph, groups in zip(self.graphs, groups_of, strict=True):
+            graph.keep(slots, groups.group_of)
 
-    def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        """Keep only these partitions, in this order."""
+    def save_member(self, member: int) -> dict[str, Any]:
+        return self.graphs[member].save()
 
-    def reach(self, segment: Segment, events: Events, ready: list[list[Cells]]) -> None:
-        """End all panes of members that are over when a segment begins, and add the results to `ready`."""
-        time = int(events.time[segment.first])
-        for one in self.closing:
-            one.reach(time // one.windows.pane)
-        for graph, cells in zip(self.graphs, ready, strict=True):
-            if graph.together is None:
-                cells += graph.reach(time // graph.windows.pane)
-
-    def hand_out(self, ready: list[list[Cells]]) -> list[list[Cells]]:
-        """Add the results of members that close their windows together, and return `ready`."""
-        for graph, cells in zip(self.graphs, ready, strict=True):
-            if graph.together is not None:
-                cells += graph.together.take(graph)
-        return ready
+    def load_member(self, member: int, growth: Growth, state: dict[str, Any]) -> None:
+        self.graphs[member].extend(growth, self.members[member].tables())
+        self.graphs[member].load(state)
 
     def reached(self, segment: Segment) -> None:
         """Note that all members have taken in the events of a segment."""
@@ -171,8 +157,7 @@ class SharedGraph:
 
     def widen(self) -> None:
         """Double the words of all members' numbers: these have the same words for all members."""
-        for graph in self.graphs:
-            PaneGraph.widen(graph)
+        self.graphs[0].widen()
 
     def merged(self) -> Merged:
         if self._merged is None:

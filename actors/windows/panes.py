@@ -10,7 +10,7 @@ words of all its numbers, and the kernel continues where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from elsinore.actors.algebra.blocks import Blocks, scratch
 from elsinore.actors.algebra.counters_numba_fns import Events, Shape, Tables, chain, run
 from elsinore.actors.columns.events import plain
-from elsinore.actors.neighbours.entries_numba_fns import Links
+from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.neighbours.graph import Moments
 from elsinore.actors.rows.cells import Cells
 from elsinore.planner.time.windows import Windows
@@ -102,10 +102,7 @@ def end_panes(graph: OfPanes[R], until: int) -> Iterator[R]:
 
 
 class PaneGraph:
-    def __init__(
-        self, tables: Tables, states: int, lanes: int, keys: int, windows: Windows, method: WindowMethod, exact: bool
-    ) -> None:
-        shape = Shape(method.rows, states, lanes, keys, 1 if exact else 2)
+    def __init__(self, tables: Tables, shape: Shape, windows: Windows, method: WindowMethod, exact: bool) -> None:
         self.tables = tables
         self.windows = windows
         self.method = method
@@ -119,6 +116,8 @@ class PaneGraph:
         """The last pane that had an event."""
         self.head = np.zeros(0, np.int64)
         self.result_of = np.zeros(0, np.int32)
+        self.peers: Sequence[PaneGraph] = [self]
+        """The graphs whose numbers always have equally many words: all of its set."""
 
     @property
     def shape(self) -> Shape:
@@ -143,29 +142,26 @@ class PaneGraph:
         if groups > len(self.result_of):
             self.result_of = np.full(max(groups, 2 * len(self.result_of)), -1, np.int32)
 
-    def process(self, events: Events, links: Links, moments: Moments | None) -> Iterator[Cells]:
+    def process(self, taken: Taken, _: Moments | None) -> Iterator[Cells]:
         """Take in events, sorted by time and none older than those before, and yield the results that are due."""
-        length = self.windows.pane
+        events, length = taken.events, self.windows.pane
         i = 0
         while i < len(events.time):
             pane = int(events.time[i]) // length
-            yield from self._reach(pane)
+            yield from end_panes(self, pane)
             end = int(np.searchsorted(events.time, (pane + 1) * length))
             while i < end:
-                i = self._take(events, i, end)
+                i = self._take_in(events, i, end)
             self.latest = pane
 
-    def settle(self, time: int) -> Iterator[Cells]:
+    def end_until(self, time: int) -> Iterator[Cells]:
         """Yield the results of all windows that end no later than `time`."""
-        yield from self._reach(time // self.windows.pane)
+        return end_panes(self, time // self.windows.pane)
 
     def finish(self) -> Iterator[Cells]:
         """Yield the results of all open windows that have events."""
         if self.pane is not None:
-            yield from self._reach(self.latest + self.windows.panes)
-
-    def _reach(self, pane: int) -> Iterator[Cells]:
-        return end_panes(self, pane)
+            yield from end_panes(self, self.latest + self.windows.panes)
 
     def open(self, pane: int) -> None:
         self.pane = pane
@@ -177,7 +173,7 @@ class PaneGraph:
     def clear(self) -> None:
         self.method.clear(self)
 
-    def _take(self, events: Events, lo: int, end: int) -> int:
+    def _take_in(self, events: Events, lo: int, end: int) -> int:
         """Take in a segment of one pane, and return its end; events of one time stay together."""
         hi = min(end, lo + SEGMENT)
         if hi < end:
@@ -205,27 +201,34 @@ class PaneGraph:
             self.widen()
             done = step(done)
 
-    def add_lanes(self, at: int, count: int, column: int, tables: Tables) -> None:
-        """Insert lanes of zeros before lane `at`, and replace the tables by those that include them."""
-        for blocks in (self.own, *self.method.blocks()):
-            blocks.add_lanes(at, count)
+    def extend(self, growth: Growth, tables: Tables) -> None:
+        """Insert lanes of zeros, convert minima, and replace the tables by those that include the lanes."""
+        all_blocks = (self.own, *self.method.blocks())
+        for at, count, _ in growth.lanes:
+            for blocks in all_blocks:
+                blocks.add_lanes(at, count)
+        for key, as_floats in growth.floats.items():
+            for blocks in all_blocks:
+                least = blocks.least.reshape(-1, blocks.shape.keys)
+                least[:, key] = as_floats(least[:, key])
         self.tables = tables
-        self.scratch = scratch(self.shape, self.own.exact)
-
-    def change_keys(self, key: int, change: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]) -> None:
-        for blocks in (self.own, *self.method.blocks()):
-            least = blocks.least.reshape(-1, blocks.shape.keys)
-            least[:, key] = change(least[:, key])
+        if growth.lanes:
+            self.scratch = scratch(self.shape, self.own.exact)
 
     def widen(self) -> None:
+        """Double the words of all numbers, and of those of its peers."""
         words = self.shape.words * 2
+        for graph in self.peers:
+            graph.use_words(words)
+
+    def use_words(self, words: int) -> None:
         for blocks in (self.own, *self.method.blocks()):
             blocks.widen(words)
         self.scratch = scratch(self.shape, self.own.exact)
 
     def keep(self, slots: npt.NDArray[np.int64], group_of: npt.NDArray[np.int32]) -> None:
         """Keep only these partitions, in this order; the others are in no open window."""
-        self.own = self.own.take(slots)
+        self.own = self.own.of_slots(slots)
         self.head = np.full(len(slots), -1, np.int64)
         self.pane_of = self.pane_of[slots]
         self.group_of = group_of
@@ -255,7 +258,7 @@ class PaneGraph:
     def save(self) -> dict[str, Any]:
         """Return the blocks of the present partitions, and the position in the stream."""
         return {
-            "own": self.own.take(np.arange(self.slots)).save(),
+            "own": self.own.of_slots(np.arange(self.slots)).save(),
             "pane": self.pane,
             "pane_of": self.pane_of,
             "latest": self.latest,

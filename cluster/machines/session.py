@@ -22,7 +22,13 @@ from ray._private import ray_constants, state
 
 from elsinore.cluster.machines.java import prepare_java
 from elsinore.cluster.machines.pool import Pool, check_ray, ray_lives
-from elsinore.cluster.machines.raydp_gateway import SECRET, authentication, guard_raydp, make_secret, name_driver
+from elsinore.cluster.machines.raydp_gateway import (
+    SECRET_VARIABLE,
+    authentication,
+    guard_raydp,
+    make_secret,
+    name_driver,
+)
 from elsinore.cluster.machines.scratch import Scratch
 from elsinore.cluster.machines.settings import Settings
 from elsinore.connectors.spark.handover import MASTER
@@ -34,9 +40,9 @@ LOG = logging.getLogger("elsinore")
 MASTER_RESOURCE = "spark.ray.raydp_spark_master.actor.resource"
 """Prefix of the options for the resources that RayDP's master requests of Ray."""
 
-RETAINED = "50"
+RETAINED_JOBS = "50"
 
-LOOK = 1.0
+WATCH_SECONDS = 1.0
 """Seconds between two polls for dead RayDP actors."""
 
 
@@ -46,17 +52,17 @@ class Session:
     def __init__(self, settings: Settings, metrics_port: int | None = None) -> None:
         self.settings = settings
         self.started_ray = not ray.is_initialized()
-        self._watch: Watch | None = None
+        self._watch: SparkWatch | None = None
         self._starting = RLock()
         prepare_java()
         self.scratch = Scratch()
         self.log = self.scratch.log
         self.keep_logs = False
-        logging.getLogger().addFilter(_of_interest)
+        logging.getLogger().addFilter(_is_not_py4j)
         self._made_secret = self.started_ray and settings.address is None and make_secret()
         if self.started_ray:
             try:
-                with _interrupted_afterwards(), _told_to(self.log):
+                with _interrupted_afterwards(), _output_to(self.log):
                     _start_ray(settings, metrics_port, self.scratch.ray)
             except BaseException:
                 self._forget()
@@ -73,7 +79,7 @@ class Session:
             if self._watch is None or self._watch.lost:
                 self._stop_spark()
                 with _interrupted_afterwards():
-                    self._watch = Watch(self._started_spark())
+                    self._watch = SparkWatch(self._started_spark())
             return self._watch.spark
 
     @property
@@ -95,7 +101,7 @@ class Session:
         atexit.unregister(raydp.stop_spark)
         # The name is new each time, because a RayDP master of the old name may still be ending.
         guard_raydp()
-        with _told_to(self.log):
+        with _output_to(self.log):
             spark = raydp.init_spark(
                 f"elsinore-{uuid.uuid4().hex[:8]}",
                 settings.spark_executors,
@@ -110,7 +116,7 @@ class Session:
     @contextmanager
     def quiet(self) -> Iterator[None]:
         """Send the output of what starts in the block to the log of this session instead of the terminal."""
-        with _told_to(self.log):
+        with _output_to(self.log):
             yield
 
     def close(self) -> None:
@@ -129,7 +135,7 @@ class Session:
     def _forget(self) -> None:
         """Remove the secret and the scratch folder made for the Ray of this session."""
         if self._made_secret:
-            os.environ.pop(SECRET, None)
+            os.environ.pop(SECRET_VARIABLE, None)
         self._made_secret = False
         self.scratch.close(keep=self.keep_logs)
 
@@ -144,7 +150,7 @@ class Session:
                 raydp.stop_spark()
 
 
-class Watch:
+class SparkWatch:
     """A thread that watches RayDP's master and executors, and stops Spark when one of them has died for good.
 
     Jobs wait forever for such an actor, for instance an executor that was killed while it restarted. When Spark is
@@ -155,9 +161,9 @@ class Watch:
         self.lost = False
         self.spark = spark
         self._over = Event()
-        Thread(target=self._look, name="elsinore-watch", daemon=True).start()
+        Thread(target=self._poll, name="elsinore-watch", daemon=True).start()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         job: Any = None
         while ray.is_initialized():
             try:
@@ -173,7 +179,7 @@ class Watch:
                 with suppress(Py4JError, OSError):
                     self.spark.stop()
                 return
-            if self._over.wait(LOOK):
+            if self._over.wait(WATCH_SECONDS):
                 return
 
     def end(self) -> None:
@@ -181,7 +187,7 @@ class Watch:
 
 
 @contextmanager
-def _told_to(log: Path) -> Iterator[None]:
+def _output_to(log: Path) -> Iterator[None]:
     """Redirect the output of processes that Ray and Spark start in the block to a file, for their lifetime.
 
     They inherit this process's stdout and stderr as these are when they start. Those two are kept for rows and for
@@ -214,9 +220,9 @@ def _interrupted_afterwards() -> Iterator[None]:
     if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
         return
-    asked: list[int] = []
+    received: list[int] = []
     put = signal.signal
-    before = put(signal.SIGINT, lambda number, _: asked.append(number))
+    before = put(signal.SIGINT, lambda number, _: received.append(number))
 
     def put_others(number: Any, handler: Any) -> Any:
         ours = number == signal.SIGINT and callable(handler)
@@ -228,11 +234,11 @@ def _interrupted_afterwards() -> Iterator[None]:
     finally:
         vars(signal)["signal"] = put
         put(signal.SIGINT, before)
-        if asked:
+        if received:
             signal.raise_signal(signal.SIGINT)
 
 
-def _of_interest(record: logging.LogRecord) -> bool:
+def _is_not_py4j(record: logging.LogRecord) -> bool:
     """Return False for Py4J's log records: stacks of exceptions that it also raises, and a Ctrl-C during a call."""
     return record.module != "java_gateway"
 
@@ -301,10 +307,10 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         "spark.pyspark.python": sys.executable,
         "spark.ui.enabled": "false",
         # What Spark keeps of finished jobs is not used, and a live stream has several jobs a second.
-        "spark.ui.retainedJobs": RETAINED,
-        "spark.ui.retainedStages": RETAINED,
-        "spark.ui.retainedTasks": RETAINED,
-        "spark.sql.ui.retainedExecutions": RETAINED,
+        "spark.ui.retainedJobs": RETAINED_JOBS,
+        "spark.ui.retainedStages": RETAINED_JOBS,
+        "spark.ui.retainedTasks": RETAINED_JOBS,
+        "spark.sql.ui.retainedExecutions": RETAINED_JOBS,
         # A file is read only once, but Spark would cache 1 kB about each forever.
         "spark.sql.hive.filesourcePartitionFileCacheSize": "0",
         "spark.ui.showConsoleProgress": "false",

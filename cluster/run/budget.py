@@ -41,6 +41,6 @@ class Budget:
         """Count this failure; raise FailedError where the limit is exceeded."""
         if not self.spend(batch):
             raise FailedError(
-                f"this run failed once too often: {self.limit} failures in {SPAN_SECONDS / 60:g} minutes are allowed "
-                f"(the setting restarts), and this is one more: {str(error) or type(error).__name__}"
+                f"too many failures: the setting restarts allows {self.limit} in {SPAN_SECONDS / 60:g} minutes; "
+                f"the last one: {str(error) or type(error).__name__}"
             ) from error

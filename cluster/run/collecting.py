@@ -10,11 +10,11 @@ from ray.exceptions import RayActorError, RayTaskError
 
 from elsinore.actors.rows.rows import Rows
 from elsinore.actors.shells.collector import Collector
-from elsinore.cluster.machines.pool import Pool, heard
+from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from elsinore.cluster.run.budget import Budget
 
 
-class Collecting:
+class SupervisedCollector:
     def __init__(self, pool: Pool, restarts: int, cut: Event | None = None) -> None:
         self.pool = pool
         self.cut = cut
@@ -27,7 +27,7 @@ class Collecting:
         """Return the rows of a batch, given references to the partial rows of each graph actor."""
         while True:
             try:
-                rows: list[Rows] = heard(self.actor.collect.remote(*parts), self.cut)
+                rows: list[Rows] = wait_for_reply(self.actor.collect.remote(*parts), self.cut)
             except RayTaskError as error:
                 raise error.cause from None
             except RayActorError as error:

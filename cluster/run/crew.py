@@ -18,26 +18,26 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from elsinore.actors.shells.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
-from elsinore.cluster.machines.pool import Pool, heard
+from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from elsinore.cluster.run.budget import Budget
 from elsinore.planner.plans.routes import Ranges
 
-SAVE_EVERY = 16
+BATCHES_PER_SNAPSHOT = 16
 """Number of batches between two saved states, so that few have to be repeated."""
 
-FORGIVEN = RayError | OutOfOrderError | MemoryError
+RETRIED_ERRORS = RayError | OutOfOrderError | MemoryError
 """Errors of an actor after which the call is retried; any other error is one of the events, the queries or the disk."""
 
-PAUSE, LONGEST = 0.1, 5.0
+PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.1, 5.0
 """Seconds of the pause before a second retry, doubled each time, and the longest pause; Spark may have to restart."""
 
 
-ASK_SECONDS = 30.0
+REQUEST_SECONDS = 30.0
 """Timeout of a request to an actor on which no batch depends."""
 
 
 @dataclass(frozen=True)
-class Batch:
+class NumberedBatch:
     number: int
     watermark: int
     blocks: Callable[[int], Sequence[Any]]
@@ -54,15 +54,15 @@ class AheadError(Exception):
 
 
 @dataclass
-class Place:
+class SupervisedActor:
     """A graph actor, with all that a replacement would need: its last saved state, and the batches since."""
 
     actor: Any
-    begun: Any = None
+    pending_begin: Any = None
     """Reference to the reply of the pending `begin` call; None once that is received. No other call before that."""
     state: Any = None
     """Reference to the state that it saved after all batches before those that are `sent`; None if there is none."""
-    sent: deque[Batch] = field(default_factory=deque)
+    sent: deque[NumberedBatch] = field(default_factory=deque)
     answers: dict[int, tuple[Any, Any]] = field(default_factory=dict)
     """By batch, references to its receipt and its partial rows."""
     states: dict[int, Any] = field(default_factory=dict)
@@ -86,20 +86,20 @@ class Crew:
         """The last batch whose rows are safe."""
         self.unsaved = False
         """Whether the last snapshot failed at any place, so that one has to follow the next batch."""
-        self.places = [Place(pool.hire(GraphActor)) for _ in range(ranges.places)]
+        self.places = [SupervisedActor(pool.hire(GraphActor)) for _ in range(ranges.places)]
         for number, place in enumerate(self.places):
             self._begin(number, place)
         self.waiting: deque[int] = deque()
 
-    def _heard(self, reference: Any) -> Any:
-        return heard(reference, self.cut)
+    def _reply(self, reference: Any) -> Any:
+        return wait_for_reply(reference, self.cut)
 
     def restore(self, states: Sequence[bytes]) -> None:
         """Restore the saved states of actors with the same duty, and wait for all replies."""
         for place, state in zip(self.places, states, strict=True):
             place.state = ray.put(state)
         for number, place in enumerate(self.places):
-            self._first(number, place, "restore", place.state)
+            self._call_begun(number, place, "restore", place.state)
 
     def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
         """Take over the states of other actors after a batch, by range and route, and fetch the new states.
@@ -112,22 +112,22 @@ class Crew:
             own = self.ranges.of(number)
             legacies = left[own.start * routes : own.stop * routes]
             while place.state is None:
-                self._first(number, place, "inherit", batch, since, legacies)
+                self._call_begun(number, place, "inherit", batch, since, legacies)
                 try:
-                    place.state = ray.put(self._heard(place.actor.save.remote(batch)))
+                    place.state = ray.put(self._reply(place.actor.save.remote(batch)))
                 except RayError as error:
-                    self._another(number, place, error)
+                    self._forgive_and_replace(number, place, error)
 
     def states(self, batch: int) -> list[bytes]:
         """Return the states of the actors after the last batch; raise AheadError where one has taken a later batch."""
         return [self._state(number, place, batch) for number, place in enumerate(self.places)]
 
-    def _state(self, number: int, place: Place, batch: int) -> bytes:
-        if place.begun is not None:
-            self._first(number, place, "reached")
+    def _state(self, number: int, place: SupervisedActor, batch: int) -> bytes:
+        if place.pending_begin is not None:
+            self._call_begun(number, place, "reached")
         while True:
             try:
-                found: bytes = self._heard(place.actor.save.remote(batch))
+                found: bytes = self._reply(place.actor.save.remote(batch))
             except RayError as error:
                 if self._recover(number, place, error) > batch:
                     raise AheadError(f"the actor at place {number} has taken batch {batch + 1}") from None
@@ -135,9 +135,9 @@ class Crew:
                 place.failed = 0
                 return found
 
-    def send(self, batch: Batch) -> None:
+    def send(self, batch: NumberedBatch) -> None:
         """Send a batch to every place, without waiting for replies."""
-        batch = replace(batch, snapshot=self.unsaved or batch.number % SAVE_EVERY == 0)
+        batch = replace(batch, snapshot=self.unsaved or batch.number % BATCHES_PER_SNAPSHOT == 0)
         self.waiting.append(batch.number)
         for number, place in enumerate(self.places):
             place.sent.append(batch)
@@ -176,13 +176,13 @@ class Crew:
             self.unsaved = not whole
         return whole
 
-    def _saved(self, number: int, place: Place, batch: int) -> bool:
+    def _saved(self, number: int, place: SupervisedActor, batch: int) -> bool:
         """Fetch the state that a place saved after a batch, so that it is not lost with the node of its actor.
 
         Return whether that succeeded, and then drop the batches that the state contains.
         """
         try:
-            place.state = ray.put(self._heard(place.states.pop(batch)))
+            place.state = ray.put(self._reply(place.states.pop(batch)))
         except RayError as error:
             self._recover(number, place, error)
             return False
@@ -197,7 +197,9 @@ class Crew:
 
     def ask(self, method: str) -> list[Any]:
         """Call a method of every actor, and return the replies."""
-        return [heard(getattr(place.actor, method).remote(), self.cut, ASK_SECONDS) for place in self.places]
+        return [
+            wait_for_reply(getattr(place.actor, method).remote(), self.cut, REQUEST_SECONDS) for place in self.places
+        ]
 
     def dismiss(self) -> None:
         """Return the idle actors to the pool, and kill those with batches that were not committed."""
@@ -207,41 +209,41 @@ class Crew:
             else:
                 self.pool.give_back(GraphActor, place.actor)
 
-    def _begin(self, number: int, place: Place) -> None:
+    def _begin(self, number: int, place: SupervisedActor) -> None:
         ranges = [self.ranges.bounds(one) for one in self.ranges.of(number)]
-        place.begun = place.actor.begin.remote(self.duty, self.optimizer, number, ranges)
+        place.pending_begin = place.actor.begin.remote(self.duty, self.optimizer, number, ranges)
 
-    def _first(self, number: int, place: Place, method: str, *arguments: Any) -> Any:
+    def _call_begun(self, number: int, place: SupervisedActor, method: str, *arguments: Any) -> Any:
         """Call a method of an actor once its `begin` has returned, and return the reply; replace it if it fails."""
         while True:
             try:
-                if place.begun is not None:
-                    self._heard(place.begun)
-                said = self._heard(getattr(place.actor, method).remote(*arguments))
+                if place.pending_begin is not None:
+                    self._reply(place.pending_begin)
+                reply = self._reply(getattr(place.actor, method).remote(*arguments))
             except RayError as error:
-                self._another(number, place, error)
+                self._forgive_and_replace(number, place, error)
             else:
-                place.begun = None
-                return said
+                place.pending_begin = None
+                return reply
 
-    def _another(self, number: int, place: Place, error: RayError) -> None:
+    def _forgive_and_replace(self, number: int, place: SupervisedActor, error: RayError) -> None:
         self._forgive(error)
         self._replace(number, place)
 
-    def _replace(self, number: int, place: Place) -> None:
+    def _replace(self, number: int, place: SupervisedActor) -> None:
         place.actor = self.pool.replace(GraphActor)
         self._begin(number, place)
 
     def _forgive(self, error: RayError) -> None:
         """Count a failure. Raise an error of the events or the queries, and FailedError where failures are too many."""
         cause = error.cause if isinstance(error, RayTaskError) else error
-        if not isinstance(cause, FORGIVEN):
+        if not isinstance(cause, RETRIED_ERRORS):
             raise cause from None
         self.failures.forgive(cause, self.committed)
 
-    def _send(self, number: int, place: Place, batch: Batch) -> None:
-        if place.begun is not None:
-            self._first(number, place, "reached")
+    def _send(self, number: int, place: SupervisedActor, batch: NumberedBatch) -> None:
+        if place.pending_begin is not None:
+            self._call_begun(number, place, "reached")
         take, watermark = place.actor.take.options(num_returns=2), None if batch.last else batch.watermark
         answer = take.remote(batch.number, watermark, *batch.blocks(number))
         if batch.number <= self.committed:
@@ -250,10 +252,10 @@ class Crew:
         if batch.snapshot:
             place.states[batch.number] = place.actor.save.remote(batch.number)
 
-    def _receipt(self, number: int, place: Place, batch: int) -> Receipt:
+    def _receipt(self, number: int, place: SupervisedActor, batch: int) -> Receipt:
         while True:
             try:
-                receipt: Receipt = self._heard(place.answers[batch][0])
+                receipt: Receipt = self._reply(place.answers[batch][0])
                 if self.pool.spread:
                     # Fetch a copy of the rows, so that they are not lost with the node of the actor.
                     ray.get(place.answers[batch][1])
@@ -263,32 +265,32 @@ class Crew:
                 place.failed = 0
                 return receipt
 
-    def _recover(self, number: int, place: Place, error: RayError) -> int:
+    def _recover(self, number: int, place: SupervisedActor, error: RayError) -> int:
         """Ask the actor which batch it has reached, replace it where it is gone, and send it the batches after that.
 
         Return the batch that it had reached. The failure counts once, even if the actor has died.
         """
         self._forgive(error)
         if place.failed:
-            sleep(min(PAUSE * 2**place.failed, LONGEST))
+            sleep(min(PAUSE_SECONDS * 2**place.failed, MAX_PAUSE_SECONDS))
         place.failed += 1
         known = self._reached(place)
         if known is None:
             self._replace(number, place)
-            known = self._first(number, place, "reached") if place.state is None else self._restored(number, place)
+            known = self._call_begun(number, place, "reached") if place.state is None else self._restored(number, place)
         for batch in place.sent:
             if batch.number > known or batch.number in place.answers:
                 self._send(number, place, batch)
         return known
 
-    def _reached(self, place: Place) -> int | None:
+    def _reached(self, place: SupervisedActor) -> int | None:
         """Return the last batch that an actor has taken, or None if it is gone or failed in the middle of one."""
         try:
-            known: int = self._heard(place.actor.reached.remote())
+            known: int = self._reply(place.actor.reached.remote())
         except RayError:
             return None
         return known
 
-    def _restored(self, number: int, place: Place) -> int:
-        known: int = self._first(number, place, "restore", place.state)
+    def _restored(self, number: int, place: SupervisedActor) -> int:
+        known: int = self._call_begun(number, place, "restore", place.state)
         return known

@@ -17,12 +17,13 @@ from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.auto import chosen_for
 from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.parts import joined, split_by
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
     from elsinore.actors.shells.graph_actor import Counts
 
-ENOUGH = 4_096
+MIN_EVENTS = 4_096
 """The least number of events in a first batch whose statistics are used to choose a plan."""
 
 
@@ -43,7 +44,7 @@ class EventSource(Protocol):
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None: ...
 
 
-NOTED = (
+SUMMED_COUNTERS = (
     "bursts", "shared_bursts", "snapshots", "decision_seconds", "questions", "missed", "waited", "seconds",
 )  # fmt: skip
 """Counters of graph actors that the metrics of a run sum up."""
@@ -79,9 +80,9 @@ class Metrics:
 
     def note(self, counts: Iterable[Counts]) -> None:
         """Set the counters to the sums over all graph actors."""
-        told = list(counts)
-        for name in NOTED:
-            setattr(self, name, sum(getattr(one, name) for one in told))
+        all_counts = list(counts)
+        for name in SUMMED_COUNTERS:
+            setattr(self, name, sum(getattr(one, name) for one in all_counts))
 
 
 class LocalRun:
@@ -97,55 +98,75 @@ class LocalRun:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
     ) -> None:
-        self.plan = plan
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
         decider = optimizer or optimizer_of(plan.strategy, cost_model())
-        self.engine = Engine(plan, self.clock, numeric, self.clock.ticks(lateness), decider, record_decisions)
-        self.engine.on_late = lambda events: source.bury_late(events, self.clock)
+        late = self.clock.ticks(lateness)
+        self.engines = [
+            Engine(one, self.clock, numeric, late, decider, record_decisions, places=counts_events(one))
+            for one in split_by(plan, lambda query: query.counts_events)
+        ]
+        """One for windows of time, and one for windows of events; both are given all events."""
+        self.engines[0].on_late = lambda events: source.bury_late(events, self.clock)
         self.metrics = Metrics()
 
     @property
+    def plan(self) -> Plan:
+        """The plan by now; `auto` may plan again after the first batch."""
+        plans = [engine.plan for engine in self.engines]
+        return plans[0] if len(plans) == 1 else joined(plans[0].strategy, plans)
+
+    @property
     def late(self) -> list[pa.RecordBatch]:
-        return self.engine.late
+        return self.engines[0].late
 
     @property
     def decisions(self) -> pa.Table:
         """The decision about every burst, if decisions are recorded."""
-        return self.engine.decisions()
+        return pa.concat_tables([engine.decisions() for engine in self.engines])
 
     def __iter__(self) -> Iterator[Rows]:
         for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
-            if number == 0 and self._tells(batch):
-                self._choose(batch)
+            for engine in self.engines:
+                if number == 0 and _is_typical(engine.plan, batch):
+                    _choose(engine, batch)
             self.metrics.events += batch.num_rows
-            yield from self._counted(self.engine.feed(batch))
-        yield from self._counted(self.engine.finish())
-
-    def _tells(self, batch: pa.RecordBatch) -> bool:
-        """Return whether to choose the plan by the statistics of this batch.
-
-        They say little about partitions unless all queries split the stream alike.
-        """
-        alike = len({query.partition for query in self.plan.queries}) == 1
-        return self.plan.strategy == "auto" and alike and len(batch) >= ENOUGH
-
-    def _choose(self, batch: pa.RecordBatch) -> None:
-        """Plan again with the statistics of the first batch; before the first event a change of plan costs nothing."""
-        seen = self.engine.look(batch)
-        if seen is not None:
-            within = max(query.query.within.seconds for query in self.plan.queries)
-            model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
-            self.plan = chosen_for(self.plan, model)
-            self.engine.change(self.plan)
+            for engine in self.engines:
+                yield from self._counted(engine.feed(batch))
+        for engine in self.engines:
+            yield from self._counted(engine.finish())
 
     def _counted(self, found: list[Rows]) -> Iterator[Rows]:
-        self.metrics.late = self.engine.late_count
+        self.metrics.late = self.engines[0].late_count
         self.metrics.dead = self.source.dead
-        self.metrics.dropped = self.engine.dropped
+        self.metrics.dropped = sum(engine.dropped for engine in self.engines)
         metrics = self.metrics
-        metrics.bursts, metrics.shared_bursts, metrics.snapshots = self.engine.totals
-        metrics.decision_seconds = self.engine.decision_seconds
+        totals = [engine.totals for engine in self.engines]
+        metrics.bursts, metrics.shared_bursts, metrics.snapshots = (sum(one) for one in zip(*totals, strict=True))
+        metrics.decision_seconds = sum(engine.decision_seconds for engine in self.engines)
         for rows in found:
             self.metrics.rows += len(rows)
             yield rows
+
+
+def counts_events(plan: Plan) -> bool:
+    """Return whether the windows of a plan count events."""
+    return any(query.query.counts_events for query in plan.queries)
+
+
+def _is_typical(plan: Plan, batch: pa.RecordBatch) -> bool:
+    """Return whether to choose a plan by the statistics of this batch.
+
+    They say little about partitions unless all queries split the stream alike.
+    """
+    alike = len({query.partition for query in plan.queries}) == 1
+    return plan.strategy == "auto" and alike and len(batch) >= MIN_EVENTS
+
+
+def _choose(engine: Engine, batch: pa.RecordBatch) -> None:
+    """Plan again with the statistics of the first batch; before the first event a change of plan costs nothing."""
+    seen = engine.look(batch)
+    if seen is not None:
+        within = max(query.query.within.length for query in engine.plan.queries)
+        model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
+        engine.change(chosen_for(engine.plan, model))

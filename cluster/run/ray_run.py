@@ -18,15 +18,15 @@ from elsinore.actors.shells.replanner import plan_along
 from elsinore.cluster.machines.costs import cost_model
 from elsinore.cluster.machines.session import session
 from elsinore.cluster.machines.settings import Settings
-from elsinore.cluster.run.collecting import Collecting
-from elsinore.cluster.run.crew import Batch, Crew
+from elsinore.cluster.run.collecting import SupervisedCollector
+from elsinore.cluster.run.crew import Crew, NumberedBatch
 from elsinore.cluster.run.local import Metrics
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.sources import Source
 from elsinore.connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
-from elsinore.connectors.spark.handover import Blocks, Handed
+from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
+from elsinore.connectors.spark.run_events import Events, quantiles, spark_events
 from elsinore.connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
-from elsinore.connectors.spark.sources import Events, quantiles, spark_events
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Ranges, routes
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-TOLD = "elsinore"
+OBSERVATION_NAME = "elsinore"
 """The name of Spark's observation that counts the events."""
 
-PARTS = 4
+MIN_PARTITIONS = 4
 """The least number of Spark partitions in a slice."""
 
 
@@ -64,7 +64,7 @@ class RayRun:
         self.cuts: tuple[int, ...] | None = None
         """The times at which Spark cuts the stream into slices, once they are computed."""
         self.batches: int | None = None
-        self.handed: dict[int, Handed] = {}
+        self.handed: dict[int, BlockReferences] = {}
         """The blocks of each batch."""
         self.received = 0
         """The last batch whose rows are collected."""
@@ -78,18 +78,18 @@ class RayRun:
         self.decisions = pa.table({})
 
     def __iter__(self) -> Iterator[Rows]:
-        begun, settings = session(self.settings), self.settings
+        ray_session, settings = session(self.settings), self.settings
         ranges = Ranges.even(settings.key_groups, settings.actors)
         self.deal = Deal(self.routes, ranges.groups, self.duty.types)
-        crew = Crew(self.duty, ranges, begun.pool, begun.pool.optimizer(self.policy), settings.restarts)
-        collecting = Collecting(begun.pool, settings.restarts)
+        crew = Crew(self.duty, ranges, ray_session.pool, ray_session.pool.optimizer(self.policy), settings.restarts)
+        collecting = SupervisedCollector(ray_session.pool, settings.restarts)
         try:
             with spark_events(self.source, self.clock, self.plan.columns) as events:
                 while not self.finished:
                     try:
-                        yield from self._dealt(crew, collecting, events, begun.spark)
+                        yield from self._dealt(crew, collecting, events, ray_session.spark)
                     except (Py4JError, RayError, FailedError):
-                        if not begun.spark_lost or not crew.failures.spend(self.received):
+                        if not ray_session.spark_lost or not crew.failures.spend(self.received):
                             raise
                         crew.withdraw(self.received + 1)
             if self.record_decisions:
@@ -102,14 +102,14 @@ class RayRun:
         """Return the fraction of batches whose rows are collected; None until Spark has computed the blocks."""
         return None if self.batches is None else self.received / self.batches
 
-    def _dealt(self, crew: Crew, collecting: Collecting, events: Events, spark: Any) -> Iterator[Rows]:
+    def _dealt(self, crew: Crew, collecting: SupervisedCollector, events: Events, spark: Any) -> Iterator[Rows]:
         """Yield the rows of all slices that are not collected yet."""
         dealt, slices = self._sliced(events, spark)
-        with closing(Blocks(dealt)) as blocks:
+        with closing(SparkBlocks(dealt)) as blocks:
             self._count(dealt, events)
             found = slices or in_one(len(blocks))
             self.batches = len(found) + 1
-            self.handed = {number: Handed(blocks, one.partitions) for number, one in enumerate(found, start=1)}
+            self.handed = {number: BlockReferences(blocks, one.partitions) for number, one in enumerate(found, start=1)}
             for batch in self._batches(found):
                 crew.send(batch)
                 if len(crew.waiting) > self.settings.ahead:
@@ -118,26 +118,26 @@ class RayRun:
                 yield from self._received(crew, collecting)
         self.finished = True
 
-    def _batches(self, slices: Sequence[Slice]) -> Iterator[Batch]:
+    def _batches(self, slices: Sequence[Slice]) -> Iterator[NumberedBatch]:
         """Yield a batch for each slice that is not collected yet, and one that ends the stream."""
         for number, one in enumerate(slices, start=1):
             if number > self.received:
-                yield Batch(number, one.watermark, partial(self._blocks, number))
-        yield Batch(len(slices) + 1, BEGINNING, lambda _: (), last=True)
+                yield NumberedBatch(number, one.watermark, partial(self._blocks, number))
+        yield NumberedBatch(len(slices) + 1, BEGINNING, lambda _: (), last=True)
 
     def _blocks(self, number: int, place: int) -> Sequence[Any]:
-        """Return the blocks of a batch for a place; if Spark was restarted meanwhile, its new ones."""
+        """Return the blocks of a batch for a place; if Spark was restarted since, the new ones."""
         return self.handed[number](place)
 
     def _sliced(self, events: Events, spark: Any) -> tuple[DataFrame, list[Slice] | None]:
-        """Return the events as they are handed over, and their slices; None instead of slices is all at once."""
+        """Return the events as they are handed over, and their slices; None if all events form one slice."""
         total, size = self.source.total, self.settings.slice_events
         clean = events(spark)
-        dealt = self.deal.dealt(clean if self._known(events) else clean.observe(TOLD, *self.deal.counts()))
+        dealt = self.deal.dealt(clean if self._known(events) else clean.observe(OBSERVATION_NAME, *self.deal.counts()))
         if total is None or total <= size:
             return dealt, None
-        _read_in_parts(spark, events.bytes * size // (PARTS * total))
-        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans]))
+        _read_in_parts(spark, events.bytes * size // (MIN_PARTITIONS * total))
+        pane = int(np.gcd.reduce([self.clock.ticks(span) for span in self.plan.spans])) or 1
         groups = events.groups
         found = in_order(read_by(dealt), groups, size, pane) if groups else None
         if found:
@@ -156,17 +156,17 @@ class RayRun:
             metrics.dead = self.source.dead
             metrics.events = (self.source.total or 0) - metrics.dead
             return
-        observed = dealt._jdf.queryExecution().observedMetrics().apply(TOLD)
+        observed = dealt._jdf.queryExecution().observedMetrics().apply(OBSERVATION_NAME)
         dead = int(observed.getAs("dead"))
         metrics.events, metrics.dead = int(observed.getAs("events")) - dead, dead + self.source.dead
         metrics.dropped = int(observed.getAs("dropped"))
 
-    def _received(self, crew: Crew, collecting: Collecting) -> Iterator[Rows]:
+    def _received(self, crew: Crew, collecting: SupervisedCollector) -> Iterator[Rows]:
         batch, receipts, parts = crew.receive()
         found = collecting.collect(parts)
         crew.commit(batch)
         if batch in self.handed:
-            self.handed[batch].let_go()
+            self.handed[batch].release()
         self.received = batch
         self._note(receipts)
         for rows in found:

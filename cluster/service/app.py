@@ -17,7 +17,7 @@ from elsinore.cluster.service.web.edge import listen_here_alone
 from elsinore.cluster.service.web.sites import ANY
 from elsinore.connectors.errors import InputError
 
-MANY = 10_000
+MAX_REQUESTS = 10_000
 """More requests than a replica admits by itself: it refuses the rest with problem documents, which Serve does not."""
 
 
@@ -44,7 +44,7 @@ def application(service: ServiceSettings, run: Settings) -> Any:
         Service,
         name="elsinore",
         num_replicas=service.replicas,
-        max_ongoing_requests=MANY,
+        max_ongoing_requests=MAX_REQUESTS,
         ray_actor_options={"num_cpus": 0},
     )
     return deployment.bind(service, run)

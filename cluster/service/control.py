@@ -12,9 +12,9 @@ from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.manager import NAME, NAMESPACE, Manager
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import RefusedError, refusal
+from elsinore.cluster.service.web.refusals import RefusalError, refusal
 
-PATIENCE = 120
+REPLY_SECONDS = 120
 """Timeout in seconds for a call of the manager: it changes queries between two batches."""
 
 
@@ -32,7 +32,7 @@ class Control:
         if self.jobs.manager() is None:
             raise away()
         try:
-            return await asyncio.wait_for(_answer(getattr(self.manager, method).remote(*arguments)), PATIENCE)
+            return await asyncio.wait_for(_answer(getattr(self.manager, method).remote(*arguments)), REPLY_SECONDS)
         except RayTaskError as error:
             raise away() if isinstance(error.cause, RayError) else refusal(error.cause) from None
         except (RayError, GetTimeoutError, TimeoutError):
@@ -43,7 +43,9 @@ async def _answer(reference: Any) -> Any:
     return await reference
 
 
-def away() -> RefusedError:
-    return RefusedError(
-        503, "the runtime is on its way back; events are taken and rows are read meanwhile", kind="recovering"
+def away() -> RefusalError:
+    return RefusalError(
+        503,
+        "the runtime is restarting; try again in a moment. Events are accepted and rows are read in the meantime",
+        kind="recovering",
     )

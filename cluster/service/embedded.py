@@ -16,30 +16,30 @@ from pydantic import SecretStr
 from ray import serve
 from ray.exceptions import RayError
 
-from elsinore.cluster.machines.holding import holder
+from elsinore.cluster.machines.file_locks import holder
 from elsinore.cluster.machines.session import Session
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.app import application
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.manager import NAME, NAMESPACE
 from elsinore.cluster.service.settings import ServiceSettings, check_listening
-from elsinore.cluster.service.web.edge import ASKED_AS, CALLBACK, IMPORT_PATH, LISTENS_AT
+from elsinore.cluster.service.web.edge import CALLBACK_VARIABLE, HOST_VARIABLE, HOSTS_VARIABLE, IMPORT_PATH
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.tokens import make
 
-LOOK = 0.2
+POLL_SECONDS = 0.2
 
-LEAVING = 5.0
+SHUTDOWN_SECONDS = 5.0
 """Seconds that the other processes of a service take to end after its first one was killed."""
 
-PATIENCE = 180
+START_SECONDS = 180
 """Seconds within which Spark has to start."""
 
 
 @contextmanager
 def serving(service: ServiceSettings, settings: Settings) -> Iterator[Session]:
     """Run the service during the block; all processes end with it. Spark may still be starting."""
-    os.environ |= {CALLBACK: IMPORT_PATH, LISTENS_AT: service.host, ASKED_AS: service.hosts or ""}
+    os.environ |= {CALLBACK_VARIABLE: IMPORT_PATH, HOST_VARIABLE: service.host, HOSTS_VARIABLE: service.hosts or ""}
     session = Session(settings, service.metrics_port)
     try:
         with session.quiet():
@@ -59,7 +59,7 @@ def _leave() -> None:
     shutdown()
     with suppress(ValueError, RayError):
         manager = ray.get_actor(NAME, NAMESPACE)
-        ray.get(manager.stop.remote(), timeout=LEAVING)
+        ray.get(manager.stop.remote(), timeout=SHUTDOWN_SECONDS)
         ray.kill(manager)
 
 
@@ -70,18 +70,19 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
     check_listening(service)
     _wait_for_others(service)
     service = with_token(service, say, sys.stderr.isatty())
-    say(f"The service starts; its jobs are in {service.data}")
+    say(f"Starting the service; its jobs are in {service.data}")
     with serving(service, settings) as session:
         _end_by_signal(over)
         _until_ready(service, over, session)
         if not over.is_set():
             say(
-                f"Ready: http://{service.host}:{service.port}/openapi.json. Ctrl-C stops it; jobs go on when it begins."
+                f"Ready: http://{service.host}:{service.port}/openapi.json. "
+                "Ctrl-C stops the service; its jobs continue when it is started again."
             )
-        while not over.wait(LOOK):
+        while not over.wait(POLL_SECONDS):
             if not ray.is_initialized():
-                raise FailedError("Ray has ended; start the service again: nothing is lost")
-    say("Stopped; jobs go on when it is begun again with the same folder.")
+                raise FailedError("Ray has ended; start the service again: no data is lost")
+    say("Stopped; the jobs continue when the service is started again with the same folder.")
 
 
 def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool) -> ServiceSettings:
@@ -94,20 +95,20 @@ def with_token(service: ServiceSettings, say: Callable[[str], None], shown: bool
     found = make(service.host, service.port)
     if found.made and shown:
         say(f"The token of the service: {found.token}")
-    say(f"Clients of this user find its token by themselves; for all others it is in {found.path}")
+    say(f"Clients of this user read the token by themselves; for other clients it is in {found.path}")
     return service.model_copy(update={"token": SecretStr(found.token)})
 
 
 def _wait_for_others(service: ServiceSettings) -> None:
     jobs = Jobs(service.data)
     jobs.begin()
-    end = monotonic() + LEAVING
+    end = monotonic() + SHUTDOWN_SECONDS
     while (other := holder(jobs.lock)) is not None:
         if monotonic() > end:
             raise InputError(
-                f"{other} is at work on {service.data}: stop that service first, or give this one a folder of its own"
+                f"{other} already serves {service.data}: stop that service, or give this one another folder (--data)"
             )
-        sleep(LOOK)
+        sleep(POLL_SECONDS)
 
 
 def _end_by_signal(over: Event) -> None:
@@ -118,8 +119,10 @@ def _end_by_signal(over: Event) -> None:
 
 def _until_ready(service: ServiceSettings, over: Event, session: Session) -> None:
     jobs = Jobs(service.data)
-    for _ in range(int(PATIENCE / LOOK)):
-        if over.wait(LOOK) or (jobs.manager() or {}).get("spark"):
+    for _ in range(int(START_SECONDS / POLL_SECONDS)):
+        if over.wait(POLL_SECONDS) or (jobs.manager() or {}).get("spark"):
             return
     session.keep_logs = True
-    raise FailedError(f"Spark did not start within {PATIENCE} seconds; the logs say why: {session.scratch.path}")
+    raise FailedError(
+        f"Spark did not start within {START_SECONDS} seconds; for the cause, see the logs in {session.scratch.path}"
+    )

@@ -21,35 +21,35 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from elsinore.cluster.service.jobs import Job, Spec, digest, workload_of
+from elsinore.cluster.service.jobs import Spec, StoredJob, digest, workload_of
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.feed import Names
 from elsinore.connectors.storage.safe_files import put_bytes, sync, write
 from elsinore.connectors.wire.arrow_events import read_arrow
-from elsinore.connectors.wire.fitting import Fitted, fitted
+from elsinore.connectors.wire.fitting import FittedEvents, fitted
 from elsinore.connectors.wire.json_events import read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
-from elsinore.connectors.wire.raw import Raw
+from elsinore.connectors.wire.raw import RawEvents
 from elsinore.planner.checks.check import check_attributes
 
 ARROW, NDJSON, MSGPACK = "application/vnd.apache.arrow.stream", "application/x-ndjson", "application/msgpack"
 MEDIA_TYPES = (ARROW, NDJSON, MSGPACK)
 
-ONCE = "once-"
+ONCE_PREFIX = "once-"
 """Prefix of the names of files without an idempotency key, which are never appended again."""
 
-NAME_LENGTH = 256
+MAX_NAME_LENGTH = 256
 """The most characters of a column's name."""
 
-ABANDONED = 3600
+ABANDONED_SECONDS = 3600
 """Age in seconds from which a temporary file counts as left behind."""
 
-SAID = re.compile(rb"[0-9a-f]+ \d{1,18}")
+MEANING_FORM = re.compile(rb"[0-9a-f]+ \d{1,18}")
 """The meaning of a key: the digest of a body, and the number of its events."""
 
-MEANING = b"elsinore"
+MEANING_KEY = b"elsinore"
 """The metadata of a file of events that holds the meaning of its key."""
 
 
@@ -61,30 +61,30 @@ class Append:
 
 
 @dataclass(frozen=True)
-class Taken:
+class AppendReceipt:
     events: int
     repeated: bool
 
 
-def take(job: Job, append: Append, settings: ServiceSettings) -> Taken:
+def accept(job: StoredJob, append: Append, settings: ServiceSettings) -> AppendReceipt:
     """Take all events of a body, or none of them; for a key that was seen before, return what it took then."""
-    name = digest(append.key.encode()) if append.key else f"{ONCE}{uuid.uuid4().hex}"
+    name = digest(append.key.encode()) if append.key else f"{ONCE_PREFIX}{uuid.uuid4().hex}"
     meaning = digest(append.body)
-    if append.key and (before := _before(job, name)) is not None:
+    if append.key and (before := _known_meaning(job, name)) is not None:
         return _repeated(before, meaning)
     spec = job.spec()
     names = Names(spec.type_column, spec.time_column)
     raw = _read(append, settings, job.columns())
     found = _in_columns(job, spec, raw, names, settings)
-    said = f"{meaning} {raw.events}".encode()
-    if raw.events and not _put(job, name, found.table, said):
-        return _repeated(_before(job, name) or said, meaning)
+    meaning_and_count = f"{meaning} {raw.events}".encode()
+    if raw.events and not _put(job, name, found.table, meaning_and_count):
+        return _repeated(_known_meaning(job, name) or meaning_and_count, meaning)
     if append.key:
-        _remember(job, name, said)
-    return Taken(raw.events, False)
+        _remember(job, name, meaning_and_count)
+    return AppendReceipt(raw.events, False)
 
 
-def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> Raw:
+def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> RawEvents:
     if append.media_type == ARROW:
         return read_arrow(append.body, settings.events, settings.unpacked, settings.columns)
     if append.media_type == NDJSON:
@@ -92,7 +92,7 @@ def _read(append: Append, settings: ServiceSettings, known: dict[str, str]) -> R
     return read_msgpack(append.body, settings.events, settings.unpacked)
 
 
-def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceSettings) -> Fitted:
+def _in_columns(job: StoredJob, spec: Spec, raw: RawEvents, names: Names, settings: ServiceSettings) -> FittedEvents:
     """Return the events in the columns of the job. New columns are added under the lock of the job."""
     found = fitted(raw, names, job.columns())
     if not found.columns:
@@ -109,13 +109,15 @@ def _in_columns(job: Job, spec: Spec, raw: Raw, names: Names, settings: ServiceS
 
 def _check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
     if len(columns) > settings.columns:
-        raise InputError(f"a job has {settings.columns} columns at most, and with these events it would have more")
-    if any(len(name) > NAME_LENGTH for name in columns):
-        raise InputError(f"a column has a name of more than {NAME_LENGTH} characters")
+        raise InputError(
+            f"a job can have at most {settings.columns} columns, and these events would add more; send fewer attributes"
+        )
+    if any(len(name) > MAX_NAME_LENGTH for name in columns):
+        raise InputError(f"the name of a column is longer than {MAX_NAME_LENGTH} characters; shorten it")
     for name in (spec.type_column, spec.time_column):
         if name not in columns:
             raise InputError(
-                f"no event has a value in the column {name!r}, so it is not known what it holds; send one that has, or "
+                f"no event has a value in the column {name!r}, so its type is unknown; send an event with a value, or "
                 f"submit the workload with type_column, time_column and columns"
             )
     check_readable(spec, columns)
@@ -124,20 +126,25 @@ def _check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSetting
 def check_readable(spec: Spec, columns: dict[str, str]) -> None:
     """Raise an error where the type or time column has a wrong type, or queries read attributes that do not exist."""
     if columns.get(spec.type_column, "string") != "string":
-        raise InputError(f"the type column {spec.type_column!r} is {columns[spec.type_column]}; types are texts")
+        raise InputError(f"the type column {spec.type_column!r} holds {columns[spec.type_column]}; it must hold texts")
     if columns.get(spec.time_column) in ("string", "bool"):
         raise InputError(
-            f"the time column {spec.time_column!r} is {columns[spec.time_column]}; times are no such thing"
+            f"the time column {spec.time_column!r} holds {columns[spec.time_column]}; times are numbers or timestamps"
         )
     workload = workload_of(spec.workload)
     attributes = set(columns) - {spec.type_column, spec.time_column}
     check_attributes(workload, dict.fromkeys(workload.types, attributes))
 
 
-def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
+def _put(job: StoredJob, name: str, table: pa.Table, meaning_and_count: bytes) -> bool:
     """Write a file of events with the meaning of its key; return False if the file exists already."""
     sink = pa.BufferOutputStream()
-    pq.write_table(table.replace_schema_metadata({MEANING: said}), sink, compression="zstd", write_page_checksum=True)
+    pq.write_table(
+        table.replace_schema_metadata({MEANING_KEY: meaning_and_count}),
+        sink,
+        compression="zstd",
+        write_page_checksum=True,
+    )
     draft = job.incoming / f".{name}.{uuid.uuid4().hex}"
     try:
         write(draft, sink.getvalue())
@@ -145,14 +152,14 @@ def _put(job: Job, name: str, table: pa.Table, said: bytes) -> bool:
     except FileExistsError:
         return False
     except FileNotFoundError:
-        raise RefusedError(404, f"there is no job {job.name} any more") from None
+        raise RefusalError(404, f"the job {job.name} was removed") from None
     finally:
         draft.unlink(missing_ok=True)
     sync(job.incoming)
     return True
 
 
-def _before(job: Job, name: str) -> bytes | None:
+def _known_meaning(job: StoredJob, name: str) -> bytes | None:
     """Return the meaning of a key that was seen before, else None; read it from the marker, or from the events.
 
     Raise FailedError where the file that has it cannot be read.
@@ -162,50 +169,50 @@ def _before(job: Job, name: str) -> bytes | None:
         found = marker.read_bytes()
     except (FileNotFoundError, IsADirectoryError):
         found = None
-    if found is not None and SAID.fullmatch(found):
+    if found is not None and MEANING_FORM.fullmatch(found):
         return found
     path = job.incoming / f"{name}.parquet"
     try:
-        said = (pq.read_schema(path).metadata or {}).get(MEANING, b"")
+        meaning_and_count = (pq.read_schema(path).metadata or {}).get(MEANING_KEY, b"")
     except FileNotFoundError:
         if found is None and not marker.exists():
             return None
-        raise _forgotten(job, marker) from None
+        raise _lost_meaning(job, marker) from None
     except (pa.ArrowException, OSError):
-        raise _forgotten(job, path) from None
-    if not SAID.fullmatch(said):
-        raise _forgotten(job, path)
+        raise _lost_meaning(job, path) from None
+    if not MEANING_FORM.fullmatch(meaning_and_count):
+        raise _lost_meaning(job, path)
     sync(job.incoming)
-    _remember(job, name, said)
-    return said
+    _remember(job, name, meaning_and_count)
+    return meaning_and_count
 
 
-def _forgotten(job: Job, path: Path) -> FailedError:
+def _lost_meaning(job: StoredJob, path: Path) -> FailedError:
     """Return the error for a key whose meaning is lost: to take its events again might count them twice."""
     return FailedError(
-        f"the file {job.name}/{path.relative_to(job.folder)} cannot be read, so it is not known what this "
-        "Idempotency-Key stood for. Restore the file; or look whether the events are in the job, and send them with "
-        "another key if not"
+        f"the file {job.name}/{path.relative_to(job.folder)} cannot be read, so it is unknown which events "
+        "this Idempotency-Key stands for. Restore the file; or check whether the job has the events, and if not, send "
+        "them with another key"
     )
 
 
-def _remember(job: Job, name: str, said: bytes) -> None:
+def _remember(job: StoredJob, name: str, meaning_and_count: bytes) -> None:
     marker = _marker(job, name)
     if not marker.parent.is_dir():
         marker.parent.mkdir(parents=True, exist_ok=True)
         sync(job.keys)
-    put_bytes(marker, said)
+    put_bytes(marker, meaning_and_count)
 
 
-def sweep(job: Job) -> None:
+def sweep(job: StoredJob) -> None:
     """Delete temporary files left behind by crashed writers."""
     for path in job.incoming.glob(".*"):
         with suppress(FileNotFoundError):
-            if time.time() - path.stat().st_mtime > ABANDONED:
+            if time.time() - path.stat().st_mtime > ABANDONED_SECONDS:
                 path.unlink()
 
 
-def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
+def forget_keys(job: StoredJob, before: float, kept: Iterable[Path]) -> None:
     """Delete the markers of appends before this time, except those of `kept`: paths that Spark would not take again."""
     names = {path.stem for path in kept}
     for marker in job.keys.glob("*/*"):
@@ -213,20 +220,20 @@ def forget_keys(job: Job, before: float, kept: Iterable[Path]) -> None:
             marker.unlink()
 
 
-def is_last(job: Job, path: Path) -> bool:
+def is_last(job: StoredJob, path: Path) -> bool:
     """Return whether no append will be written to this path again: it had no key, or its key has a marker."""
-    return path.name.startswith(ONCE) or _marker(job, path.stem).exists()
+    return path.name.startswith(ONCE_PREFIX) or _marker(job, path.stem).exists()
 
 
-def _marker(job: Job, name: str) -> Path:
+def _marker(job: StoredJob, name: str) -> Path:
     return job.keys / name[:2] / name
 
 
-def _repeated(said: bytes, meaning: str) -> Taken:
-    before, events = said.decode().split()
+def _repeated(meaning_and_count: bytes, meaning: str) -> AppendReceipt:
+    before, events = meaning_and_count.decode().split()
     if before != meaning:
-        raise RefusedError(409, "this Idempotency-Key came with another body before; a key stands for one body")
-    return Taken(int(events), True)
+        raise RefusalError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
+    return AppendReceipt(int(events), True)
 
 
 class Backlog:
@@ -234,23 +241,23 @@ class Backlog:
 
     def __init__(self, settings: ServiceSettings) -> None:
         self.settings = settings
-        self._seen: dict[str, tuple[float, str | None]] = {}
+        self._cached: dict[str, tuple[float, str | None]] = {}
 
-    def check(self, job: Job, now: float | None = None) -> None:
+    def check(self, job: StoredJob, now: float | None = None) -> None:
         now = time.monotonic() if now is None else now
-        looked, full = self._seen.get(job.name, (-1.0, None))
+        looked, full = self._cached.get(job.name, (-1.0, None))
         if now - looked > 0.5:
-            full = self._look(job)
-            self._seen[job.name] = (now, full)
+            full = self._scan(job)
+            self._cached[job.name] = (now, full)
         if full is not None:
-            raise RefusedError(429, full)
+            raise RefusalError(429, full)
 
-    def _look(self, job: Job) -> str | None:
+    def _scan(self, job: StoredJob) -> str | None:
         sizes = list(_sizes(job.incoming))
         if len(sizes) > self.settings.backlog_files or sum(sizes) > self.settings.backlog:
             return (
-                f"{len(sizes):,} appends ({sum(sizes):,} bytes) of {job.name} wait to be taken, which is more than it "
-                "may be; try again when some are"
+                f"{len(sizes):,} appends ({sum(sizes):,} bytes) of {job.name} are waiting to be processed, which is "
+                "more than the limit; try again later"
             )
         return None
 

@@ -30,7 +30,7 @@ from time import time
 from typing import Any
 
 from elsinore.calendar_years import LAST_SECOND
-from elsinore.cluster.service.web.refusals import TITLES, RefusedError
+from elsinore.cluster.service.web.refusals import TITLES, RefusalError
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.storage.safe_files import make_folder, put_bytes, sync
 from elsinore.planner.checks.check import check_text
@@ -38,16 +38,16 @@ from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
-NAME = re.compile(r"[a-z0-9-]{1,64}")
+NAME_FORM = re.compile(r"[a-z0-9-]{1,64}")
 
-SECONDS = re.compile(r"\d{1,40}(/\d{1,40})?")
+SECONDS_FORM = re.compile(r"\d{1,40}(/\d{1,40})?")
 """The form of an exact fraction of seconds."""
 
-RECENT = 6.0
+HEARTBEAT_MAX_AGE_SECONDS = 6.0
 """Seconds without a sign of life after which the manager counts as gone."""
 
 
-KINDS = ("int64", "float64", "string", "bool", "timestamp", "timestamp_ntz")
+COLUMN_TYPES = ("int64", "float64", "string", "bool", "timestamp", "timestamp_ntz")
 """The types of columns."""
 
 STATES = ("waiting", "running", "paused", "failed", "recovering")
@@ -81,7 +81,7 @@ class Spec:
 
 
 @dataclass(frozen=True)
-class Job:
+class StoredJob:
     """The folder of a job, which no longer exists once the job is removed."""
 
     folder: Path
@@ -108,7 +108,7 @@ class Job:
 
     def spec(self) -> Spec:
         """Return the specification; raise DamagedJobError where the file is unreadable or invalid."""
-        found = self._known("job.json")
+        found = self._read("job.json")
         try:
             return _spec(found)
         except (TypeError, ValueError, ArithmeticError) as error:
@@ -119,8 +119,8 @@ class Job:
 
     def columns(self) -> dict[str, str]:
         """Return the types of the columns by their names; empty if they are not known yet."""
-        found = self._known("columns.json", {})
-        if not isinstance(found, dict) or not all(kind in KINDS for kind in found.values()):
+        found = self._read("columns.json", {})
+        if not isinstance(found, dict) or not all(kind in COLUMN_TYPES for kind in found.values()):
             raise self.damaged("columns.json", "it does not hold the types of columns")
         return found
 
@@ -129,13 +129,13 @@ class Job:
 
     def status(self) -> dict[str, Any]:
         """Return the status that the manager wrote last; empty where it cannot be read, as it is soon rewritten."""
-        found = _look(self.folder / "status.json")
+        found = _read_optional(self.folder / "status.json")
         return found if _is_status(found) else {}
 
     def put_status(self, status: dict[str, Any]) -> None:
-        _put_look(self.folder / "status.json", status)
+        _put_optional(self.folder / "status.json", status)
 
-    def _known(self, name: str, default: Any = None) -> Any:
+    def _read(self, name: str, default: Any = None) -> Any:
         """Return the content of a file that must not be lost, or the default where it may be missing.
 
         Raise DamagedJobError where it cannot be read, and FileNotFoundError where the job was removed.
@@ -150,10 +150,10 @@ class Job:
             raise self.damaged(name, error) from None
 
     def damaged(self, name: str, error: object) -> DamagedJobError:
-        said = (getattr(error, "strerror", None) or str(error)).splitlines()
+        lines = (getattr(error, "strerror", None) or str(error)).splitlines()
         return DamagedJobError(
-            f"the file {self.name}/{name} of this job cannot be read: {said[0] if said else type(error).__name__}. "
-            "Restore it, and the job goes on; or DELETE the job"
+            f"the file {self.name}/{name} of this job cannot be read: {lines[0] if lines else type(error).__name__}. "
+            "Restore the file, and the job continues; or DELETE the job"
         )
 
     @contextmanager
@@ -175,37 +175,41 @@ class Jobs:
         for folder in ("jobs", "gone"):
             make_folder(self.data / folder)
 
-    def all(self) -> list[Job]:
-        found = (Job(path) for path in (self.data / "jobs").iterdir() if NAME.fullmatch(path.name) and path.is_dir())
+    def all(self) -> list[StoredJob]:
+        found = (
+            StoredJob(path)
+            for path in (self.data / "jobs").iterdir()
+            if NAME_FORM.fullmatch(path.name) and path.is_dir()
+        )
         return sorted(found, key=lambda job: job.name)
 
-    def get(self, name: str) -> Job:
+    def get(self, name: str) -> StoredJob:
         """Return the job of this name, or raise RefusedError. An invalid name is never made into a path."""
-        job = Job(self.data / "jobs" / name) if NAME.fullmatch(name) else None
+        job = StoredJob(self.data / "jobs" / name) if NAME_FORM.fullmatch(name) else None
         if job is None or not job.folder.is_dir():
-            shown = f" {name}" if NAME.fullmatch(name) else " of that name"
-            raise RefusedError(404, f"there is no job{shown}; GET /v1/workloads lists those that there are")
+            shown = f" {name}" if NAME_FORM.fullmatch(name) else " of that name"
+            raise RefusalError(404, f"there is no job{shown}; GET /v1/workloads lists all jobs")
         return job
 
-    def add(self, name: str, spec: Spec, columns: dict[str, str]) -> Job:
+    def add(self, name: str, spec: Spec, columns: dict[str, str]) -> StoredJob:
         """Add a job, whose folder appears as a whole; raise RefusedError where the name is taken."""
-        draft = Job(self.data / "jobs" / f".{uuid.uuid4().hex}")
+        draft = StoredJob(self.data / "jobs" / f".{uuid.uuid4().hex}")
         draft.incoming.mkdir(parents=True)
         draft.rows.mkdir()
         draft.keys.mkdir()
         draft.put_spec(spec)
         if columns:
             draft.put_columns(columns)
-        job = Job(self.data / "jobs" / name)
+        job = StoredJob(self.data / "jobs" / name)
         try:
             draft.folder.rename(job.folder)
         except OSError:
             shutil.rmtree(draft.folder)
-            raise RefusedError(409, f"there is a job {name} already; give this one another name") from None
+            raise RefusalError(409, f"there is a job {name} already; give this one another name") from None
         sync(job.folder.parent)
         return job
 
-    def remove(self, job: Job) -> None:
+    def remove(self, job: StoredJob) -> None:
         """Remove a job: move its folder away, then delete the files."""
         gone = self.data / "gone" / uuid.uuid4().hex
         gone.parent.mkdir(exist_ok=True)
@@ -222,15 +226,15 @@ class Jobs:
     def lock(self) -> Path:
         return self.data / "lock"
 
-    def seen(self, manager: dict[str, Any]) -> None:
-        _put_look(self.data / "manager.json", {**manager, "time": time()})
+    def put_manager(self, manager: dict[str, Any]) -> None:
+        _put_optional(self.data / "manager.json", {**manager, "time": time()})
 
     def manager(self) -> dict[str, Any] | None:
         """Return the last sign of life of the manager, or None if that is too long ago."""
-        found = _look(self.data / "manager.json")
+        found = _read_optional(self.data / "manager.json")
         if not isinstance(found, dict) or not _is_number(found.get("time")):
             return None
-        return {"spark": False, **found} if time() - found["time"] < RECENT else None
+        return {"spark": False, **found} if time() - found["time"] < HEARTBEAT_MAX_AGE_SECONDS else None
 
 
 @lru_cache(64)
@@ -258,7 +262,7 @@ def _there(content: Any) -> Any:
     return content
 
 
-def _look(path: Path) -> Any:
+def _read_optional(path: Path) -> Any:
     """Return the content of a file that nothing relies on; None where it cannot be read."""
     try:
         return json.loads(path.read_bytes())
@@ -266,7 +270,7 @@ def _look(path: Path) -> Any:
         return None
 
 
-def _put_look(path: Path, content: Any) -> None:
+def _put_optional(path: Path, content: Any) -> None:
     """Write a file that nothing relies on; a folder of the same name is moved aside."""
     try:
         put(path, content, safe=False)
@@ -278,7 +282,7 @@ def _put_look(path: Path, content: Any) -> None:
 def _spec(found: Any) -> Spec:
     """Return the specification in a file; raise an error where a field is missing, unknown or invalid."""
     if not isinstance(found, dict):
-        raise ValueError("it is no object of JSON")
+        raise ValueError("it is not a JSON object")
     known = {one.name: one for one in fields(Spec)}
     if unknown := sorted(found.keys() - known.keys()):
         raise ValueError(f"this version does not know its field {unknown[0]!r}")
@@ -286,7 +290,9 @@ def _spec(found: Any) -> Spec:
     texts = ("workload", "strategy", "numeric", "lateness", "type_column", "time_column", "time_unit", "request")
     right = {
         **{name: isinstance(getattr(spec, name), str) for name in texts},
-        "lateness": isinstance(spec.lateness, str) and SECONDS.fullmatch(spec.lateness) is not None and spec.late >= 0,
+        "lateness": isinstance(spec.lateness, str)
+        and SECONDS_FORM.fullmatch(spec.lateness) is not None
+        and spec.late >= 0,
         "strategy": spec.strategy in STRATEGIES,
         "numeric": spec.numeric in ("exact", "approximate"),
         "time_unit": spec.time_unit in UNITS,
@@ -295,7 +301,7 @@ def _spec(found: Any) -> Spec:
         "paused": isinstance(spec.paused, bool),
     }
     if wrong := [name for name, fits in right.items() if not fits]:
-        raise ValueError(f"its field {wrong[0]!r} is {str(getattr(spec, wrong[0]))[:60]!r}")
+        raise ValueError(f"its field {wrong[0]!r} has the invalid value {str(getattr(spec, wrong[0]))[:60]!r}")
     workload_of(spec.workload)
     return spec
 
@@ -307,8 +313,8 @@ def _is_status(found: Any) -> bool:
     metrics, types, error = found.get("metrics"), found.get("types"), found.get("error", {"detail": ""})
     return (
         isinstance(metrics, dict)
-        and all(name in TEXTS or _is_number(value) for name, value in metrics.items())
-        and all(isinstance(metrics.get(name), int | float | str | None) for name in TEXTS)
+        and all(name in TIME_METRICS or _is_number(value) for name, value in metrics.items())
+        and all(isinstance(metrics.get(name), int | float | str | None) for name in TIME_METRICS)
         and isinstance(types, dict)
         and all(map(_is_number, types.values()))
         and isinstance(error, dict)
@@ -318,7 +324,7 @@ def _is_status(found: Any) -> bool:
     )
 
 
-TEXTS = ("watermark", "latest")
+TIME_METRICS = ("watermark", "latest")
 """Metrics that are times, or None."""
 
 

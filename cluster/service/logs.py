@@ -7,7 +7,7 @@ import logging
 import sys
 from datetime import UTC, datetime
 
-KNOWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"}
+STANDARD_FIELDS = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"}
 
 
 class JsonFormatter(logging.Formatter):
@@ -16,7 +16,7 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(),
             "level": record.levelname.lower(),
             "message": record.getMessage(),
-            **{name: value for name, value in record.__dict__.items() if name not in KNOWN},
+            **{name: value for name, value in record.__dict__.items() if name not in STANDARD_FIELDS},
         }
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)

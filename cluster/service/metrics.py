@@ -7,26 +7,26 @@ from typing import Any
 from ray.util.metrics import Counter, Gauge
 
 COUNTERS = {
-    "events": "events that were taken, late and dropped ones too",
-    "rows": "rows that were written",
+    "events": "events processed, including late and dropped ones",
+    "rows": "rows written",
     "late": "events behind the watermark",
     "dead": "events without a type or a time",
-    "set_aside": "appends whose files the disk has damaged",
+    "set_aside": "appends whose files were damaged on disk",
     "unmatched": "events of types that no query names",
     "dropped": "events without a value in an attribute that splits the stream",
-    "batches": "batches that were done",
-    "bursts": "bursts about which there was something to decide",
-    "shared_bursts": "bursts of which several queries shared a graphlet",
-    "snapshots": "snapshots that shared graphlets created",
-    "questions": "questions to the optimizer actor",
-    "missed": "questions that it did not answer in time",
-    "decision_seconds": "seconds that decisions took",
-    "checkpoint_seconds": "seconds that it took to record batches",
+    "batches": "batches completed",
+    "bursts": "bursts that several queries could share",
+    "shared_bursts": "bursts whose graphlet several queries shared",
+    "snapshots": "snapshots created by shared graphlets",
+    "questions": "requests to the optimizer actor",
+    "missed": "requests to the optimizer actor without a reply in time",
+    "decision_seconds": "seconds spent on decisions",
+    "checkpoint_seconds": "seconds spent on recording batches",
 }
 
 GAUGES = {
     "watermark_lag": "seconds between the latest event and the watermark",
-    "sharing_rate": "the part of bursts that was shared",
+    "sharing_rate": "fraction of bursts that were shared",
     "checkpoint_age": "seconds since the last batch was recorded",
 }
 

@@ -14,7 +14,7 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.plans.planning import plan
 
-MEMORY = 4 << 30
+MAX_MEMORY_BYTES = 4 << 30
 """The most bytes of memory that the process may use."""
 
 
@@ -62,13 +62,13 @@ class Planner:
 
 def _too_large(seconds: float) -> InputError:
     return InputError(
-        f"to plan this workload takes more than {seconds:g} seconds or {MEMORY >> 30} GiB; "
-        "give it fewer queries, or patterns with fewer parts under AND and in repetitions"
+        f"planning this workload takes more than {seconds:g} seconds or {MAX_MEMORY_BYTES >> 30} GiB; "
+        "use fewer queries, or patterns with fewer parts under AND and in repetitions"
     )
 
 
 def _answer(line: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     line.send("ready")
     while True:
         try:

@@ -18,23 +18,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from elsinore.cluster.service.jobs import Job
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.jobs import StoredJob
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
-from elsinore.connectors.rows.columns import NUMBER
-from elsinore.connectors.sinks import FIXED
+from elsinore.connectors.rows.answers import table_columns
+from elsinore.connectors.rows.row_columns import NUMBER
 from elsinore.connectors.storage.safe_files import put_bytes
 from elsinore.connectors.widening import fitted, wider
 
-PART = re.compile(r"part-(\d{12,})\.arrow")
+PART_FORM = re.compile(r"part-(\d{12,})\.arrow")
 """The name of a file of rows, with the number of its batch."""
 
-COLUMNS = b"columns"
+COLUMNS_KEY = b"columns"
 """The metadata of a table that holds the columns of each query's rows."""
 
-SETTLED = 100_000_000
+MTIME_STEP_NS = 100_000_000
 """Nanoseconds since the modification of a folder after which the next one has another time."""
 
 
@@ -46,7 +46,7 @@ class RowsSink(LiveSink):
         self.columns = columns
 
     def write(self, batch: int, rows: pa.Table) -> None:
-        metadata = {**(rows.schema.metadata or {}), COLUMNS: json.dumps(self.columns).encode()}
+        metadata = {**(rows.schema.metadata or {}), COLUMNS_KEY: json.dumps(self.columns).encode()}
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
             writer.write_table(rows.combine_chunks())
@@ -54,7 +54,7 @@ class RowsSink(LiveSink):
         put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
 
 
-def forget_rows(job: Job, before: float) -> None:
+def forget_rows(job: StoredJob, before: float) -> None:
     """Delete the rows of batches that were written before this time, in seconds."""
     for path in job.rows.glob("part-*.arrow"):
         if path.stat().st_mtime < before:
@@ -75,12 +75,14 @@ class Cursor:
             return cls()
         parts = text.split(".")
         if len(parts) != 2 or not all(part.isascii() and part.isdigit() and len(part) <= 18 for part in parts):
-            raise RefusedError(422, "that is no cursor; give the `next` of an earlier page, or none", kind="cursor")
+            raise RefusalError(
+                422, "this cursor is invalid; give the `next` of an earlier page, or leave it out", kind="cursor"
+            )
         return cls(int(parts[0]), int(parts[1]))
 
 
 @dataclass(frozen=True)
-class Page:
+class RowsPage:
     batches: list[int]
     parts: list[pa.Table]
     next: Cursor
@@ -91,7 +93,7 @@ class Page:
     def lines(self) -> Iterator[str]:
         """Yield each row as JSON, with the columns of its query."""
         for part in self.parts:
-            columns = {name: (*FIXED, *own) for name, own in _columns(part.schema).items()}
+            columns = {name: ("query", *own) for name, own in _columns(part.schema).items()}
             for batch in part.to_batches():
                 for lines in json_rows(batch, columns):
                     yield from lines.splitlines()
@@ -119,11 +121,11 @@ class Page:
 class Reader:
     """A reader of one job's pages, which lists the folder again only when it has changed."""
 
-    job: Job
+    job: StoredJob
     _known: tuple[int, list[int]] = (-1, [])
     """The modification time of the folder and its batches then; one value, because several threads may read it."""
 
-    def page(self, after: Cursor, limit: int) -> Page:
+    def page(self, after: Cursor, limit: int) -> RowsPage:
         numbers: list[int] = []
         parts: list[pa.Table] = []
         left, at = limit, after
@@ -141,7 +143,7 @@ class Reader:
                 parts.append(part)
                 left -= part.num_rows
                 at = Cursor(batch, skipped + part.num_rows)
-        return Page(numbers, parts, at)
+        return RowsPage(numbers, parts, at)
 
     def touched(self) -> int:
         """Return the modification time of the folder in nanoseconds, which is cheap; 0 if there is none."""
@@ -152,7 +154,7 @@ class Reader:
 
     def quiet(self, since: int) -> bool:
         """Return whether nothing has come since this modification time of the folder."""
-        return self.touched() == since and time_ns() - since > 2 * SETTLED
+        return self.touched() == since and time_ns() - since > 2 * MTIME_STEP_NS
 
     def _listed(self) -> list[int]:
         try:
@@ -160,15 +162,15 @@ class Reader:
             known, batches = self._known
             if touched != known:
                 # The clock of a file system is coarse: another file may come with the same modification time.
-                settled = time_ns() - touched > SETTLED
-                found = map(PART.fullmatch, (path.name for path in self.job.rows.iterdir()))
+                settled = time_ns() - touched > MTIME_STEP_NS
+                found = map(PART_FORM.fullmatch, (path.name for path in self.job.rows.iterdir()))
                 batches = sorted(int(name[1]) for name in found if name)
                 self._known = touched if settled else -1, batches
             return batches
         except FileNotFoundError:
             if self.job.folder.is_dir():
                 return []
-            raise RefusedError(404, f"there is no job {self.job.name} any more") from None
+            raise RefusalError(404, f"the job {self.job.name} was removed") from None
 
     def _read(self, batch: int) -> pa.Table:
         name = f"part-{batch:012}.arrow"
@@ -182,15 +184,15 @@ class Reader:
         except FileNotFoundError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
-            said = str(error).splitlines() or [type(error).__name__]
+            lines = str(error).splitlines() or [type(error).__name__]
             raise FailedError(
-                f"the rows {self.job.name}/rows/{name} cannot be read: {said[0]}. Restore the file, or read on behind "
-                f"it: after={batch + 1}.0"
+                f"the rows {self.job.name}/rows/{name} cannot be read: {lines[0]}. Restore the file, or skip it: "
+                f"after={batch + 1}.0"
             ) from None
 
 
 def _columns(schema: pa.Schema) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = json.loads(schema.metadata[COLUMNS])
+    found: dict[str, list[str]] = json.loads(schema.metadata[COLUMNS_KEY])
     return found
 
 
@@ -199,11 +201,10 @@ def _joined(parts: Sequence[pa.Table], now: Mapping[str, Sequence[str]]) -> pa.T
     for part in parts:
         there = part.column("query").unique().to_pylist()
         columns |= {name: own for name, own in _columns(part.schema).items() if name in there}
-    names = dict.fromkeys((*FIXED, *(name for own in columns.values() for name in own)))
-    joined = {name: _column([_of(part, name) for part in parts]) for name in names}
+    joined = {name: _column([_of(part, name) for part in parts]) for name in table_columns(columns)}
     fields = [field.with_name(name) for name, (field, _) in joined.items()]
     metadata = {key: value for part in parts for key, value in part.schema.metadata.items()}
-    schema = pa.schema(fields, {**metadata, COLUMNS: json.dumps(columns).encode()})
+    schema = pa.schema(fields, {**metadata, COLUMNS_KEY: json.dumps(columns).encode()})
     return pa.table([column for _, column in joined.values()], schema=schema)
 
 

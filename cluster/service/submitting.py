@@ -7,13 +7,13 @@ import uuid
 from dataclasses import replace
 from fractions import Fraction
 
-from elsinore.api import known, seconds
+from elsinore.api import check_known, seconds
 from elsinore.cluster.service.intake import check_readable
-from elsinore.cluster.service.jobs import Job, Jobs, Spec, digest, workload_of
+from elsinore.cluster.service.jobs import Jobs, Spec, StoredJob, digest, workload_of
 from elsinore.cluster.service.planning import PLANNER
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.documents import Queries, Submission
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import InputError
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.syntax import Workload
@@ -21,44 +21,44 @@ from elsinore.planner.plans.planning import STRATEGIES
 from elsinore.planner.time.clock import UNITS
 
 
-def submit(jobs: Jobs, asked: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> Job:
+def submit(jobs: Jobs, submission: Submission, key: str | None, body: bytes, settings: ServiceSettings) -> StoredJob:
     """Add a job, or return the one that the same idempotency key has made before."""
     request = f"{digest(key.encode())} {digest(body)}" if key else ""
-    name = asked.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
-    spec = spec_of(asked, request, settings)
-    columns: dict[str, str] = {**(asked.columns or {})}
+    name = submission.name or f"job-{digest(key.encode())[:16] if key else uuid.uuid4().hex[:16]}"
+    spec = spec_of(submission, request, settings)
+    columns: dict[str, str] = {**(submission.columns or {})}
     if columns:
         check_columns(spec, columns, settings)
     there = {job.name: job for job in jobs.all()}
     if name in there:
         return _again(there[name], request)
     if len(there) >= settings.workloads:
-        raise RefusedError(429, f"there are {len(there)} workloads, as many as there may be; remove one first")
+        raise RefusalError(429, f"there are already {len(there)} jobs, which is the limit; remove one first")
     return jobs.add(name, spec, columns)
 
 
-def _again(job: Job, request: str) -> Job:
+def _again(job: StoredJob, request: str) -> StoredJob:
     before = job.spec().request if request else ""
     if request and before == request:
         return job
     if request and before.split()[:1] == request.split()[:1]:
-        raise RefusedError(409, "this Idempotency-Key came with another body before; a key stands for one body")
-    raise RefusedError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
+        raise RefusalError(409, "this Idempotency-Key was used for another body before; use a new key for each body")
+    raise RefusalError(409, f"there is a job {job.name} already; give this one another name, or remove that one")
 
 
-def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
-    known("strategy", asked.strategy, STRATEGIES)
-    known("time unit", asked.time_unit, tuple(UNITS))
-    checked(asked.workload, asked.strategy, settings)
+def spec_of(submission: Submission, request: str, settings: ServiceSettings) -> Spec:
+    check_known("strategy", submission.strategy, STRATEGIES)
+    check_known("time unit", submission.time_unit, tuple(UNITS))
+    checked(submission.workload, submission.strategy, settings)
     return Spec(
-        workload=asked.workload,
-        strategy=asked.strategy,
-        numeric=asked.numeric,
-        lateness=str(_lateness(asked.lateness)),
-        type_column=asked.type_column,
-        time_column=asked.time_column,
-        time_unit=asked.time_unit,
-        actors=asked.actors,
+        workload=submission.workload,
+        strategy=submission.strategy,
+        numeric=submission.numeric,
+        lateness=str(_lateness(submission.lateness)),
+        type_column=submission.type_column,
+        time_column=submission.time_column,
+        time_unit=submission.time_unit,
+        actors=submission.actors,
         created=time.time(),
         request=request,
     )
@@ -67,7 +67,7 @@ def spec_of(asked: Submission, request: str, settings: ServiceSettings) -> Spec:
 def _lateness(given: float | str) -> Fraction:
     found = seconds(Fraction(given) if isinstance(given, str) and _is_plain(given) else _no_text(given))
     if found > 10**10:
-        raise InputError(f"lateness is {given} seconds, which is longer than any stream")
+        raise InputError(f"lateness is {given} seconds; it must be at most {10**10:,}")
     return found
 
 
@@ -79,13 +79,13 @@ def _is_plain(text: str) -> bool:
 
 def _no_text(given: float | str) -> float:
     if isinstance(given, str) or not 0 <= given < float("inf"):
-        raise InputError(f"lateness is a number of seconds, 0 or more, not {str(given)[:40]}")
+        raise InputError(f"lateness must be a number of seconds, 0 or more, not {str(given)[:40]}")
     return given
 
 
 def check_columns(spec: Spec, columns: dict[str, str], settings: ServiceSettings) -> None:
     if len(columns) > settings.columns:
-        raise InputError(f"a job has {settings.columns} columns at most, not {len(columns)}")
+        raise InputError(f"a job can have at most {settings.columns} columns, not {len(columns)}")
     for name, what in ((spec.type_column, "type"), (spec.time_column, "time")):
         if name not in columns:
             raise InputError(f"columns has no {what} column {name!r}; name another with {what}_column, or add it")
@@ -99,7 +99,7 @@ def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
         raise _too_many(settings)
     if len(text) > settings.workload_text:
         raise InputError(
-            f"the workload has {len(text):,} characters, and the service takes {settings.workload_text:,} at most; "
+            f"the workload has {len(text):,} characters, and this service accepts at most {settings.workload_text:,}; "
             "split it into several workloads"
         )
     PLANNER.check(text, strategy, settings.planning)
@@ -110,35 +110,37 @@ def checked(text: str, strategy: str, settings: ServiceSettings) -> Workload:
 
 
 def _too_many(settings: ServiceSettings) -> InputError:
-    return InputError(f"a workload has {settings.queries:,} queries at most here; split it into several workloads")
+    return InputError(
+        f"a workload can have at most {settings.queries:,} queries at this service; split it into several workloads"
+    )
 
 
-def with_queries(job: Job, asked: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
+def with_queries(job: StoredJob, submission: Queries, repeatable: bool, settings: ServiceSettings) -> Spec | None:
     """Return the specification with these queries added; None if it is `repeatable` and all are there already."""
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
-    checked(asked.workload, spec.strategy, settings)
-    added = {query.name: str(query) for query in parse(asked.workload).queries}
+    checked(submission.workload, spec.strategy, settings)
+    added = {query.name: str(query) for query in parse(submission.workload).queries}
     taken = sorted(added.keys() & before.keys())
     if taken and repeatable and all(before[name] == text for name, text in added.items() if name in before):
         added = {name: text for name, text in added.items() if name not in before}
         if not added:
             return None
     elif taken:
-        raise RefusedError(
+        raise RefusalError(
             409, f"there is a query {taken[0]} already; give this one another name: QUERY name RETURN ..."
         )
     return _changed(spec, {**before, **added}, settings)
 
 
-def without_query(job: Job, name: str, settings: ServiceSettings) -> Spec:
+def without_query(job: StoredJob, name: str, settings: ServiceSettings) -> Spec:
     spec = job.spec()
     before = {query.name: str(query) for query in parse(spec.workload).queries}
     if name not in before:
         shown = f" {name}" if len(name) <= 64 and name.isprintable() else " of that name"
-        raise RefusedError(404, f"the job {job.name} has no query{shown}; it has {', '.join(list(before)[:20])}")
+        raise RefusalError(404, f"the job {job.name} has no query{shown}; it has {', '.join(list(before)[:20])}")
     if len(before) == 1:
-        raise RefusedError(409, f"{name} is the last query of {job.name}; remove the job instead")
+        raise RefusalError(409, f"{name} is the last query of {job.name}; remove the job instead")
     return _changed(spec, {other: text for other, text in before.items() if other != name}, settings)
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from elsinore.actors.state import checked, made, pack, signed, unpack
-from elsinore.cluster.machines.holding import HeldError, hold, holder
+from elsinore.cluster.machines.file_locks import HeldError, hold, holder
 from elsinore.cluster.stream.spark_log import SparkLog
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.storage.safe_files import make_folder
@@ -32,7 +32,7 @@ ERAS, WHOLE, LOCK = "eras", "whole", "lock"
 
 
 @dataclass(frozen=True)
-class Done:
+class BatchRecord:
     """The record of a batch whose rows are safe, with all counters up to it."""
 
     number: int = 0
@@ -100,30 +100,32 @@ class Era:
         blocks: list[bytes] = unpack(self.vault.get(f"{self.name}/events/{batch:012}/{place}"))
         return blocks
 
-    def put_whole(self, done: Done) -> None:
+    def put_whole(self, done: BatchRecord) -> None:
         """Write the record of a batch once all its events are here, before its rows are written."""
         self.vault.put(f"{self.name}/events/{done.number:012}/{WHOLE}", pack(asdict(done)))
 
-    def whole(self, batch: int) -> Done | None:
+    def whole(self, batch: int) -> BatchRecord | None:
         try:
-            return made(Done, unpack(self.vault.get(f"{self.name}/events/{batch:012}/{WHOLE}")), "record of a batch")
+            return made(
+                BatchRecord, unpack(self.vault.get(f"{self.name}/events/{batch:012}/{WHOLE}")), "record of a batch"
+            )
         except DamagedError:
             return None
 
-    def put_done(self, done: Done) -> None:
+    def put_done(self, done: BatchRecord) -> None:
         self.vault.put(f"{self.name}/done/{done.number:012}", pack(asdict(done)))
 
-    def done(self) -> list[Done]:
+    def done(self) -> list[BatchRecord]:
         """Return the records of this era in order. Omit the last one if it is damaged: its batch is then repeated."""
-        found: list[Done] = []
+        found: list[BatchRecord] = []
         names = self._numbers("done")
         for number in names:
             try:
                 document = unpack(self.vault.get(f"{self.name}/done/{number:012}"))
-                found.append(made(Done, document, "record of a batch"))
+                found.append(made(BatchRecord, document, "record of a batch"))
             except DamagedError as error:
                 if number != names[-1]:
-                    raise FailedError(f"{error}: later batches follow from it, so this stream cannot go on") from None
+                    raise FailedError(f"{error}; later batches depend on it, so this stream cannot continue") from None
         return found
 
     def snapshots(self) -> list[int]:
@@ -149,7 +151,7 @@ class Checkpoint:
         self._lock = _locked(self.vault) if self.vault.local else None
         self.spark_log = SparkLog(self.vault)
 
-    def mend(self) -> Done:
+    def mend(self) -> BatchRecord:
         """Mend Spark's log after a loss of power, and return the last batch that it has to contain.
 
         Raise InputError where the log does not fit that batch: events would be skipped, or counted twice.
@@ -178,8 +180,8 @@ class Checkpoint:
         """Raise FailedError where another process has claimed a later era."""
         if self._numbers()[-1] > era.number:
             raise FailedError(
-                f"another process goes on with the checkpoint {self.vault.root}, so this one stops; "
-                "a stream needs a checkpoint of its own"
+                f"another process has taken over the checkpoint {self.vault.root}, so this one stops; "
+                "each stream needs its own checkpoint"
             )
 
     def before(self, era: Era) -> Era | None:
@@ -201,7 +203,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Status:
+class StreamStatus:
     """The state of a stream as its checkpoint shows it."""
 
     holder: str | None
@@ -209,7 +211,7 @@ class Status:
     era: int
     """The number of the last era; 0 if none has begun, because the stream is starting or waits for its first file."""
     terms: dict[str, Any]
-    done: Done | None
+    done: BatchRecord | None
     """The last batch whose rows are safe."""
 
 
@@ -218,14 +220,14 @@ def latest_of(url: str) -> Era | None:
     return Era(Vault(url), 1 << 60).before
 
 
-def last_done(url: str) -> Done:
+def last_done(url: str) -> BatchRecord:
     """Return the last batch of a checkpoint that is done, or that recovery will complete."""
     return _last_done(latest_of(url))
 
 
-def _last_done(era: Era | None) -> Done:
+def _last_done(era: Era | None) -> BatchRecord:
     if era is None:
-        return Done()
+        return BatchRecord()
     records = era.done()
     done = records[-1] if records else _last_done(era.before)
     while last := era.whole(done.number + 1):
@@ -233,22 +235,24 @@ def _last_done(era: Era | None) -> Done:
     return done
 
 
-def mend(url: str) -> Done:
+def mend(url: str) -> BatchRecord:
     """Do what `Checkpoint.mend` does, for a stream that has not begun yet."""
     with closing(Checkpoint(url)) as checkpoint:
         return checkpoint.mend()
 
 
-def status(url: str) -> Status:
+def status(url: str) -> StreamStatus:
     """Return the status of a checkpoint, without disturbing its owner; raise InputError where there is none."""
     vault, era = Vault(url), latest_of(url)
     if era is None:
         holder = _holder(vault)
         if holder is None:
-            raise InputError(f"{vault.root} holds no checkpoint of a stream")
-        return Status(holder, 0, {}, None)
+            raise InputError(
+                f"{vault.root} holds no checkpoint of a stream; give the folder that was named with --checkpoint"
+            )
+        return StreamStatus(holder, 0, {}, None)
     records = era.done()
-    return Status(_holder(vault), era.number, era.duty(), records[-1] if records else None)
+    return StreamStatus(_holder(vault), era.number, era.duty(), records[-1] if records else None)
 
 
 def _holder(vault: Vault) -> str | None:
@@ -266,5 +270,5 @@ def _locked(vault: Vault) -> IO[str]:
         raise InputError(f"{path} cannot hold a checkpoint: {error.strerror or error}") from error
     except HeldError as error:
         raise HeldError(
-            f"{error} is at work on the checkpoint {path}: stop it first, or give this stream a checkpoint of its own"
+            f"{error} already uses the checkpoint {path}: stop it first, or give this stream another checkpoint"
         ) from None

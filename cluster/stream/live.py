@@ -27,43 +27,43 @@ from elsinore.actors.shells.graph_actor import Receipt
 from elsinore.cluster.machines.session import session
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.run.budget import Budget
-from elsinore.cluster.run.collecting import Collecting
-from elsinore.cluster.run.crew import AheadError, Batch, Crew
+from elsinore.cluster.run.collecting import SupervisedCollector
+from elsinore.cluster.run.crew import AheadError, Crew, NumberedBatch
 from elsinore.cluster.run.local import Metrics
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done, Era
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
 from elsinore.cluster.stream.reading import Reading, UnfinishedError
-from elsinore.cluster.stream.recovery import Known, Recovery, hand_over
-from elsinore.cluster.stream.replanning import Replanning, wanted
+from elsinore.cluster.stream.recovery import EraEnd, Recovery, hand_over
+from elsinore.cluster.stream.replanning import Replanning, is_wanted
 from elsinore.cluster.stream.snapshots import Snapshots
-from elsinore.cluster.stream.spark_log import NAME
+from elsinore.cluster.stream.spark_log import FOLDER_NAME
 from elsinore.cluster.stream.terms import Terms
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.spark.dealing import BEGINNING, Deal
-from elsinore.connectors.spark.handover import Blocks, Handed
-from elsinore.connectors.spark.letting_go import let_go
-from elsinore.connectors.spark.streams import Stream, UnreadableError
+from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
+from elsinore.connectors.spark.py4j_release import release
+from elsinore.connectors.spark.streams import Stream, UnreadableFileError
 from elsinore.connectors.storage.vault import DamagedError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 
-TOLD = "elsinore"
+OBSERVATION_NAME = "elsinore"
 """The name of Spark's observation that counts the events of a batch."""
 
-COUNTED = ("events", "dead", "late", "unmatched", "dropped")
+OBSERVED_COUNTERS = ("events", "dead", "late", "unmatched", "dropped")
 
-LOOK = 0.05
+CHANGE_POLL_SECONDS = 0.05
 """Seconds between two checks whether a waiting micro-batch is still wanted, and whether a change was made."""
 
 
-POLL_SECONDS = 0.1
+SOURCE_POLL_SECONDS = 0.1
 """Seconds between two polls for the first file of a stream."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Asked:
+class StreamRequest:
     """The workload and options that a caller asks of a live stream."""
 
     workload: str
@@ -108,7 +108,7 @@ class Live:
 
     def __init__(
         self,
-        asked: Asked,
+        asked: StreamRequest,
         opened: Callable[[Any], Stream | None],
         writer: Callable[[Terms], Write],
         checkpoint: str,
@@ -129,12 +129,12 @@ class Live:
         self.checkpoint = Checkpoint(checkpoint)
         self._busy = Lock()
         self._stopping = Event()
-        self._wanted: Asked | None = None
+        self._requested: StreamRequest | None = None
         """The requested change, until it is made; None if there is none."""
         self._changing = Lock()
-        self._anew = False
+        self._repeat_batch = False
         """Whether the current batch has to be repeated by a new Spark query."""
-        self.done = Done()
+        self.done = BatchRecord()
         self.query: Any = None
         self.files = Reading(self.checkpoint.spark_log.folder, self.checkpoint.aside, self._stopping.wait)
         self._held = ExitStack()
@@ -143,18 +143,18 @@ class Live:
             self.checkpoint.mend()
             self.session = session(settings)
             self.stream = self._opened()
-            self.collecting = Collecting(self.session.pool, settings.restarts, cut)
+            self.collecting = SupervisedCollector(self.session.pool, settings.restarts, cut)
             self._held.callback(self.collecting.dismiss)
             self._held.callback(self._dismiss)
             if self.stream is not None or self.checkpoint.latest is not None:
                 self._begin()
             if self.stream is not None:
-                self.query = self._reading(self.stream)
+                self.query = self._start_query(self.stream)
         except BaseException:
             self._held.close()
             raise
-        self._going = Thread(target=self._go, name="elsinore-live", daemon=True)
-        self._going.start()
+        self._thread = Thread(target=self._run, name="elsinore-live", daemon=True)
+        self._thread.start()
 
     @property
     def waiting(self) -> bool:
@@ -183,17 +183,17 @@ class Live:
         self._enter(self._recovered(latest) if latest else None)
         self.metrics.set_aside += self.done.counts.get("set_aside", 0)
 
-    def _recovered(self, era: Era) -> Known:
-        return Recovery(self.checkpoint, self._hired, self._written).known(era)
+    def _recovered(self, era: Era) -> EraEnd:
+        return Recovery(self.checkpoint, self._hire, self._write_rows).end_of(era)
 
-    def _enter(self, known: Known | None) -> None:
+    def _enter(self, known: EraEnd | None) -> None:
         """Begin a new era, from the end of the one before it if `known` is given."""
         era = self.checkpoint.next_era()
         self.terms = self._changed(known.terms) if known else self._first(self.stream)
-        self.done = known.done if known else Done()
+        self.done = known.done if known else BatchRecord()
         era.begin(self.terms.document())
         self._writer_of(self.terms)  # refuses a sink of another stream, now that this stream's identifier is known
-        self.crew = self._hired(self.terms, era)
+        self.crew = self._hire(self.terms, era)
         if known:
             hand_over(known, self.crew, self.terms)
         era.put_done(self.done)
@@ -210,7 +210,8 @@ class Live:
         spans = check_text(asked.workload).spans
         clock = Clock.of(stream.form, stream.time_unit, (*spans, asked.lateness))
         ranges = Ranges.even(settings.key_groups, settings.actors)
-        return Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
+        terms = Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
+        return terms.with_columns(stream.event_columns)
 
     def _changed(self, terms: Terms) -> Terms:
         """Return the terms with the requested workload, strategy and number of actors.
@@ -218,42 +219,45 @@ class Live:
         Raise InputError where the numbers, the form of times or the key groups would have to change.
         """
         if self.asked.numeric != terms.numeric:
-            raise InputError(f"this stream's numbers are {terms.numeric}; begin another checkpoint to change that")
+            raise InputError(
+                f"the numbers of this stream are {terms.numeric}; to change that, start with a new checkpoint"
+            )
         if self.stream is not None:
             _check_form(terms, self.stream)
         if self.settings.actors > terms.ranges.groups:
-            raise InputError(f"this stream has {terms.ranges.groups} key groups, and can have no more actors than that")
-        return terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
+            raise InputError(f"this stream has {terms.ranges.groups} key groups, so it can have at most as many actors")
+        found = terms.changed(self.asked.workload, self.asked.strategy, self.settings.actors)
+        return found if self.stream is None else found.with_columns(self.stream.event_columns)
 
-    def _hired(self, terms: Terms, era: Era | None = None) -> Crew:
-        looked_at = era is not None and wanted(terms.strategy, self.settings.replan)
+    def _hire(self, terms: Terms, era: Era | None = None) -> Crew:
+        looked_at = era is not None and is_wanted(terms.strategy, self.settings.replan)
         name = f"{terms.stream}/{era.number}" if era is not None and looked_at else ""
         duty, pool = terms.duty(era, self.asked.remembered, observed_as=name), self.session.pool
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts, self.cut)
 
-    def _reading(self, stream: Stream) -> Any:
+    def _start_query(self, stream: Stream) -> Any:
         """Start the Spark query that calls `_take` with every micro-batch."""
         columns = {column for route in self.crew.duty.routes for column in route.columns}
         events = stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         log = str(self.checkpoint.spark_log.folder)
-        writer = events.writeStream.foreachBatch(self._take).option("checkpointLocation", log)
+        writer = events.writeStream.foreachBatch(self._process).option("checkpointLocation", log)
         return writer.trigger(processingTime=f"{self.settings.trigger} seconds").start()
 
     def _deal(self) -> Deal:
         watermark = self.done.watermark if self.done.seen else BEGINNING
         return Deal(self.crew.duty.routes, self.terms.ranges.groups, self.crew.duty.types, watermark)
 
-    def _take(self, frame: Any, spark_batch: int) -> None:
+    def _process(self, frame: Any, spark_batch: int) -> None:
         """Process a micro-batch. Spark calls this in order, and repeats the last batch if it did not record its end."""
         # `_halt` stops the query between two batches: it holds the lock, and Spark waits for this call to end.
-        while not self._busy.acquire(timeout=LOOK):
+        while not self._busy.acquire(timeout=CHANGE_POLL_SECONDS):
             self._expect_more()
         try:
             self._expect_more()
             if spark_batch != self.done.spark_batch:
                 try:
                     self._check_next(spark_batch)
-                    self._do(frame, spark_batch)
+                    self._process_batch(frame, spark_batch)
                     self._replan()
                 except UnfinishedError:
                     raise
@@ -264,7 +268,7 @@ class Live:
             self._busy.release()
 
     def _expect_more(self) -> None:
-        if self._stopping.is_set() or self._wanted is not None:
+        if self._stopping.is_set() or self._requested is not None:
             # Spark takes a batch for done unless the call raises.
             raise UnfinishedError("the stream was stopped, or is being changed")
 
@@ -272,55 +276,55 @@ class Live:
         """Raise FailedError where Spark's batch does not follow the last one of the checkpoint."""
         if spark_batch != self.done.spark_batch + 1:
             raise FailedError(
-                f"Spark goes on with batch {spark_batch}, but the last one of the checkpoint "
-                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {NAME} was changed meanwhile. "
-                "Stop what changes it, and begin again with the same checkpoint."
+                f"Spark continues with batch {spark_batch}, but the last batch of the checkpoint "
+                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {FOLDER_NAME} was changed while "
+                "the stream ran. Stop the program that changes it, and start again with the same checkpoint."
             )
 
-    def _do(self, frame: Any, spark_batch: int) -> None:
+    def _process_batch(self, frame: Any, spark_batch: int) -> None:
         number, deal = self.done.number + 1, self._deal()
         with self._timed("spark"):
-            observed = frame.observe(TOLD, *deal.counts())
+            observed = frame.observe(OBSERVATION_NAME, *deal.counts())
             dealt = deal.dealt(observed)
-            events = _Events(self._tried(lambda: Blocks(dealt), spark_batch), self.era, number)
-        done = self._done(number, spark_batch, dealt)
+            events = _BatchEvents(self._read_or_retry(lambda: SparkBlocks(dealt), spark_batch), self.era, number)
+        done = self._record_of(number, spark_batch, dealt)
         if self.asked.dead_letters:
             letters = self.asked.dead_letters
-            self._tried(lambda: self._bury(done, deal, frame, letters), spark_batch, events.blocks.close)
-        let_go(frame._jdf, observed._jdf, dealt._jdf)
+            self._read_or_retry(lambda: self._bury(done, deal, frame, letters), spark_batch, events.blocks.close)
+        release(frame._jdf, observed._jdf, dealt._jdf)
         with self._timed("actors"):
-            self.crew.send(Batch(number, done.watermark, events))
+            self.crew.send(NumberedBatch(number, done.watermark, events))
             _, receipts, parts = self.crew.receive()
         done = replace(done, types=self._types(receipts), spark_stream=self.checkpoint.spark_log.stream)
         with self._timed("checkpoint"):
             self.checkpoint.spark_log.keep()
             self.era.put_whole(done)
         with self._timed("rows"):
-            done.counts["rows"] += self._written(self.terms, number, parts)
+            done.counts["rows"] += self._write_rows(self.terms, number, parts)
         with self._timed("checkpoint"):
             self.checkpoint.check(self.era)
             self.era.put_done(done)
             self.done = done
-            events.kept()
+            events.keep_in_checkpoint()
             if self.crew.commit(number):
                 self._forget()
         self._count(receipts)
 
     def _replan(self) -> None:
         """Poll for better plans after a batch, and begin an era with them where there are any."""
-        self.replanning.look()
+        self.replanning.poll()
         if self.replanning.better is not None:
             with self._timed("replanning"):
-                self._turn(self.asked, self.replanning.better)
+                self._begin_changed_era(self.asked, self.replanning.better)
 
-    def _written(self, terms: Terms, batch: int, parts: Sequence[Any]) -> int:
+    def _write_rows(self, terms: Terms, batch: int, parts: Sequence[Any]) -> int:
         """Write the rows of a batch, given references to each actor's partial rows; return how many rows there are."""
         rows = self.collecting.collect(parts)
         if rows:
             self._writer_of(terms)(batch, rows)
         return sum(map(len, rows))
 
-    def _tried(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
+    def _read_or_retry(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
         """Run a Spark job that reads the files of a batch. If files cannot be read, set the damaged ones aside and
         raise UnfinishedError, so that a new query repeats the batch without them."""
         try:
@@ -331,7 +335,7 @@ class Live:
             release()
             self.metrics.set_aside += self.files.failed(error, self.stream, spark_batch)
             self._expect_more()
-            self._anew = True
+            self._repeat_batch = True
             raise UnfinishedError("files of this batch could not be read") from None
 
     def _writer_of(self, terms: Terms) -> Write:
@@ -339,20 +343,20 @@ class Live:
             self._writers[terms] = self.writer(terms)
         return self._writers[terms]
 
-    def _done(self, number: int, spark_batch: int, dealt: Any) -> Done:
+    def _record_of(self, number: int, spark_batch: int, dealt: Any) -> BatchRecord:
         """Return the record of this batch, with the counters as they are when it is done."""
         execution, before = dealt._jdf.queryExecution(), self.done
-        told = execution.observedMetrics().apply(TOLD)
-        let_go(execution)
-        counts = {name: before.counts.get(name, 0) + int(told.getAs(name)) for name in COUNTED}
+        observed_counts = execution.observedMetrics().apply(OBSERVATION_NAME)
+        release(execution)
+        counts = {name: before.counts.get(name, 0) + int(observed_counts.getAs(name)) for name in OBSERVED_COUNTERS}
         counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
         counts["set_aside"] = self.metrics.set_aside
-        latest = told.getAs("latest")
+        latest = observed_counts.getAs("latest")
         if latest is None:
-            return Done(number, spark_batch, before.seen, before.latest, before.watermark, counts)
+            return BatchRecord(number, spark_batch, before.seen, before.latest, before.watermark, counts)
         latest = max(int(latest), before.latest) if before.seen else int(latest)
         watermark = latest - self.terms.clock.ticks(self.asked.lateness)
-        return Done(
+        return BatchRecord(
             number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
         )
 
@@ -360,16 +364,16 @@ class Live:
         """Return the events by type so far, with those of this batch."""
         return dict(sum((Counter(one.types) for one in receipts), Counter(self.done.types)))
 
-    def _bury(self, done: Done, deal: Deal, frame: Any, folder: Path) -> None:
+    def _bury(self, done: BatchRecord, deal: Deal, frame: Any, folder: Path) -> None:
         """Write the dead and late events of a batch as they came. A batch that is repeated overwrites them."""
         if any(done.counts[name] > self.done.counts.get(name, 0) for name in ("dead", "late")):
             lost = deal.lost(frame)
             in_one = lost.coalesce(1)
             # PySpark's writer makes another reference to the Java object with every call.
             writer = in_one._jdf.write()
-            let_go(writer.mode("overwrite"))
+            release(writer.mode("overwrite"))
             writer.json(str(folder.resolve() / f"batch-{done.number:012}"))
-            let_go(lost._jdf, in_one._jdf, writer)
+            release(lost._jdf, in_one._jdf, writer)
 
     def _forget(self) -> None:
         """Keep the last two whole snapshots and all that follows the first of them; delete what is older.
@@ -398,7 +402,7 @@ class Live:
         """Stop the stream after the current batch, and wait for its end. It can be resumed from its checkpoint."""
         self._stopping.set()
         self._halt()
-        self._going.join()
+        self._thread.join()
 
     def change(self, workload: str) -> None:
         """Replace the queries after the current batch, and return when that is done.
@@ -406,17 +410,17 @@ class Live:
         Raise FailedError where the stream ends before.
         """
         with self._changing:
-            self._wanted = replace(self.asked, workload=workload)
+            self._requested = replace(self.asked, workload=workload)
         self._halt()
-        while self._wanted is not None:
-            if self.wait(LOOK):
+        while self._requested is not None:
+            if self.wait(CHANGE_POLL_SECONDS):
                 raise FailedError("the stream ended before its queries were changed")
 
-    def _heard(self, asked: Asked | None) -> None:
+    def _clear_request(self, asked: StreamRequest | None) -> None:
         """Clear the request for a change that was made, unless another one came meanwhile."""
         with self._changing:
-            if self._wanted is asked:
-                self._wanted = None
+            if self._requested is asked:
+                self._requested = None
 
     def _halt(self) -> None:
         with self._busy:
@@ -428,43 +432,43 @@ class Live:
 
     @property
     def ended(self) -> bool:
-        return not self._going.is_alive()
+        return not self._thread.is_alive()
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until the stream ends or the time is over; return whether it ended. Raise the error that ended it."""
-        self._going.join(seconds)
-        if self._going.is_alive():
+        self._thread.join(seconds)
+        if self._thread.is_alive():
             return False
         if self.error is not None:
             raise self.error
         return True
 
-    def _go(self) -> None:
+    def _run(self) -> None:
         """Run the stream, in its thread, until it is stopped or fails otherwise than by the loss of Spark.
 
         Spark queries follow one another: each ends with a change, a batch to repeat, or the loss of Spark.
         """
         try:
-            while (self.query is not None or self._begun()) and not self._ended():
+            while (self.query is not None or self._start_when_ready()) and not self._wait_for_query():
                 if self._lost:
                     self.error = None
                     self.crew.withdraw(self.done.number + 1)
                 with self._busy:
                     self.query = None
-                    if self._wanted is not None:
-                        self._turn(self._wanted)
+                    if self._requested is not None:
+                        self._begin_changed_era(self._requested)
         except BaseException as error:  # noqa: BLE001 - `wait` raises it
             self.error = error
         finally:
             self.query = None
             self._held.close()
 
-    def _begun(self) -> bool:
+    def _start_when_ready(self) -> bool:
         """Poll the source until its columns are known, then start a Spark query; return False if stopped before."""
         while not self._stopping.is_set():
             try:
                 stream = self._opened()
-            except UnreadableError:
+            except UnreadableFileError:
                 if self._stopping.is_set():
                     break
                 raise
@@ -472,24 +476,24 @@ class Live:
                 if self._stopping.is_set():
                     break
                 self.stream = stream
-                asked = self._wanted
-                if stream is not None and self._entered:
+                asked = self._requested
+                if stream is not None and self._has_era:
                     _check_form(self.terms, stream)
                 if asked is not None and asked != self.asked:
-                    if self._entered:
-                        self._turn(asked)
+                    if self._has_era:
+                        self._begin_changed_era(asked)
                     self.asked = asked
-                if stream is not None and not self._entered:
+                if stream is not None and not self._has_era:
                     self._begin()
-                self._heard(asked)
+                self._clear_request(asked)
                 if stream is not None:
-                    self.query = self._reading(stream)
+                    self.query = self._start_query(stream)
                     return True
-            self._stopping.wait(POLL_SECONDS)
+            self._stopping.wait(SOURCE_POLL_SECONDS)
         return False
 
     @property
-    def _entered(self) -> bool:
+    def _has_era(self) -> bool:
         """Whether an era has begun, with its actors."""
         return hasattr(self, "replanning")
 
@@ -498,18 +502,18 @@ class Live:
         if hasattr(self, "crew"):
             with suppress(RayError):
                 self.crew.dismiss()
-        if self._entered:
+        if self._has_era:
             self.replanning.close()
 
-    def _turn(self, asked: Asked, better: Terms | None = None) -> None:
+    def _begin_changed_era(self, asked: StreamRequest, better: Terms | None = None) -> None:
         """Begin an era with other queries, or with better plans for the same queries."""
-        known = self._known()
+        known = self._era_end()
         self.crew.dismiss()
         self.replanning.close()
         self.asked = asked
         self._enter(known.replanned(better) if better is not None else known)
 
-    def _known(self) -> Known:
+    def _era_end(self) -> EraEnd:
         """Return the state after the last batch.
 
         Where the next batch was cut short, actors may have taken it and its rows may have been written. Then recover
@@ -517,23 +521,23 @@ class Live:
         """
         if self.era.whole(self.done.number + 1) is None:
             with suppress(AheadError):
-                return Known(self.terms, self.done, self.crew.states(self.done.number))
+                return EraEnd(self.terms, self.done, self.crew.states(self.done.number))
         return self._recovered(self.era)
 
-    def _ended(self) -> bool:
+    def _wait_for_query(self) -> bool:
         """Wait for the end of the Spark query; return whether the stream ends with it."""
         failed = None
         try:
             self.query.awaitTermination()
         except (StreamingQueryException, Py4JError) as error:
-            failed = FailedError(f"Spark gave up on the stream: {error}")
+            failed = FailedError(f"Spark's query of the stream failed: {error}")
         if self._stopping.is_set():
             return True
-        anew, self._anew = self._anew and not self._lost, False
+        anew, self._repeat_batch = self._repeat_batch and not self._lost, False
         if self._lost:
             if self.losses.spend(self.done.number):
                 return False
-        elif (self._wanted is not None or anew) and self.error is None:
+        elif (self._requested is not None or anew) and self.error is None:
             return False
         self.error = self.error or failed
         return True
@@ -541,15 +545,15 @@ class Live:
 
 def _check_form(terms: Terms, stream: Stream) -> None:
     if stream.form != terms.clock.form:
-        raise InputError(f"this stream's times are {terms.clock.form}, but those of the source {stream.form}")
+        raise InputError(f"the times of this stream are {terms.clock.form}, but those of its source are {stream.form}")
 
 
-class _Events:
+class _BatchEvents:
     """The events of a batch, by place: from Spark, or from the checkpoint once the batch is done."""
 
-    def __init__(self, blocks: Blocks, era: Era, number: int) -> None:
+    def __init__(self, blocks: SparkBlocks, era: Era, number: int) -> None:
         self.blocks, self.era, self.number = blocks, era, number
-        self.handed = Handed(blocks, range(len(blocks)))
+        self.handed = BlockReferences(blocks, range(len(blocks)))
         self.safe = False
 
     def __call__(self, place: int) -> Sequence[Any]:
@@ -558,9 +562,9 @@ class _Events:
         try:
             return self.era.events(self.number, place)
         except DamagedError as error:
-            raise FailedError(f"{error}; a graph actor has died, and the one in its place needs these events") from None
+            raise FailedError(f"{error}; its events are needed because a graph actor has died") from None
 
-    def kept(self) -> None:
+    def keep_in_checkpoint(self) -> None:
         self.safe = True
-        self.handed.let_go()
+        self.handed.release()
         self.blocks.close()

@@ -27,11 +27,11 @@ from elsinore.connectors.storage.safe_files import put_bytes
 MAGIC = b"crc\0"
 """The first bytes of a file of checksums; the number of bytes per checksum follows."""
 
-VERSION = re.compile(rb"v\d+")
+VERSION_LINE = re.compile(rb"v\d+")
 
 COMPACT = ".compact"
 
-HEADER = {"offsets": 3, "commits": 2}
+MIN_LINES = {"offsets": 3, "commits": 2}
 """The least number of lines of a whole file."""
 
 
@@ -86,9 +86,9 @@ class Log:
         """Raise InputError for a log with which Spark would skip events, or take them a second time."""
         offsets, commits = self._numbered("offsets"), self._numbered("commits")
         if done >= 0 and not offsets:
-            raise self._unfit(f"it is empty or missing, though {done + 1:,} of Spark's batches are done")
+            raise self._unfit(f"it is empty or missing, although {done + 1:,} of Spark's batches are done")
         if stream and self.stream != stream:
-            raise self._unfit("it is that of another stream")
+            raise self._unfit("it belongs to another stream")
         last, committed = max(offsets, default=-1), max(commits, default=-1)
         if last < done:
             raise self._unfit(f"it ends with batch {last}, but batch {done} is done")
@@ -106,8 +106,8 @@ class Log:
         name = f"sources/{source}"
         if before >= 0:
             steps = self._numbered(name)
-            begun = max((step for step, path in steps.items() if step <= before and _is_compact(path)), default=0)
-            for step in range(begun, before + 1):
+            first_step = max((step for step, path in steps.items() if step <= before and _is_compact(path)), default=0)
+            for step in range(first_step, before + 1):
                 if step not in steps or not _is_whole(steps[step]):
                     raise self._unfit(f"{name}/{step} is missing or damaged")
         expected = before + 1
@@ -160,9 +160,9 @@ class Log:
 
     def _unfit(self, what: str) -> InputError:
         return InputError(
-            f"{self.shown} is the folder in which Spark keeps how far it has read, and {what}. To go on would skip "
-            "events or count them twice. Put the whole checkpoint back as it was, if there is a copy of it; else begin "
-            "again with a checkpoint and a sink that are new, and a source of the events that are to be counted."
+            f"{self.shown} is Spark's record of what it has read, and {what}. To continue would skip events or count "
+            "them twice. Restore the whole checkpoint from a copy, if there is one; otherwise start with a new "
+            "checkpoint, a new sink, and a source of the events that are to be counted."
         )
 
 
@@ -173,7 +173,7 @@ def _is_whole(path: Path) -> bool:
         return False
     # A file that Elsinore has written or copied has no checksums. Those of a whole file may be empty.
     first, *lines = content.lstrip(b"\0").splitlines() or [b""]
-    if not VERSION.fullmatch(first) or len(lines) + 1 < HEADER.get(path.parent.name, 1):
+    if not VERSION_LINE.fullmatch(first) or len(lines) + 1 < MIN_LINES.get(path.parent.name, 1):
         return False
     return all(_read(line) is not None for line in lines if line.startswith(b"{"))
 

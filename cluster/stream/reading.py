@@ -10,13 +10,13 @@ from typing import TypeVar
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from elsinore.connectors.errors import FailedError
+from elsinore.connectors.spark.finished_files import files_of_batch
 from elsinore.connectors.spark.setting_aside import causes, damaged, named, set_aside, tells_of_damage
-from elsinore.connectors.spark.streams import FORMATS, DamagedFileError, Stream, UnreadableError, read_alone
-from elsinore.connectors.spark.taken import files_of
+from elsinore.connectors.spark.streams import FORMATS, DamagedFileError, Stream, UnreadableFileError, read_alone
 
 T = TypeVar("T")
 
-TRIES = 5
+MAX_TRIES = 5
 """Attempts to read a batch, or the first file of a stream, before the stream fails."""
 
 PAUSE_SECONDS = 0.5
@@ -51,10 +51,10 @@ class Reading:
             try:
                 return read(), moved
             except DamagedFileError as error:
-                moved += self._moved(error.path)
-            except UnreadableError:
+                moved += self._set_aside(error.path)
+            except UnreadableFileError:
                 failures += 1
-                if failures == TRIES:
+                if failures == MAX_TRIES:
                     raise
                 self.wait(PAUSE_SECONDS * 2 ** (failures - 1))
 
@@ -63,15 +63,15 @@ class Reading:
 
         Raise FailedError when this batch has failed too often without a damaged file.
         """
-        files = [path for path in files_of(self.log, batch) if path.suffix.lower() in FORMATS]
+        files = [path for path in files_of_batch(self.log, batch) if path.suffix.lower() in FORMATS]
         path = named(error, files)
         there = [path] if path else [one for one in files if one.exists()]
         bad = [one for one in there if damaged(one)]
         if not bad and tells_of_damage(error):
             bad = there if path else self._culprits(stream, there)
         if bad:
-            return sum(map(self._moved, bad))
-        self._again(batch, path, causes(error)[-1])
+            return sum(map(self._set_aside, bad))
+        self._retry_later(batch, path, causes(error)[-1])
         return 0
 
     def _culprits(self, stream: Stream, files: list[Path]) -> list[Path]:
@@ -84,18 +84,18 @@ class Reading:
                     return [path]
         return []
 
-    def _again(self, batch: int, path: Path | None, cause: str) -> None:
+    def _retry_later(self, batch: int, path: Path | None, cause: str) -> None:
         self.failures = self.failures + 1 if batch == self.batch else 1
         self.batch = batch
-        if self.failures >= TRIES:
-            what = f"{path} cannot be read" if path else "Spark failed over a batch"
+        if self.failures >= MAX_TRIES:
+            what = f"{path} cannot be read" if path else "Spark cannot read a batch"
             raise FailedError(
-                f"{what}: {cause}. It was tried {TRIES} times. Nothing was moved or lost: mend this, "
-                "and begin again with the same checkpoint"
+                f"{what}: {cause}. {MAX_TRIES} attempts failed. No file was moved, and no event is lost: fix the "
+                "cause, and start again with the same checkpoint"
             )
         self.wait(PAUSE_SECONDS * 2 ** (self.failures - 1))
 
-    def _moved(self, path: Path) -> int:
+    def _set_aside(self, path: Path) -> int:
         folder = self.aside(path)
         try:
             set_aside(path, folder)
@@ -103,7 +103,7 @@ class Reading:
             return 0
         except OSError as error:
             raise FailedError(
-                f"{path} is damaged, and cannot be moved to {folder}: {error.strerror}. Move it away, and begin again "
+                f"{path} is damaged, and cannot be moved to {folder}: {error.strerror}. Move it away, and start again "
                 "with the same checkpoint"
             ) from error
         return 1

@@ -6,22 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from elsinore.cluster.run.crew import Batch, Crew
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done, Era
+from elsinore.cluster.run.crew import Crew, NumberedBatch
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
 from elsinore.cluster.stream.terms import Terms, legacies
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.storage.vault import DamagedError
 
 
 @dataclass(frozen=True)
-class Known:
+class EraEnd:
     """The end of an era: its terms, the record of its last batch, and the state of each actor after that batch."""
 
     terms: Terms
-    done: Done
+    done: BatchRecord
     states: list[bytes]
 
-    def replanned(self, terms: Terms) -> Known:
+    def replanned(self, terms: Terms) -> EraEnd:
         """Return the same end with other terms that differ only in their plans, and count the replanning."""
         counts = {**self.done.counts, "replanned": self.done.counts.get("replanned", 0) + 1}
         return replace(self, terms=terms, done=replace(self.done, counts=counts))
@@ -35,7 +35,7 @@ class Recovery:
     write: Callable[[Terms, int, Sequence[Any]], int]
     """Writes the rows of a batch, given references to each actor's partial rows; returns how many rows there are."""
 
-    def known(self, era: Era) -> Known:
+    def end_of(self, era: Era) -> EraEnd:
         """Return the end of an era: restore its last whole snapshot, and repeat the batches after it.
 
         Write the rows of batches whose events are in the checkpoint but that have no record. Raise FailedError where
@@ -43,28 +43,28 @@ class Recovery:
         """
         try:
             terms, records = Terms.read(era.duty()), era.done()
-            crew, begun = self._snapshot(era, terms, records)
+            crew, snapshot = self._snapshot(era, terms, records)
             try:
                 for record in records:
-                    if record.number > begun.number:
+                    if record.number > snapshot.number:
                         _repeat(crew, era, record)
-                done = records[-1] if records else begun
+                done = records[-1] if records else snapshot
                 while last := era.whole(done.number + 1):
                     done = self._end(crew, era, terms, last)
-                return Known(terms, done, crew.states(done.number))
+                return EraEnd(terms, done, crew.states(done.number))
             finally:
                 crew.dismiss()
         except DamagedError as error:
-            raise FailedError(f"{error}; what came later follows from it, so this stream cannot go on") from None
+            raise FailedError(f"{error}; later batches depend on it, so this stream cannot continue") from None
 
-    def _end(self, crew: Crew, era: Era, terms: Terms, last: Done) -> Done:
+    def _end(self, crew: Crew, era: Era, terms: Terms, last: BatchRecord) -> BatchRecord:
         """Finish a batch that all actors had taken and whose rows may or may not be written; return its record."""
         rows = self.write(terms, last.number, _repeat(crew, era, last))
         done = replace(last, counts={**last.counts, "rows": last.counts["rows"] + rows})
         era.put_done(done)
         return done
 
-    def _snapshot(self, era: Era, terms: Terms, records: Sequence[Done]) -> tuple[Crew, Done]:
+    def _snapshot(self, era: Era, terms: Terms, records: Sequence[BatchRecord]) -> tuple[Crew, BatchRecord]:
         """Return actors restored from the last whole snapshot, and the record of its batch.
 
         Without a whole snapshot of this era, recover the era before it and hand its end over.
@@ -81,14 +81,14 @@ class Recovery:
                 return crew, by_number[number]
         before = self.checkpoint.before(era)
         if before is None:
-            return self.crew(terms), Done()
-        known = self.known(before)
+            return self.crew(terms), BatchRecord()
+        known = self.end_of(before)
         crew = self.crew(terms)
         hand_over(known, crew, terms)
         return crew, known.done
 
 
-def hand_over(known: Known, crew: Crew, terms: Terms) -> None:
+def hand_over(known: EraEnd, crew: Crew, terms: Terms) -> None:
     """Hand the end of an era over to the actors of the next one.
 
     New queries answer the windows that begin after the latest event.
@@ -97,9 +97,9 @@ def hand_over(known: Known, crew: Crew, terms: Terms) -> None:
     crew.inherit(known.done.number, since, legacies(known.terms, known.states, terms))
 
 
-def _repeat(crew: Crew, era: Era, record: Done) -> list[Any]:
+def _repeat(crew: Crew, era: Era, record: BatchRecord) -> list[Any]:
     """Repeat a batch from the events of the checkpoint; return references to each actor's partial rows."""
-    crew.send(Batch(record.number, record.watermark, lambda place: era.events(record.number, place)))
+    crew.send(NumberedBatch(record.number, record.watermark, lambda place: era.events(record.number, place)))
     _, _, parts = crew.receive()
     crew.commit(record.number)
     return parts

@@ -20,10 +20,10 @@ from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.plans.routes import workload_along
 
-PATIENCE = Patience()
+DRIVER_PATIENCE = Patience()
 
 
-def wanted(strategy: str, seconds: float) -> bool:
+def is_wanted(strategy: str, seconds: float) -> bool:
     """Return whether to look for better plans: the setting is not 0, and the strategy chooses plans by statistics."""
     return seconds > 0 and chooses(strategy)
 
@@ -40,32 +40,32 @@ class Replanning:
         """The name of the stream at the optimizer actor; empty if better plans are not wanted."""
         self._seconds = seconds
         self._next = monotonic() + seconds
-        self._asked: Any = None
+        self._request: Any = None
         self._searching = False
         self._routes = terms.routes if stream else ()
         self._workloads = [workload_along(route, terms.queries) for route in self._routes]
-        self._least = [max(query.within.seconds for query in one.queries) for one in self._workloads]
+        self._least = [max(query.within.length for query in one.queries) for one in self._workloads]
         """By route, the least seconds that its statistics span: its longest window, so that changes do not pile up."""
         self._replanners: dict[int, Replanner] = {}
 
-    def look(self) -> None:
+    def poll(self) -> None:
         """Advance the search after a batch, without waiting: ask for statistics, or read the reply if it is here."""
         if not self._stream or self._searching or self.better is not None:
             return
-        if self._asked is not None:
-            self._hear()
+        if self._request is not None:
+            self._read_reply()
         elif monotonic() >= self._next:
-            self._asked = self._optimizer.observed.remote(self._stream, self._least)
+            self._request = self._optimizer.observed.remote(self._stream, self._least)
 
-    def _hear(self) -> None:
-        if not ray.wait([self._asked], timeout=0)[0]:
+    def _read_reply(self) -> None:
+        if not ray.wait([self._request], timeout=0)[0]:
             return
         try:
-            seen: list[Observed | None] = ray.get(self._asked)
+            seen: list[Observed | None] = ray.get(self._request)
         except RayError:
             # The optimizer actor's statistics are lost. Ray restarts it, and graph actors report to it from now on.
             seen = []
-        self._asked, self._next = None, monotonic() + self._seconds
+        self._request, self._next = None, monotonic() + self._seconds
         if any(one is not None for one in seen):
             self._searching = True
             Thread(target=self._search, args=(seen,), name="elsinore-replanning", daemon=True).start()
@@ -87,7 +87,7 @@ class Replanning:
         if number not in self._replanners:
             known = self._terms.statistics.get(self._routes[number].way)
             self._replanners[number] = Replanner(
-                self._workloads[number], self._terms.strategy, patience=PATIENCE, seen=known, kept=False
+                self._workloads[number], self._terms.strategy, patience=DRIVER_PATIENCE, seen=known, kept=False
             )
         return self._replanners[number]
 

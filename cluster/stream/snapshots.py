@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from elsinore.cluster.stream.checkpoint import Checkpoint, Era
 
-KEPT = 2
+KEPT_SNAPSHOTS = 2
 """Number of whole snapshots to keep; if one is damaged later, the stream resumes from the other."""
 
 
@@ -24,7 +24,7 @@ class Snapshots:
         Raise DamagedError, and delete nothing, where the state of a place is missing or damaged.
         """
         self.era.verify(batch, self.places)
-        self.whole = [*self.whole, batch][-KEPT:]
-        if len(self.whole) == KEPT:
+        self.whole = [*self.whole, batch][-KEPT_SNAPSHOTS:]
+        if len(self.whole) == KEPT_SNAPSHOTS:
             self.era.forget(self.whole[0])
             self.checkpoint.forget_before(self.era)

@@ -16,18 +16,18 @@ from elsinore.cluster.stream.mending import COMPACT, Log
 from elsinore.connectors.storage.safe_files import make_folder, sync
 from elsinore.connectors.storage.vault import DamagedError, Vault
 
-NAME = "spark"
+FOLDER_NAME = "spark"
 
 FILES, FOLDERS = ("metadata",), ("offsets", "commits")
 """The files and folders of Spark's log, besides the folder of each source."""
 
 SOURCES = "sources"
 
-TEMPORARY = (".tmp", ".tmp.crc")
+TEMPORARY_SUFFIXES = (".tmp", ".tmp.crc")
 """Suffixes of the temporary files of Spark."""
 
 
-THREADS = 8
+SYNC_THREADS = 8
 """Number of syncs in flight."""
 
 
@@ -35,8 +35,8 @@ class SparkLog:
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
         self._draft = None if vault.local else TemporaryDirectory(prefix="elsinore-spark-")
-        self.folder = Path(self._draft.name if self._draft else f"{vault.root}/{NAME}")
-        self._log = Log(self.folder, f"{vault.root}/{NAME}")
+        self.folder = Path(self._draft.name if self._draft else f"{vault.root}/{FOLDER_NAME}")
+        self._log = Log(self.folder, f"{vault.root}/{FOLDER_NAME}")
         self._copied: dict[str, int] = {}
         """Modification times, in nanoseconds, of the files whose copies are in the checkpoint."""
         self._synced: set[str] = set()
@@ -55,7 +55,7 @@ class SparkLog:
 
         Raise InputError where the log does not fit them.
         """
-        with self._vault.written(NAME):
+        with self._vault.written(FOLDER_NAME):
             self._synced = self._log.mend(done, stream)
             make_folder(self.folder)
 
@@ -64,7 +64,7 @@ class SparkLog:
         if self._draft:
             self._copy()
         else:
-            with self._vault.written(NAME):
+            with self._vault.written(FOLDER_NAME):
                 self._sync()
 
     def _sync(self) -> None:
@@ -73,13 +73,13 @@ class SparkLog:
         written: list[str] = []
         changed: list[str] = []
         for folder, folders, files in os.walk(self.folder):
-            names = {f"{folder}/{name}" for name in (*folders, *files) if not name.endswith(TEMPORARY)}
+            names = {f"{folder}/{name}" for name in (*folders, *files) if not name.endswith(TEMPORARY_SUFFIXES)}
             new = names - self._synced
             written += new.difference(f"{folder}/{name}" for name in folders)
             if new:
                 changed.append(folder)
             found |= names
-        with ThreadPoolExecutor(THREADS) as pool:
+        with ThreadPoolExecutor(SYNC_THREADS) as pool:
             list(pool.map(_sync, written))
             list(pool.map(_sync, changed))
         self._synced = found
@@ -87,21 +87,23 @@ class SparkLog:
     def _copy(self) -> None:
         written = self._written()
         for name in sorted((name for name, when in written.items() if self._copied.get(name) != when), key=_order):
-            self._vault.put(f"{NAME}/{name}", (self.folder / name).read_bytes())
+            self._vault.put(f"{FOLDER_NAME}/{name}", (self.folder / name).read_bytes())
         for name in self._copied.keys() - written.keys():
-            self._vault.remove(f"{NAME}/{name}")
+            self._vault.remove(f"{FOLDER_NAME}/{name}")
         self._copied = written
 
     def _fetch(self) -> None:
         """Copy the log from the checkpoint. Skip damaged files: they count as missing when the log is mended."""
-        sources = [f"{SOURCES}/{name}" for name in self._vault.names(f"{NAME}/{SOURCES}")]
+        sources = [f"{SOURCES}/{name}" for name in self._vault.names(f"{FOLDER_NAME}/{SOURCES}")]
         found = [
-            f"{folder}/{name}" for folder in (*FOLDERS, *sources) for name in self._vault.names(f"{NAME}/{folder}")
+            f"{folder}/{name}"
+            for folder in (*FOLDERS, *sources)
+            for name in self._vault.names(f"{FOLDER_NAME}/{folder}")
         ]
-        top = self._vault.names(NAME)
+        top = self._vault.names(FOLDER_NAME)
         for name in (*(name for name in FILES if name in top), *found):
             with suppress(DamagedError):
-                content = self._vault.get(f"{NAME}/{name}")
+                content = self._vault.get(f"{FOLDER_NAME}/{name}")
                 path = self.folder / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)

@@ -15,7 +15,8 @@ from elsinore.connectors.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.language.syntax import Workload
+from elsinore.planner.language.resolve import with_events
+from elsinore.planner.language.syntax import EventColumns, Workload
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges, Route, Way, routes
@@ -35,11 +36,21 @@ class Terms:
     ranges: Ranges
     statistics: Mapping[Way, Observed] = field(default_factory=dict, compare=False)
     """Statistics of the stream along each route from which its plan was chosen. No row depends on them."""
+    events: EventColumns | None = None
+    """The columns of the stream's events, if a query returns whole events."""
 
     @cached_property
     def queries(self) -> Workload:
         """The checked workload."""
-        return check_text(self.workload)
+        found = check_text(self.workload)
+        if self.events is None:
+            return found
+        return replace(found, queries=tuple(with_events(query, self.events) for query in found.queries))
+
+    def with_columns(self, columns: EventColumns) -> Terms:
+        """Return the terms of a stream with these columns; only queries that return whole events depend on them."""
+        whole = any(query.whole_events for query in self.queries.queries)
+        return replace(self, events=columns if whole else None)
 
     @property
     def plan(self) -> Plan:
@@ -76,7 +87,7 @@ class Terms:
         if any((span * self.clock.ticks_per_second).denominator != 1 for span in found.queries.spans):
             raise InputError(
                 f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
-                "windows of these queries; run them as a stream of their own"
+                "windows of these queries; run them as a separate stream"
             )
         return replace(found, statistics=self._still_known(found))
 
@@ -104,7 +115,11 @@ class Terms:
             "numeric": self.numeric,
             "clock": self.clock.save(),
             "ranges": [ranges.groups, list(ranges.starts), list(ranges.firsts)],
-            "statistics": [[*map(list, way), seen.save()] for way, seen in self.statistics.items()],
+            "statistics": [
+                [list(partition), list(keys), counts_events, seen.save()]
+                for (partition, keys, counts_events), seen in self.statistics.items()
+            ],
+            "events": self.events and [self.events.type, self.events.time, list(self.events.attributes)],
         }
 
     @classmethod
@@ -113,10 +128,25 @@ class Terms:
             groups, starts, firsts = document["ranges"]
             clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
             statistics = {
-                (tuple(partition), tuple(keys)): Observed.read(seen)
-                for partition, keys, seen in document.get("statistics", [])
+                (tuple(partition), tuple(keys), counts == [True]): Observed.read(seen)
+                for partition, keys, *counts, seen in document.get("statistics", [])
             }
-            return cls(**{**document, "clock": clock, "ranges": ranges, "statistics": statistics})
+            return cls(
+                **{
+                    **document,
+                    "clock": clock,
+                    "ranges": ranges,
+                    "statistics": statistics,
+                    "events": _event_columns(document.get("events")),
+                }
+            )
+
+
+def _event_columns(saved: list[Any] | None) -> EventColumns | None:
+    if saved is None:
+        return None
+    type_, time, attributes = saved
+    return EventColumns(type_, time, tuple(attributes))
 
 
 def _within(types: frozenset[str] | None, others: frozenset[str] | None) -> bool:

@@ -17,27 +17,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from elsinore.connectors.blocks import Block, Blocks
-from elsinore.connectors.columns import TYPES, cast_or_null, said
+from elsinore.connectors.columns import TYPES, cast_or_null, described
 from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk, Names, require
-from elsinore.connectors.tables import unique
+from elsinore.connectors.table_feeds import unique
+from elsinore.connectors.text_blocks import TextBlock, TextBlocks
 from elsinore.connectors.values import EXACT_IN_FLOAT, may_be_rounded
 
 NULLS = tuple(pacsv.ConvertOptions().null_values)
 """Spellings of an empty cell in a column of numbers: "", NA, NaN, null and the like."""
 
 
-LOOK = 2 << 20
+HEAD_BYTES = 2 << 20
 """Bytes at the start of a file from which the types of its columns are inferred."""
 
 WHOLE = r"^[+-]?\d+$"
 
-SAMPLE = 10_000
+SAMPLE_TEXTS = 10_000
 """Number of texts of a column that are examined one by one."""
 
-TIMES = 0.5
+MIN_SHARE_OF_TIMES = 0.5
 """The least share of numbers that makes the time column one of numbers."""
 
 Numbers = npt.NDArray[np.int64]
@@ -50,12 +50,12 @@ class CsvFile:
 
     def __init__(self, path: Path, names: Names) -> None:
         self._names = names
-        self._blocks = Blocks(path)
+        self._blocks = TextBlocks(path)
         self.source = str(path)
         first = next(iter(self._blocks), None)
         if first is None:
             raise InputError(f"{path} is empty; a CSV file begins with a line that names its columns.")
-        header, body = _split(first.start(LOOK))
+        header, body = _split(first.start(HEAD_BYTES))
         self._columns = _header(header, self.source)
         self.types: dict[str, pa.DataType] = dict.fromkeys(self._columns, pa.null())
         require(self.types, names, self.source)
@@ -79,7 +79,7 @@ class CsvFile:
             times = _without_nulls(texts.column(self._names.time))
             if times.null_count < len(times):
                 self._first = texts
-                self.types[self._names.time] = _suggested(times, TIMES)
+                self.types[self._names.time] = _suggested(times, MIN_SHARE_OF_TIMES)
                 break
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
@@ -89,7 +89,7 @@ class CsvFile:
             if body.data.strip():
                 yield self._chunk(body, names, letters)
 
-    def _chunk(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
+    def _chunk(self, block: TextBlock, names: Sequence[str], letters: DeadLetters) -> Chunk:
         if not any(pa.types.is_null(self.types[name]) for name in names):
             with suppress(pa.ArrowInvalid):
                 chunk = self._parse(block, names)
@@ -97,7 +97,7 @@ class CsvFile:
                     return chunk
         return self._salvage(block, names, letters)
 
-    def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
+    def _parse(self, block: TextBlock, names: Sequence[str]) -> Chunk:
         """Parse a block with the expected types: the fast path."""
         table = pacsv.read_csv(
             pa.BufferReader(block.data),
@@ -113,7 +113,7 @@ class CsvFile:
         numbers = range(block.first, block.first + len(batch)) if len(batch) == block.height else None
         return Chunk(batch, self.source, "line", numbers)
 
-    def _salvage(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
+    def _salvage(self, block: TextBlock, names: Sequence[str], letters: DeadLetters) -> Chunk:
         """Parse a block as texts, and bury the lines that do not fit: the slow path."""
         texts, numbers = self._texts(block, names, letters)
         self._suggest(texts)
@@ -123,7 +123,7 @@ class CsvFile:
             arrays.append(array)
             for row in np.flatnonzero(misfits & ~dead).tolist():
                 text = texts.column(name)[row].as_py()
-                reason = f"its {name!r} is not {said(self.types[name], text)}: {text!r}"
+                reason = f"its {name!r} is not {described(self.types[name], text)}: {text!r}"
                 where = Where(self.source, "line", None if numbers is None else int(numbers[row]))
                 letters.bury(reason, where, {other: texts.column(other)[row].as_py() for other in names})
             dead |= misfits
@@ -145,7 +145,9 @@ class CsvFile:
                 self.types[name], values = pa.float64(), wider
         return values, pc.and_(values.is_null(), texts.is_valid()).to_numpy(zero_copy_only=False)
 
-    def _texts(self, block: Block, names: Sequence[str], letters: DeadLetters) -> tuple[pa.RecordBatch, Numbers | None]:
+    def _texts(
+        self, block: TextBlock, names: Sequence[str], letters: DeadLetters
+    ) -> tuple[pa.RecordBatch, Numbers | None]:
         """Return all columns as texts, and the numbers of their lines; bury lines with too few or too many cells.
 
         The numbers are None if a line break inside quotes makes them unknown.
@@ -181,7 +183,7 @@ class CsvFile:
         """Choose a type for the columns that have none yet."""
         for name in texts.schema.names:
             if pa.types.is_null(self.types[name]):
-                share = TIMES if name == self._names.time else 0.99
+                share = MIN_SHARE_OF_TIMES if name == self._names.time else 0.99
                 self.types[name] = _suggested(_without_nulls(texts.column(name)), share)
         self.types[self._names.type] = pa.string()
 
@@ -199,7 +201,7 @@ def _suggested(texts: pa.Array, share: float) -> pa.DataType:
             return kind
     if _castable(texts, pa.float64()) and not pc.all(pc.match_substring_regex(texts, WHOLE)).as_py():
         return pa.float64()
-    sample = texts.drop_null()[:: (len(texts) - texts.null_count) // SAMPLE + 1]
+    sample = texts.drop_null()[:: (len(texts) - texts.null_count) // SAMPLE_TEXTS + 1]
     integers, numbers = cast_or_null(sample, pa.int64()), _floats(sample)
     if len(sample) - numbers.null_count < share * len(sample):
         return pa.string()
@@ -255,10 +257,10 @@ def _one_batch(table: pa.Table) -> pa.RecordBatch:
     return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
 
 
-def _split(block: Block) -> tuple[bytes, Block]:
+def _split(block: TextBlock) -> tuple[bytes, TextBlock]:
     """Return the header line, and the block of lines after it."""
     header, _, body = block.data.partition(b"\n")
-    return header, Block(body, block.first + 1)
+    return header, TextBlock(body, block.first + 1)
 
 
 def _header(line: bytes, source: str) -> list[str]:

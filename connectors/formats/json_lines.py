@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pajson
 
-from elsinore.connectors.blocks import Block, Blocks
-from elsinore.connectors.columns import said
+from elsinore.connectors.columns import described
 from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk, Names, require
+from elsinore.connectors.text_blocks import TextBlock, TextBlocks
 from elsinore.connectors.values import fit, is_null, may_be_rounded, says_no_number, type_of
 
-SAMPLE = 20_000
+SAMPLE_LINES = 20_000
 """Number of lines, evenly spread over a block, from which the columns and their types are inferred."""
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -40,7 +40,7 @@ class JsonLines:
 
     def __init__(self, path: Path, names: Names) -> None:
         self._names = names
-        self._blocks = Blocks(path)
+        self._blocks = TextBlocks(path)
         self.source = str(path)
         self.types: dict[str, pa.DataType] = {}
         first = next(iter(self._blocks), None)
@@ -75,7 +75,7 @@ class JsonLines:
                 self._look_for_new(block, columns)
                 yield self._chunk(block, [name for name in columns if name in self.types], letters)
 
-    def _chunk(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
+    def _chunk(self, block: TextBlock, names: Sequence[str], letters: DeadLetters) -> Chunk:
         if _safe(block):
             with suppress(pa.ArrowInvalid):
                 chunk = self._parse(block, names)
@@ -83,7 +83,7 @@ class JsonLines:
                     return chunk
         return self._salvage(block, names, letters)
 
-    def _parse(self, block: Block, names: Sequence[str]) -> Chunk:
+    def _parse(self, block: TextBlock, names: Sequence[str]) -> Chunk:
         """Parse a block with the expected types: the fast path."""
         schema = pa.schema([(name, self.types[name]) for name in names])
         options = pajson.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
@@ -92,7 +92,7 @@ class JsonLines:
         numbers = range(block.first, block.first + len(batch)) if len(batch) == block.height else None
         return Chunk(batch, self.source, "line", numbers)
 
-    def _salvage(self, block: Block, names: Sequence[str], letters: DeadLetters) -> Chunk:
+    def _salvage(self, block: TextBlock, names: Sequence[str], letters: DeadLetters) -> Chunk:
         """Parse a block line by line, and bury the lines that do not fit: the slow path."""
         lines = list(self._objects(block, letters))
         bad: set[int] = set()
@@ -105,14 +105,14 @@ class JsonLines:
             arrays.append(array)
             for row in misfits:
                 if row not in bad:
-                    reason = f"its {name!r} is not {said(array.type, values[row])}: {_shown(values[row])}"
+                    reason = f"its {name!r} is not {described(array.type, values[row])}: {_shown(values[row])}"
                     letters.bury(reason, Where(self.source, "line", lines[row][0]), lines[row][1])
             bad.update(misfits)
         batch = pa.RecordBatch.from_arrays(arrays, list(names))
         good = [row for row in range(len(lines)) if row not in bad]
         return Chunk(batch.take(pa.array(good, pa.int64())), self.source, "line", [lines[row][0] for row in good])
 
-    def _objects(self, block: Block, letters: DeadLetters) -> Iterator[Line]:
+    def _objects(self, block: TextBlock, letters: DeadLetters) -> Iterator[Line]:
         """Yield the lines that are objects, with their numbers; bury the others."""
         for number, line in enumerate(block.data.split(b"\n"), block.first):
             if line.strip():
@@ -123,7 +123,7 @@ class JsonLines:
                     text = line.decode("utf-8", "backslashreplace")
                     letters.bury(event, Where(self.source, "line", number), text)
 
-    def _look_for_new(self, block: Block, columns: Sequence[str]) -> None:
+    def _look_for_new(self, block: TextBlock, columns: Sequence[str]) -> None:
         """Infer the type of a requested column that has not been seen so far."""
         unknown = [name for name in columns if pa.types.is_null(self.types.get(name, pa.null()))]
         if any(json.dumps(name).encode() in block.data for name in unknown):
@@ -145,9 +145,9 @@ def _infinite(array: pa.Array) -> list[int]:
     return np.flatnonzero(pc.is_inf(array).fill_null(False).to_numpy(zero_copy_only=False)).tolist()
 
 
-def _sample(block: Block) -> list[dict[str, Any]]:
+def _sample(block: TextBlock) -> list[dict[str, Any]]:
     lines = [line for line in block.data.split(b"\n") if line.strip()]
-    events = map(_object, lines[:: len(lines) // SAMPLE + 1])
+    events = map(_object, lines[:: len(lines) // SAMPLE_LINES + 1])
     return [event for event in events if isinstance(event, dict)]
 
 
@@ -171,7 +171,7 @@ def _refuse(constant: str) -> None:
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
-def _safe(block: Block) -> bool:
+def _safe(block: TextBlock) -> bool:
     """Return whether Arrow may parse this block.
 
     It must be UTF-8, which Arrow does not check, and must not hold NaN, which Arrow reads as a number. Every line must

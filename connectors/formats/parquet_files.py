@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 from elsinore.connectors.dead_letters import DeadLetters
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk, Names, require
-from elsinore.connectors.tables import misnamed, names_of, unique
+from elsinore.connectors.table_feeds import misnamed, names_of, unique
 
-ROWS = 1 << 18
+BATCH_ROWS = 1 << 18
 
 
 @dataclass(frozen=True)
-class Spread:
+class RowGroupBounds:
     """A row group: its byte range, its number of events, and the least and the greatest value of a column."""
 
     start: int
@@ -27,7 +27,7 @@ class Spread:
     bounds: pa.Array
 
 
-def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
+def row_group_bounds(file: pq.ParquetFile, column: str) -> list[RowGroupBounds] | None:
     """Return the spread of each row group; None if one has no statistics, or its bounds cannot be converted."""
     footer = file.metadata
     at = _place_of(column, footer)
@@ -36,17 +36,17 @@ def spread_of(file: pq.ParquetFile, column: str) -> list[Spread] | None:
     found = []
     for group in (footer.row_group(number) for number in range(footer.num_row_groups)):
         chunks = [group.column(number) for number in range(group.num_columns)]
-        told = chunks[at].statistics
-        if told is None or not told.has_min_max:
+        statistics = chunks[at].statistics
+        if statistics is None or not statistics.has_min_max:
             return None
         start = min(chunk.dictionary_page_offset or chunk.data_page_offset for chunk in chunks)
         end = start + sum(chunk.total_compressed_size for chunk in chunks)
         try:
-            bounds = pa.array([told.min, told.max], file.schema_arrow.field(column).type)
+            bounds = pa.array([statistics.min, statistics.max], file.schema_arrow.field(column).type)
         except (OverflowError, ValueError):
             # A time that no datetime can hold. Which events are dead is found when they are read.
             return None
-        found.append(Spread(start, end, group.num_rows, bounds))
+        found.append(RowGroupBounds(start, end, group.num_rows, bounds))
     return found
 
 
@@ -64,9 +64,9 @@ def has_all(file: pq.ParquetFile, column: str) -> bool:
     at = _place_of(column, footer)
     if at is None or pa.types.is_floating(file.schema_arrow.field(column).type):
         return False
-    told = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
+    statistics = [footer.row_group(number).column(at).statistics for number in range(footer.num_row_groups)]
     try:
-        return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in told)
+        return all(one is not None and one.has_min_max and one.null_count == 0 and one.min != "" for one in statistics)
     except (OverflowError, ValueError):
         return False
 
@@ -98,7 +98,7 @@ class ParquetFile:
         return pa.nulls(0, self.types[column])
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:
-        for batch in self._batches([name for name in columns if name in self.types], ROWS):
+        for batch in self._batches([name for name in columns if name in self.types], BATCH_ROWS):
             numbers = range(self._rows_read, self._rows_read + len(batch))
             self._rows_read += len(batch)
             yield Chunk(batch, self.source, "row", numbers)

@@ -12,10 +12,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from elsinore.connectors.rows.columns import Values, arrow, joined, taken
+from elsinore.connectors.rows.row_columns import Values, arrow, at_places, joined
 
-Columns = Mapping[str, tuple[str, ...]]
-"""The columns of each query's rows after the window: grouping attributes, then the items of RETURN."""
+Columns = Mapping[str, Sequence[str]]
+"""The columns of each query's rows: the bounds of its window, grouping attributes, then the items of RETURN."""
+
+BOUNDS = ("window_start", "window_end", "event_start", "event_end", "start", "end")
+"""All columns of bounds, in the order in which a table has them."""
+
+
+def bounds_of(columns: Columns) -> tuple[str, ...]:
+    """Return the columns of bounds of any query."""
+    names = {name for own in columns.values() for name in own[:2]}
+    return tuple(name for name in BOUNDS if name in names)
+
+
+def table_columns(columns: Columns) -> tuple[str, ...]:
+    """Return the columns of a table that holds the rows of all queries."""
+    others = (name for own in columns.values() for name in own[2:])
+    return tuple(dict.fromkeys(("query", *bounds_of(columns), *others)))
 
 
 @dataclass(frozen=True)
@@ -23,43 +38,44 @@ class Answers:
     """Some rows of one query, column by column."""
 
     query: str
-    window_start: Values
-    window_end: Values
     columns: Mapping[str, Values]
-    """Grouping attributes first, then the items of RETURN."""
+    """The bounds of the window first, then grouping attributes, then the items of RETURN."""
 
     def __len__(self) -> int:
-        return len(self.window_start)
+        return len(next(iter(self.columns.values())))
 
     def head(self, count: int) -> Mapping[str, Values]:
         """Return the first rows of all columns."""
-        columns = {"window_start": self.window_start, "window_end": self.window_end, **self.columns}
-        return {name: column[:count] for name, column in columns.items()}
+        return {name: column[:count] for name, column in self.columns.items()}
 
 
 def ordered(rows: Answers) -> Answers:
     """Sort rows by window, then by group."""
     # No two rows of a window have the same group, so Arrow columns after the groups are keys too, but never decide.
-    keys = [arrow(rows.window_start), *(column for column in rows.columns.values() if isinstance(column, pa.Array))]
+    start, _, *others = rows.columns.values()
+    keys = [arrow(start), *(column for column in others if isinstance(column, pa.Array))]
     names = [str(number) for number in range(len(keys))]
     order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
     if np.array_equal(order, np.arange(len(order))):
         return rows
-    return Answers(
-        rows.query,
-        taken(rows.window_start, order),
-        taken(rows.window_end, order),
-        {name: taken(column, order) for name, column in rows.columns.items()},
-    )
+    return _at(rows, order)
+
+
+def by_end(rows: Answers) -> Answers:
+    """Sort matches by end, then by start; otherwise they stay as they are, in the order of their events."""
+    start, end, *_ = rows.columns.values()
+    keys = pa.table({"end": arrow(end), "start": arrow(start), "place": np.arange(len(rows))})
+    order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
+    return rows if np.array_equal(order, np.arange(len(order))) else _at(rows, order)
+
+
+def _at(rows: Answers, order: pa.Array) -> Answers:
+    return Answers(rows.query, {name: at_places(column, order) for name, column in rows.columns.items()})
 
 
 def united(parts: Sequence[Answers]) -> Answers:
     """Join parts of one query's rows, in order."""
+    first = parts[0]
     return ordered(
-        Answers(
-            parts[0].query,
-            joined([part.window_start for part in parts]),
-            joined([part.window_end for part in parts]),
-            {name: joined([part.columns[name] for part in parts]) for name in parts[0].columns},
-        )
+        Answers(first.query, {name: joined([part.columns[name] for part in parts]) for name in first.columns})
     )

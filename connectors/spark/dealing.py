@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pyspark.sql.functions as F  # noqa: N812
 
 from elsinore.connectors.dead_letters import LATE
-from elsinore.connectors.spark.cleaning import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
-from elsinore.connectors.spark.letting_go import let_go
+from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
+from elsinore.connectors.spark.py4j_release import release
 from elsinore.planner.plans.routes import Route
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Deal:
             *(_attribute(name) for name in self.columns),
             *(self._group(route).alias(f"{GROUP}{number}") for number, route in enumerate(self.routes)),
         )
-        let_go(good._jdf)
+        release(good._jdf)
         return dealt
 
     @cached_property
@@ -87,7 +87,7 @@ class Deal:
         late = F.when(self._late(), F.lit(LATE))
         reasons = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
         lost = reasons.where(F.col("reason").isNotNull())
-        let_go(reasons._jdf)
+        release(reasons._jdf)
         return lost
 
     def counts(self) -> list[Column]:

@@ -17,7 +17,7 @@ from pyspark import StorageLevel
 from ray._private import worker
 
 from elsinore.connectors.errors import FailedError
-from elsinore.connectors.spark.letting_go import let_go
+from elsinore.connectors.spark.py4j_release import release
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 EXECUTOR, MASTER = "raydp-executor-", "RAY_APP_MASTER"
 """Names of RayDP's actors: the prefix of executors, and the master."""
 
-PATIENCE, LOOK = 60, 0.2
+EXECUTOR_SECONDS, POLL_SECONDS = 60, 0.2
 """Seconds that an executor may take to come back, and between two polls for it."""
 
 
-class Blocks:
+class SparkBlocks:
     """The partitions of a DataFrame, computed."""
 
     def __init__(self, frame: DataFrame) -> None:
@@ -42,7 +42,7 @@ class Blocks:
         info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
         self._rdd, self._locations = info.rddId(), list(info.locations())
         self._schema, self._agent = info.schemaJson(), info.driverAgentUrl()
-        let_go(info)
+        release(info)
 
     def __len__(self) -> int:
         return len(self._locations)
@@ -55,17 +55,19 @@ class Blocks:
 
     def _executor(self, number: str) -> Any:
         """Return an executor's actor, polling until it is back. Spark and Ray name a restarted one differently."""
-        end, name = monotonic() + PATIENCE, number
+        end, name = monotonic() + EXECUTOR_SECONDS, number
         while True:
             try:
                 return ray.get_actor(f"{EXECUTOR}{name}")
             except ValueError:
                 if self._spark.isStopped():
-                    raise FailedError(f"Spark was stopped, and its executor {number} with it") from None
+                    raise FailedError(f"Spark was stopped, and its executor {number} too") from None
                 if monotonic() > end:
-                    raise FailedError(f"the Spark executor {number} did not come back in {PATIENCE} seconds") from None
+                    raise FailedError(
+                        f"the Spark executor {number} did not restart within {EXECUTOR_SECONDS} seconds"
+                    ) from None
                 name = _restarted(self._jvm).get(number, number)
-                sleep(LOOK)
+                sleep(POLL_SECONDS)
 
     def close(self) -> None:
         """Release the blocks. If Java has ended, they are gone already."""
@@ -73,26 +75,26 @@ class Blocks:
             self._writer.releaseRecoverableRDD(self._rdd)
 
 
-class Handed:
+class BlockReferences:
     """Some of the blocks, for all graph actors: one Ray object each, however many actors hold it.
 
     A second request for the same place means that the actor did not get the blocks, so they are fetched again.
     """
 
-    def __init__(self, blocks: Blocks, partitions: Sequence[int]) -> None:
+    def __init__(self, blocks: SparkBlocks, partitions: Sequence[int]) -> None:
         self._blocks, self._partitions = blocks, partitions
         self._references: list[Any] = []
         self._had: set[int] = set()
 
     def __call__(self, place: int) -> Sequence[Any]:
         if place in self._had:
-            self.let_go()
+            self.release()
         if not self._references:
             self._references = [self._blocks.reference(partition) for partition in self._partitions]
         self._had.add(place)
         return self._references
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Drop the references, so that Ray can free the blocks."""
         self._references = []
         self._had.clear()

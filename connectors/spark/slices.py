@@ -15,16 +15,16 @@ import numpy as np
 
 from elsinore.connectors.spark.dealing import BEGINNING
 
-MUCH = 2
+MAX_SIZE_FACTOR = 2
 """Largest size of a slice, and of what waits for later slices, in units of the size asked for."""
 
 
-Ranges = list[tuple[str, int, int]]
+ByteRanges = list[tuple[str, int, int]]
 """Byte ranges of files: the path, the first byte, and the byte after the last."""
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """A row group of a Parquet file: its byte range, its number of events, and their times."""
 
     path: Path
@@ -71,7 +71,7 @@ def by_cuts(cuts: Sequence[int]) -> list[Slice]:
     return [Slice((number,), watermark) for number, watermark in enumerate((*cuts, BEGINNING))]
 
 
-def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: int) -> list[Slice] | None:
+def in_order(read: Sequence[ByteRanges], groups: Sequence[RowGroup], size: int, pane: int) -> list[Slice] | None:
     """Return slices of about `size` events, or None if the files cannot be cut so.
 
     They end where panes do, so that bursts stay whole. `read`: the byte ranges that each Spark partition reads.
@@ -90,11 +90,11 @@ def in_order(read: Sequence[Ranges], groups: Sequence[Group], size: int, pane: i
             most = max(most, sum(one.events for one in parts[: at + 1] if one.last >= watermark))
             found.append(Slice(tuple(own), watermark))
             own, sent = [], 0
-    return None if most > MUCH * size else [*found, Slice(tuple(own))]
+    return None if most > MAX_SIZE_FACTOR * size else [*found, Slice(tuple(own))]
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Partition:
     """A Spark partition, and what is known from the row groups that it reads."""
 
     number: int
@@ -103,7 +103,7 @@ class _Part:
     events: int
 
 
-def _parts(read: Sequence[Ranges], groups: Sequence[Group]) -> Iterator[_Part]:
+def _parts(read: Sequence[ByteRanges], groups: Sequence[RowGroup]) -> Iterator[_Partition]:
     """Yield the partitions, with times and numbers of events from the statistics of row groups.
 
     Spark reads a row group in the partition that has its middle, so its events are counted there. It is only certain
@@ -121,10 +121,10 @@ def _parts(read: Sequence[Ranges], groups: Sequence[Group]) -> Iterator[_Part]:
             touched |= here & (starts < end) & (ends > start)
             held |= here & (middles >= start) & (middles < end)
         if touched.any():
-            yield _Part(number, int(firsts[touched].min()), int(lasts[touched].max()), int(events[held].sum()))
+            yield _Partition(number, int(firsts[touched].min()), int(lasts[touched].max()), int(events[held].sum()))
 
 
-def read_by(frame: Any) -> list[Ranges]:
+def read_by(frame: Any) -> list[ByteRanges]:
     """Return the byte ranges that each partition of a DataFrame over files reads."""
     return [
         [

@@ -15,8 +15,9 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from elsinore.connectors.errors import FailedError, InputError, names_there_are
 from elsinore.connectors.feed import Names
-from elsinore.connectors.spark.cleaning import CORRUPT, FLOATING, WHOLE, cleaned, readable
+from elsinore.connectors.spark.clean_frames import CORRUPT, FLOATING, WHOLE, cleaned, readable
 from elsinore.connectors.spark.setting_aside import causes, tells_of_damage
+from elsinore.planner.language.syntax import EventColumns
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS = {".parquet": "parquet", ".jsonl": "json", ".ndjson": "json", ".json": "json", ".csv": "csv"}
 
-FOR_EVER = f"{2**63 - 1}ms"
+MAX_FILE_AGE = f"{2**63 - 1}ms"
 """The greatest age of a file, for `maxFileAge`.
 
 Spark's file source silently skips a file whose time is older than the newest time that it has seen by more than
@@ -32,7 +33,7 @@ Spark's file source silently skips a file whose time is older than the newest ti
 wherever a clock was set, is so far behind another one.
 """
 
-LONGEST_LINE_BYTES = 1 << 20
+MAX_LINE_BYTES = 1 << 20
 """Bytes of a line of text that are read to find whether the line is blank."""
 
 
@@ -44,7 +45,7 @@ class DamagedFileError(Exception):
         self.path = path
 
 
-class UnreadableError(FailedError):
+class UnreadableFileError(FailedError):
     """A file that could not be read, for a reason that may pass."""
 
 
@@ -70,13 +71,23 @@ class Stream:
     def attributes(self) -> set[str]:
         return set(self.frame.columns) - {self.names.type, self.names.time, CORRUPT}
 
+    @property
+    def event_columns(self) -> EventColumns:
+        """The columns of whole events."""
+        known = self.attributes
+        return EventColumns(
+            self.names.type, self.names.time, tuple(name for name in self.frame.columns if name in known)
+        )
+
     def cleaned(self, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
         """Return type, time in ticks, why an event is dead, and these attributes; with `whole`, also its JSON."""
         asked = [name for name in dict.fromkeys(columns) if name not in (self.names.type, self.names.time)]
         if not readable(self.frame, self.names, asked):
             kinds = {field.name: field.dataType.simpleString() for field in self.frame.schema.fields}
             shown = ", ".join(f"{name}: {kinds[name]}" for name in asked if name in kinds)
-            raise InputError(f"a stream has columns of numbers, texts, truths and timestamps; this one has {shown}")
+            raise InputError(
+                f"a stream may have columns of numbers, texts, truth values and timestamps; this one has {shown}"
+            )
         return cleaned(self.frame, self.names, clock, asked, whole)
 
 
@@ -87,12 +98,12 @@ def file_options(files_at_once: int) -> dict[str, Any]:
     read, or for which there is no descriptor left, as missing, and go on as if it had read it: Java has one exception
     for all of these.
     """
-    return {"maxFilesPerTrigger": files_at_once, "maxFileAge": FOR_EVER}
+    return {"maxFilesPerTrigger": files_at_once, "maxFileAge": MAX_FILE_AGE}
 
 
 def check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; a live stream is read from a folder in which files appear")
+        raise InputError(f"{folder} is not a folder; a live stream is read from a folder in which files appear")
 
 
 def open_stream(
@@ -116,7 +127,7 @@ def open_stream(
             return None
     if not getattr(source, "isStreaming", False):
         raise InputError(
-            f"a stream is read from {type(source).__name__}, which cannot be; give a folder that grows, a streaming "
+            f"a stream cannot be read from {type(source).__name__}; give a folder that grows, a streaming "
             "DataFrame, or a function that makes one: lambda spark: spark.readStream.format('kafka')..."
         )
     kinds = {field.name: field.dataType for field in source.schema.fields}
@@ -129,7 +140,7 @@ def open_stream(
     if not isinstance(kinds[time_column], (*WHOLE, *FLOATING, T.TimestampType, T.TimestampNTZType)):
         raise InputError(
             f"the time column {time_column!r} holds {kinds[time_column].simpleString()}; "
-            "a stream's times are numbers or timestamps"
+            "it must hold numbers or timestamps"
         )
     return Stream(source, Names(type_column, time_column), time_unit)
 
@@ -173,7 +184,7 @@ def _columns(spark: SparkSession, path: Path) -> T.StructType | None:
     except Py4JJavaError as error:
         if tells_of_damage(error):
             raise DamagedFileError(path) from error
-        raise UnreadableError(f"{path} cannot be read: {causes(error)[-1]}") from error
+        raise UnreadableFileError(f"{path} cannot be read: {causes(error)[-1]}") from error
     if kind == "parquet":
         return schema
     read = [field for field in schema.fields if field.name != CORRUPT]
@@ -192,7 +203,7 @@ def _holds_events(path: Path) -> bool:
         if path.suffix.lower() == ".parquet":
             return pq.read_metadata(path).num_rows > 0
         with path.open("rb") as file:
-            lines = iter(lambda: file.readline(LONGEST_LINE_BYTES), b"")
+            lines = iter(lambda: file.readline(MAX_LINE_BYTES), b"")
             needed = 2 if path.suffix.lower() == ".csv" else 1
             return len(list(islice(filter(bytes.strip, lines), needed))) == needed
     except FileNotFoundError:
@@ -201,6 +212,6 @@ def _holds_events(path: Path) -> bool:
         # Arrow raises this class for damage, too; only errors of the operating system have a number.
         if error.errno is None:
             raise DamagedFileError(path) from error
-        raise UnreadableError(f"{path} cannot be read: {error.strerror}") from error
+        raise UnreadableFileError(f"{path} cannot be read: {error.strerror}") from error
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DamagedFileError(path) from error

@@ -18,7 +18,7 @@ import fsspec  # type: ignore[import-untyped]
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.storage.safe_files import make_folder, put_bytes, put_new
 
-DIGEST = 16
+DIGEST_BYTES = 16
 
 
 class DamagedError(Exception):
@@ -36,7 +36,7 @@ class Vault:
         try:
             filesystem, root = fsspec.core.url_to_fs(self.url)
         except (ImportError, ValueError) as error:
-            raise InputError(f"{self.url} is no place for a checkpoint: {error}") from None
+            raise InputError(f"{self.url} cannot be used for a checkpoint: {error}") from None
         return filesystem, root.rstrip("/")
 
     @property
@@ -51,7 +51,7 @@ class Vault:
 
     def put(self, name: str, content: bytes) -> None:
         """Write a file; when this returns, it survives a crash of any process."""
-        sealed = blake2b(content, digest_size=DIGEST).digest() + content
+        sealed = blake2b(content, digest_size=DIGEST_BYTES).digest() + content
         path = self._path(name)
         with self.written(name):
             if self.local:
@@ -65,9 +65,9 @@ class Vault:
         try:
             sealed: bytes = self._place[0].cat_file(self._path(name))
         except FileNotFoundError:
-            raise DamagedError(f"{self.root}/{name} is not there") from None
-        content = sealed[DIGEST:]
-        if len(sealed) < DIGEST or blake2b(content, digest_size=DIGEST).digest() != sealed[:DIGEST]:
+            raise DamagedError(f"{self.root}/{name} is missing") from None
+        content = sealed[DIGEST_BYTES:]
+        if len(sealed) < DIGEST_BYTES or blake2b(content, digest_size=DIGEST_BYTES).digest() != sealed[:DIGEST_BYTES]:
             raise DamagedError(f"{self.root}/{name} is damaged: it was cut short or changed")
         return content
 
@@ -109,6 +109,6 @@ class Vault:
             yield
         except OSError as error:
             raise FailedError(
-                f"{self.root}/{name} cannot be written: {error.strerror or error}. What was written before it is "
-                "whole: mend this, and begin again with the same checkpoint."
+                f"{self.root}/{name} cannot be written: {error.strerror or error}. What was written before is "
+                "intact: fix the cause, and start again with the same checkpoint."
             ) from error

@@ -10,19 +10,19 @@ import pyarrow.compute as pc
 
 from elsinore.connectors.columns import is_coded_text, is_text, one_array
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.wire.raw import Raw, TooManyError, UnreadableError, check_room, too_many
+from elsinore.connectors.wire.raw import BodyTooLargeError, RawEvents, UnreadableBodyError, check_room, too_many
 
 RECORD_BATCH, DICTIONARY_BATCH = 3, 2
 """Kinds of messages, as Arrow's Message.fbs numbers them."""
 
-MESSAGES = 20_000
+MAX_MESSAGES = 20_000
 """Largest number of messages of a stream, such as batches and dictionaries; each takes kilobytes, even if empty."""
 
-MESSAGE_BYTES = 4 << 20
+MAX_MESSAGE_BYTES = 4 << 20
 """Largest size in bytes of the metadata of a message, which describes columns or a batch, without the values."""
 
 
-def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) -> Raw:
+def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) -> RawEvents:
     """Return the events of a body: no more than `limit`, in no more than `most` columns.
 
     Their values, at eight bytes each, may take at most `bytes_` bytes, and so may their texts, however short the body
@@ -45,21 +45,23 @@ def read_arrow(body: bytes, limit: int, bytes_: int, most: int | None = None) ->
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, struct.error, IndexError) as error:
-        raise UnreadableError(f"the body is no Arrow IPC stream: {str(error).splitlines()[0][:200]}") from None
+        raise UnreadableBodyError(f"the body is not an Arrow IPC stream: {str(error).splitlines()[0][:200]}") from None
     check_room(events, sum(not has_nulls_alone(column) for column in table.columns), bytes_)
     columns, left = {}, bytes_
     for name, column in zip(names, table.columns, strict=True):
         found, used = _plain(name, column, left)
         columns[name], left = found, left - used
-    return Raw(table.num_rows, columns)
+    return RawEvents(table.num_rows, columns)
 
 
 def _check_schema(schema: pa.Schema, most: int | None) -> None:
     """Check the number, names and types of the columns; an unusable type is refused before its values are read."""
     if most is not None and len(schema) > most:
-        raise InputError(f"a job has {most} columns at most, and with these events it would have {len(schema):,}")
+        raise InputError(
+            f"a job can have at most {most} columns, and these events have {len(schema):,}; send fewer attributes"
+        )
     if len(set(schema.names)) < len(schema):
-        raise UnreadableError("the Arrow stream has two columns of one name")
+        raise UnreadableBodyError("the Arrow stream has two columns of the same name")
     for field in schema:
         kind = _stored(field.type)
         if not _is_flat(kind):
@@ -100,8 +102,8 @@ def _plain(name: str, column: pa.ChunkedArray, left: int) -> tuple[pa.Array, int
         return one_array(column, name), 0
     used = sum(_length(chunk) for chunk in column.chunks)
     if used > left:
-        raise TooManyError(
-            f"the texts of column {name!r} are more than {left:,} bytes when they are written out; "
+        raise BodyTooLargeError(
+            f"the texts of column {name!r} have more than {left:,} bytes when they are decoded; "
             "send the events in several bodies"
         )
     return one_array(column, name).cast(pa.string()), used
@@ -160,8 +162,10 @@ def _check_messages(body: bytes) -> None:
     at = messages = 0
     while at + 4 <= len(body):
         messages += 1
-        if messages > MESSAGES:
-            raise TooManyError(f"the Arrow stream has more than {MESSAGES:,} batches; send fewer and larger ones")
+        if messages > MAX_MESSAGES:
+            raise BodyTooLargeError(
+                f"the Arrow stream has more than {MAX_MESSAGES:,} batches; send fewer and larger ones"
+            )
         (length,) = struct.unpack_from("<i", body, at)
         at += 4
         if length == -1:
@@ -170,16 +174,18 @@ def _check_messages(body: bytes) -> None:
         if length == 0:
             return
         if length < 0 or at + length > len(body):
-            raise UnreadableError("the Arrow stream ends in the middle of a message")
-        if length > MESSAGE_BYTES:
-            raise TooManyError(f"a schema or the head of a batch of the Arrow stream is over {MESSAGE_BYTES:,} bytes")
+            raise UnreadableBodyError("the Arrow stream ends in the middle of a message")
+        if length > MAX_MESSAGE_BYTES:
+            raise BodyTooLargeError(
+                f"the schema or the metadata of a batch of the Arrow stream has more than {MAX_MESSAGE_BYTES:,} bytes"
+            )
         size, compressed = _message(body[at : at + length])
         if compressed:
             raise InputError(
-                "the Arrow stream is compressed inside; compress the body instead (Content-Encoding: zstd)"
+                "the batches of the Arrow stream are compressed; compress the body instead (Content-Encoding: zstd)"
             )
         if size < 0 or at + length + size > len(body):
-            raise UnreadableError("the Arrow stream ends in the middle of a batch")
+            raise UnreadableBodyError("the Arrow stream ends in the middle of a batch")
         at += length + size
 
 
@@ -202,7 +208,7 @@ def _field(data: bytes, table: int, slot: int) -> int:
     """Return the position of a field of a flatbuffer table; 0 if the table does not have it."""
     vtable = table - struct.unpack_from("<i", data, table)[0]
     if vtable < 0:
-        raise UnreadableError("the Arrow stream has a message that cannot be read")
+        raise UnreadableBodyError("the Arrow stream has a message that cannot be read")
     if 4 + 2 * slot >= struct.unpack_from("<H", data, vtable)[0]:
         return 0
     offset = struct.unpack_from("<H", data, vtable + 4 + 2 * slot)[0]

@@ -16,9 +16,9 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Names
 from elsinore.connectors.values import EXACT_IN_FLOAT, fit, is_far_time, is_null, type_of, usual_kind
 from elsinore.connectors.wire.arrow_events import is_null_alone
-from elsinore.connectors.wire.raw import Raw
+from elsinore.connectors.wire.raw import RawEvents
 
-TYPES: dict[str, pa.DataType] = {
+ARROW_TYPES: dict[str, pa.DataType] = {
     "int64": pa.int64(),
     "float64": pa.float64(),
     "string": pa.string(),
@@ -35,13 +35,13 @@ ZONE = re.compile(r"\d(Z|[+-]\d\d(:?\d\d)?)$")
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedEvents:
     table: pa.Table
     columns: dict[str, str]
     """Names and types of the columns that were not known before."""
 
 
-def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
+def fitted(raw: RawEvents, names: Names, known: Mapping[str, str]) -> FittedEvents:
     """Return events as a table. An unusable type or time of a single event becomes null: the event is a dead letter."""
     arrays: dict[str, pa.Array] = {}
     new: dict[str, str] = {}
@@ -55,8 +55,8 @@ def fitted(raw: Raw, names: Names, known: Mapping[str, str]) -> Fitted:
             continue  # a column that is missing is null, and takes no memory
         arrays[name] = _column(name, values, kind, names)
     if not arrays:
-        return Fitted(pa.table({names.type: pa.nulls(raw.events, pa.string())}), new)
-    return Fitted(pa.table(arrays), new)
+        return FittedEvents(pa.table({names.type: pa.nulls(raw.events, pa.string())}), new)
+    return FittedEvents(pa.table(arrays), new)
 
 
 def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
@@ -72,9 +72,9 @@ def _kind(name: str, values: list[Any] | pa.Array, names: Names) -> str | None:
         return _zone(values)
     if pa.types.is_timestamp(found):
         return "timestamp" if found.tz is not None else "timestamp_ntz"
-    kind = next((kind for kind, type_ in TYPES.items() if type_ == found), None)
+    kind = next((kind for kind, type_ in ARROW_TYPES.items() if type_ == found), None)
     if kind is None:
-        raise InputError(f"column {name!r} holds {_said(values)}; columns hold {', '.join(TYPES)}")
+        raise InputError(f"column {name!r} holds {_described(values)}; columns can hold {', '.join(ARROW_TYPES)}")
     return kind
 
 
@@ -83,7 +83,7 @@ def _type(values: list[Any]) -> pa.DataType:
     if usual_kind(values) != "time":
         return type_of(values)
     zoned = any(getattr(value, "tzinfo", None) is not None or is_far_time(value) for value in values)
-    return TYPES["timestamp" if zoned else "timestamp_ntz"]
+    return ARROW_TYPES["timestamp" if zoned else "timestamp_ntz"]
 
 
 def _zone(values: list[Any] | pa.Array) -> str:
@@ -97,7 +97,7 @@ def _column(name: str, values: list[Any] | pa.Array, kind: str, names: Names) ->
     lenient = name in (names.type, names.time)
     if kind.startswith("timestamp"):
         return _times(name, values, kind, lenient)
-    type_ = TYPES[kind]
+    type_ = ARROW_TYPES[kind]
     if kind == "int64" and float in set(map(type, values)):
         values = _whole(name, values)
     array, misfits = fit(values, type_)
@@ -130,7 +130,7 @@ def _times(name: str, values: list[Any], kind: str, lenient: bool) -> pa.Array:
 
 
 def _timed(texts: pa.Array, kind: str) -> pa.Array:
-    return cast_or_null(texts, TYPES[kind])
+    return cast_or_null(texts, ARROW_TYPES[kind])
 
 
 def _iso(value: Any) -> str | None:
@@ -143,7 +143,7 @@ def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Arra
     if kind.startswith("timestamp") and pa.types.is_string(values.type):
         times = _timed(values, kind)
         if times.null_count > values.null_count and name not in (names.type, names.time):
-            raise _misfit(name, kind, "texts that are no times")
+            raise _misfit(name, kind, "texts that are not times")
         return times
     array = read_attribute(values, name)
     if pa.types.is_dictionary(array.type):
@@ -151,11 +151,11 @@ def _from_arrow(name: str, values: pa.Array, kind: str, names: Names) -> pa.Arra
     numbers = (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)) and kind in ("int64", "float64")
     times = pa.types.is_timestamp(array.type) and array.type.tz is not None and kind == "timestamp"
     naive = pa.types.is_timestamp(array.type) and array.type.tz is None and kind == "timestamp_ntz"
-    if not (numbers or times or naive or array.type == TYPES[kind] or pa.types.is_null(array.type)):
-        raise _misfit(name, kind, _said(values))
+    if not (numbers or times or naive or array.type == ARROW_TYPES[kind] or pa.types.is_null(array.type)):
+        raise _misfit(name, kind, _described(values))
     if name == names.time and (times or naive) and array.type.unit in COARSER:
         # A time in a coarser unit may be too far away for microseconds: then only its event is dead.
-        return cast_or_null(array, TYPES[kind])
+        return cast_or_null(array, ARROW_TYPES[kind])
     return _one_zero(_cast(name, array, kind))
 
 
@@ -166,15 +166,15 @@ def _one_zero(array: pa.Array) -> pa.Array:
 
 def _cast(name: str, array: pa.Array, kind: str) -> pa.Array:
     try:
-        return array.cast(TYPES[kind])
+        return array.cast(ARROW_TYPES[kind])
     except pa.ArrowInvalid as error:
-        raise _misfit(name, kind, f"{_said(array)} ({str(error).splitlines()[0]})") from None
+        raise _misfit(name, kind, f"{_described(array)} ({str(error).splitlines()[0]})") from None
 
 
 def _misfit(name: str, kind: str, found: str) -> InputError:
     return InputError(
-        f"column {name!r} is {kind}, and these events have {found} there. A job's columns keep their types: send "
-        f"{kind}, or submit the workload with columns that say otherwise, for instance "
+        f"column {name!r} is {kind}, but these events have {found}. The columns of a job keep their types: send "
+        f"{kind}, or submit the workload with another type in columns, for instance "
         f'{{"{name}": "{"float64" if kind == "int64" else "string"}"}}'
     )
 
@@ -184,7 +184,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _said(values: list[Any] | pa.Array) -> str:
+def _described(values: list[Any] | pa.Array) -> str:
     if isinstance(values, pa.Array):
         return str(values.type)
     odd = next((one for one in values if not is_null(one)), None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from elsinore.connectors.wire.raw import TooManyError, UnreadableError
+from elsinore.connectors.wire.raw import BodyTooLargeError, UnreadableBodyError
 
 CODINGS = ("gzip", "zstd")
 
-PIECE = 1 << 20
+PIECE_BYTES = 1 << 20
 
 
 def inflated(body: bytes, coding: str, limit: int) -> bytes:
@@ -16,10 +16,12 @@ def inflated(body: bytes, coding: str, limit: int) -> bytes:
     found = bytearray()
     try:
         with pa.CompressedInputStream(pa.BufferReader(body), coding) as stream:
-            while piece := stream.read(PIECE):
+            while piece := stream.read(PIECE_BYTES):
                 found += piece
                 if len(found) > limit:
-                    raise TooManyError(f"the body is more than {limit:,} bytes when it is decompressed")
+                    raise BodyTooLargeError(
+                        f"the body has more than {limit:,} bytes when decompressed; split it into several requests"
+                    )
     except (OSError, pa.ArrowException) as error:
-        raise UnreadableError(f"the body is not {coding} as a whole: {error}") from None
+        raise UnreadableBodyError(f"the body is not valid {coding}: {error}") from None
     return bytes(found)

@@ -14,7 +14,16 @@ import pyarrow as pa
 import pyarrow.json as pajson
 
 from elsinore.connectors.values import may_be_rounded, says_no_number
-from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, check_room, raw_of, too_many
+from elsinore.connectors.wire.raw import (
+    MAX_COLUMN_BYTES,
+    BodyTooLargeError,
+    CellLimit,
+    RawEvents,
+    UnreadableBodyError,
+    check_room,
+    raw_of,
+    too_many,
+)
 
 PLAIN = {"int64": pa.int64(), "float64": pa.float64(), "string": pa.string(), "bool": pa.bool_()}
 
@@ -28,14 +37,14 @@ LINE = re.compile(rb"[^\s][^\r\n]*")
 NAME = re.compile(rb'"([^"\\]*+)"\s*+:')
 """Matches a JSON name without escapes; Arrow does not find names with escapes, so Python reads them."""
 
-LINE_PARTS = 500_000
+MAX_LINE_PARTS = 500_000
 """Largest number of commas and opening brackets of one line: each may be a value, made before nesting is detected."""
 
-PIECE_VALUES = 1 << 20
+MAX_PIECE_VALUES = 1 << 20
 """Number of values, including nulls, that Arrow makes at a time."""
 
 
-def read_json(body: bytes, limit: int, known: dict[str, str], room: int = ROOM) -> Raw:
+def read_json(body: bytes, limit: int, known: dict[str, str], room: int = MAX_COLUMN_BYTES) -> RawEvents:
     """Return the events of a body, no more than `limit`; `known` holds the expected columns and their types."""
     lines = body.count(b"\n") + (not body.endswith(b"\n"))
     if lines > limit:
@@ -46,36 +55,36 @@ def read_json(body: bytes, limit: int, known: dict[str, str], room: int = ROOM) 
     return quick if quick is not None else raw_of(_one_by_one(body), room)
 
 
-def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> Raw | None:
+def _in_pieces(body: bytes, lines: int, known: dict[str, str], room: int) -> RawEvents | None:
     """Parse the body with Arrow, or return None if Arrow cannot.
 
     Arrow makes all known columns. It gets so few lines at a time that columns with only nulls can be dropped after
     each.
     """
-    size = max(1, PIECE_VALUES // len(known))
+    size = max(1, MAX_PIECE_VALUES // len(known))
     if lines <= size:
         found = _quickly(body, lines, known)
         if found is None:
             return None
         columns = _with_values(found)
         check_room(lines, len(columns), room)
-        return Raw(lines, columns)
+        return RawEvents(lines, columns)
     if body.count(b"{") != lines:
         return None
-    pieces: list[Raw] = []
+    pieces: list[RawEvents] = []
     names: dict[str, pa.DataType] = {}
     for piece in _pieces(body, size):
         found = _quickly(piece, piece.count(b"\n") + (not piece.endswith(b"\n")), _named(piece, known))
         if found is None:
             return None
-        pieces.append(Raw(found.events, _with_values(found)))
+        pieces.append(RawEvents(found.events, _with_values(found)))
         names |= {name: values.type for name, values in pieces[-1].columns.items() if isinstance(values, pa.Array)}
         check_room(lines, len(names), room)
     whole: dict[str, pa.Array] = {}
     for name, kind in names.items():
         parts = [piece.columns[name] if name in piece.columns else pa.nulls(piece.events, kind) for piece in pieces]
         whole[name] = pa.concat_arrays(parts)
-    return Raw(lines, whole)
+    return RawEvents(lines, whole)
 
 
 def _pieces(body: bytes, lines: int) -> Iterator[bytes]:
@@ -95,7 +104,7 @@ def _named(piece: bytes, known: dict[str, str]) -> dict[str, str]:
     return found or dict(islice(known.items(), 1))
 
 
-def _with_values(raw: Raw) -> dict[str, pa.Array]:
+def _with_values(raw: RawEvents) -> dict[str, pa.Array]:
     return {
         name: values
         for name, values in raw.columns.items()
@@ -113,7 +122,7 @@ def numbered_lines(body: bytes) -> Iterator[tuple[int, bytes]]:
         yield number + 1, found[0]
 
 
-def _quickly(body: bytes, lines: int, known: dict[str, str]) -> Raw | None:
+def _quickly(body: bytes, lines: int, known: dict[str, str]) -> RawEvents | None:
     """Parse a body with Arrow, or return None if Arrow might read it differently from the json module.
 
     Arrow recurses into nested values without a limit, accepts bytes that are not UTF-8 as text, does not require one
@@ -129,7 +138,7 @@ def _quickly(body: bytes, lines: int, known: dict[str, str]) -> Raw | None:
         return None
     if found.num_rows != lines or may_be_rounded(body, found):
         return None
-    return Raw(found.num_rows, {name: found.column(name).combine_chunks() for name in found.column_names})
+    return RawEvents(found.num_rows, {name: found.column(name).combine_chunks() for name in found.column_names})
 
 
 def _plain_lines(body: bytes, lines: int) -> bool:
@@ -147,7 +156,7 @@ def _plain_lines(body: bytes, lines: int) -> bool:
 
 
 def _one_by_one(body: bytes) -> list[dict[str, Any]]:
-    events, cells = [], Cells()
+    events, cells = [], CellLimit()
     for number, line in numbered_lines(body):
         events.append(_event(line, number))
         cells.more(events[-1])
@@ -155,25 +164,29 @@ def _one_by_one(body: bytes) -> list[dict[str, Any]]:
 
 
 def _event(line: bytes, number: int) -> dict[str, Any]:
-    if len(line) > LINE_PARTS and sum(map(line.count, (b",", b"[", b"{"))) > LINE_PARTS:
-        raise TooManyError(f"line {number} may have more than {LINE_PARTS:,} values; an event has some hundreds")
+    if len(line) > MAX_LINE_PARTS and sum(map(line.count, (b",", b"[", b"{"))) > MAX_LINE_PARTS:
+        raise BodyTooLargeError(f"line {number} may have more than {MAX_LINE_PARTS:,} values; a line is one event")
     try:
         found = json.loads(line, parse_constant=_no_number)
     except RecursionError:
-        raise UnreadableError(f"line {number} is nested too deep; events are flat") from None
+        raise UnreadableBodyError(f"line {number} is nested too deeply; an event must be flat") from None
     except (ValueError, UnicodeDecodeError) as error:
         if DIGITS.search(line):
-            raise UnreadableError(f"line {number} has a number of more than 4,000 digits; send it as a text") from None
-        raise UnreadableError(f"line {number} is not JSON: {error}") from None
+            raise UnreadableBodyError(
+                f"line {number} has a number of more than 4,000 digits; send it as a text"
+            ) from None
+        raise UnreadableBodyError(f"line {number} is not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise UnreadableError(f"line {number} is no object; an event looks like {{'type': 'Request', 'time': 17}}")
+        raise UnreadableBodyError(
+            f"line {number} is not an object; an event looks like {{'type': 'Request', 'time': 17}}"
+        )
     for name, value in found.items():
         if isinstance(value, dict | list):
-            raise UnreadableError(f"line {number}: {name!r} is nested; events are flat: numbers, texts, truths, nulls")
+            raise UnreadableBodyError(f"line {number}: {name!r} is nested; send a number, text, truth value or null")
         if isinstance(value, float) and isinf(value):
-            raise UnreadableError(f"line {number}: {name!r} is a number too large for a float of 64 bits")
+            raise UnreadableBodyError(f"line {number}: {name!r} is a number too large for a float of 64 bits")
     return found
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON's; write null")
+    raise ValueError(f"{name} is not a JSON number; write null")

@@ -7,21 +7,29 @@ from typing import Any
 import msgpack
 
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.wire.raw import ROOM, Cells, Raw, TooManyError, UnreadableError, raw_of, too_many
+from elsinore.connectors.wire.raw import (
+    MAX_COLUMN_BYTES,
+    BodyTooLargeError,
+    CellLimit,
+    RawEvents,
+    UnreadableBodyError,
+    raw_of,
+    too_many,
+)
 
-FLAT = "events are flat: numbers, texts, truths, times, nulls"
+FLAT_EVENTS = "send numbers, texts, truth values, times or nulls"
 
 
-EVENT_VALUES = 100_000
+MAX_EVENT_VALUES = 100_000
 """Largest number of values of one event, which is made before its values can be checked."""
 
 
-def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
+def read_msgpack(body: bytes, limit: int, room: int = MAX_COLUMN_BYTES) -> RawEvents:
     """Return the events of a body, no more than `limit`."""
     nested = _Nested()
     unpacker = msgpack.Unpacker(
         max_buffer_size=max(len(body), 1),
-        max_map_len=EVENT_VALUES,
+        max_map_len=MAX_EVENT_VALUES,
         max_array_len=0,
         object_hook=nested.map,
         list_hook=nested.array,
@@ -36,18 +44,20 @@ def read_msgpack(body: bytes, limit: int, room: int = ROOM) -> Raw:
             raise too_many(limit)
         events = [nested.event(unpacker.unpack(), number) for number in range(count)]
     except msgpack.OutOfData:
-        raise UnreadableError("the body ends in the middle of its msgpack") from None
+        raise UnreadableBodyError("the body ends in the middle of its msgpack") from None
     except InputError:
         raise
     except (msgpack.UnpackException, ValueError, OverflowError, RecursionError) as error:
-        said = str(error) or type(error).__name__
-        if "max_array_len" in said:
-            raise UnreadableError(f"an event of the msgpack has an array as a value; {FLAT}") from None
-        if "max_map_len" in said:
-            raise TooManyError(f"an event of the msgpack has more than {EVENT_VALUES:,} values") from None
-        raise UnreadableError(f"the body is not msgpack: one array of maps with texts as keys ({said})") from None
+        message = str(error) or type(error).__name__
+        if "max_array_len" in message:
+            raise UnreadableBodyError(f"an event of the msgpack has an array as a value; {FLAT_EVENTS}") from None
+        if "max_map_len" in message:
+            raise BodyTooLargeError(f"an event of the msgpack has more than {MAX_EVENT_VALUES:,} values") from None
+        raise UnreadableBodyError(
+            f"the body is not msgpack: one array of maps with texts as keys ({message})"
+        ) from None
     if unpacker.tell() != len(body):
-        raise UnreadableError("the body goes on behind its msgpack; send one array of maps")
+        raise UnreadableBodyError("the body continues after its msgpack array; send one array of maps")
     return raw_of(events, room)
 
 
@@ -56,27 +66,27 @@ class _Nested:
 
     def __init__(self) -> None:
         self.maps = 0
-        self.cells = Cells()
+        self.cells = CellLimit()
 
     def map(self, found: dict[Any, Any]) -> dict[Any, Any]:
         self.maps += 1
         if self.maps > 1:
-            raise UnreadableError(f"an event has a map as a value; {FLAT}")
+            raise UnreadableBodyError(f"an event has a map as a value; {FLAT_EVENTS}")
         self.cells.more(found)
         return found
 
     def array(self, _: list[Any]) -> None:
-        raise UnreadableError(f"an event has an array as a value; {FLAT}")
+        raise UnreadableBodyError(f"an event has an array as a value; {FLAT_EVENTS}")
 
     def extension(self, code: int, _: bytes) -> None:
-        raise UnreadableError(f"an event has a value of the extension type {code}, which stands for nothing here")
+        raise UnreadableBodyError(f"an event has a value of the extension type {code}, which is not supported")
 
     def event(self, found: Any, number: int) -> dict[str, Any]:
         self.maps = 0
         if not isinstance(found, dict):
-            raise UnreadableError(f"event {number} is no map; the body is one array of maps")
+            raise UnreadableBodyError(f"event {number} is not a map; the body must be one array of maps")
         if not all(isinstance(key, str) for key in found):
-            raise UnreadableError(f"event {number} has a key that is no text")
+            raise UnreadableBodyError(f"event {number} has a key that is not a text")
         return {key: _time(value) if type(value) is msgpack.Timestamp else value for key, value in found.items()}
 
 

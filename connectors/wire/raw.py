@@ -11,19 +11,19 @@ import pyarrow as pa
 from elsinore.connectors.errors import InputError
 
 
-class UnreadableError(InputError):
+class UnreadableBodyError(InputError):
     """Bytes that are not in the format that their sender declared."""
 
 
-class TooManyError(InputError):
+class BodyTooLargeError(InputError):
     """More events or values than one body may have."""
 
 
-CELLS = 2_000_000
+MAX_CELLS = 2_000_000
 """Largest number of values of a body that is read as Python objects: each needs a hundred bytes."""
 
 
-ROOM = 64 << 20
+MAX_COLUMN_BYTES = 64 << 20
 """Bytes that the values of a body may take as columns, by default."""
 
 VALUE_BYTES = 8
@@ -31,39 +31,41 @@ VALUE_BYTES = 8
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawEvents:
     events: int
     columns: Mapping[str, list[Any] | pa.Array]
     """Lists of Python values, or Arrow arrays, by name."""
 
 
-def raw_of(events: Sequence[Mapping[str, Any]], room: int = ROOM) -> Raw:
+def raw_of(events: Sequence[Mapping[str, Any]], room: int = MAX_COLUMN_BYTES) -> RawEvents:
     names = dict.fromkeys(name for event in events for name in event)
     check_room(len(events), len(names), room)
-    return Raw(len(events), {name: [event.get(name) for event in events] for name in names})
+    return RawEvents(len(events), {name: [event.get(name) for event in events] for name in names})
 
 
-class Cells:
-    """A counter of values, which stops reading when they exceed `CELLS`."""
+class CellLimit:
+    """A counter of values, which stops reading when they exceed `MAX_CELLS`."""
 
     def __init__(self) -> None:
         self.found = 0
 
     def more(self, event: Mapping[str, Any]) -> None:
         self.found += len(event) + 1
-        if self.found > CELLS:
-            raise TooManyError(f"the events of one body have more than {CELLS:,} values; send them in several")
+        if self.found > MAX_CELLS:
+            raise BodyTooLargeError(
+                f"the events of one body have more than {MAX_CELLS:,} values; send them in several bodies"
+            )
 
 
 def check_room(events: int, columns: int, room: int) -> None:
     """Refuse a table that would take more than `room` bytes: each column has a value, perhaps null, for every event."""
     if events * columns * VALUE_BYTES > room:
-        raise TooManyError(
-            f"{events:,} events with {columns:,} columns are {events * columns:,} values, nulls among them, and one "
+        raise BodyTooLargeError(
+            f"{events:,} events with {columns:,} columns are {events * columns:,} values, including nulls, and one "
             f"body may have {room // VALUE_BYTES:,}; send them in bodies of at most "
             f"{max(1, room // VALUE_BYTES // columns):,} events"
         )
 
 
-def too_many(limit: int) -> TooManyError:
-    return TooManyError(f"there are more than {limit:,} events in one body; send them in several")
+def too_many(limit: int) -> BodyTooLargeError:
+    return BodyTooLargeError(f"there are more than {limit:,} events in one body; send them in several bodies")

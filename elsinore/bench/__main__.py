@@ -13,10 +13,10 @@ def main() -> None:
     kind, fields = sys.argv[1:]
     point = KINDS[kind](**json.loads(fields))
     try:
-        said = {"status": "measured", "metrics": point.measured(), "why": ""}
+        result = {"status": "measured", "metrics": point.measured(), "why": ""}
     except WorkloadError as error:
-        said = {"status": "refused", "metrics": {}, "why": str(error).splitlines()[0]}
-    json.dump(said, sys.stdout)
+        result = {"status": "refused", "metrics": {}, "why": str(error).splitlines()[0]}
+    json.dump(result, sys.stdout)
 
 
 if __name__ == "__main__":

@@ -18,18 +18,18 @@ Outcomes = Mapping[Point, Outcome]
 def here(figure: Figure, outcomes: Outcomes, size: Size) -> str:
     """Compare the first strategy with each other one over the points that both completed; then name missing points."""
     first, *others = figure.strategies
-    asked = list(dict.fromkeys(figure.points(size)))
-    sentences = [f"{figure.label(first)} {', '.join(_own(figure, first, asked, outcomes))}."]
+    points = list(dict.fromkeys(figure.points(size)))
+    sentences = [f"{figure.label(first)} {', '.join(_own(figure, first, points, outcomes))}."]
     for strategy in others:
-        said = list(_compared(figure, (first, strategy), asked, outcomes))
-        if said:
-            sentences.append(_sentence("; ".join(said)))
-    return " ".join([*sentences, *_told(figure, asked, outcomes), *_missing(figure, asked, outcomes)])
+        sentence = list(_compared(figure, (first, strategy), points, outcomes))
+        if sentence:
+            sentences.append(_sentence("; ".join(sentence)))
+    return " ".join([*sentences, *_remarks(figure, points, outcomes), *_missing(figure, points, outcomes)])
 
 
-def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _own(figure: Figure, strategy: str, points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for name in figure.metrics:
-        values = [v for point in asked if point.strategy == strategy if (v := value(outcomes[point], name))]
+        values = [v for point in points if point.strategy == strategy if (v := value(outcomes[point], name))]
         kind = metric(name)
         if values:
             yield f"{kind.words} {kind.shown(min(values))} to {kind.shown(max(values))}"
@@ -37,12 +37,12 @@ def _own(figure: Figure, strategy: str, asked: list[Point], outcomes: Outcomes) 
             yield f"{kind.words} not measured"
 
 
-def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _compared(figure: Figure, pair: tuple[str, str], points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     """Yield the range of ratios of each metric: first strategy to the other if more is better, else the inverse."""
     for name in figure.metrics:
         more, less = pair if metric(name).more_is_better else pair[::-1]
         ratios = []
-        for point in asked:
+        for point in points:
             if point.strategy == pair[1]:
                 high, low = (value(outcomes[replace(point, strategy=one)], name) for one in (more, less))
                 if high and low:
@@ -52,21 +52,21 @@ def _compared(figure: Figure, pair: tuple[str, str], asked: list[Point], outcome
             yield f"the {metric(name).words} of {figure.label(more)} is {between} that of {figure.label(less)}"
 
 
-def _told(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _remarks(figure: Figure, points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for strategy in figure.strategies:
-        own = [outcomes[point] for point in asked if point.strategy == strategy]
-        said = figure.kind.told([outcome.metrics for outcome in own if outcome.status == "measured"])
-        if said:
-            yield f"{figure.label(strategy)}: {said}."
+        own = [outcomes[point] for point in points if point.strategy == strategy]
+        sentence = figure.kind.remark([outcome.metrics for outcome in own if outcome.status == "measured"])
+        if sentence:
+            yield f"{figure.label(strategy)}: {sentence}."
 
 
-def _sentence(said: str) -> str:
-    return f"{said[0].upper()}{said[1:]}."
+def _sentence(sentence: str) -> str:
+    return f"{sentence[0].upper()}{sentence[1:]}."
 
 
-def _missing(figure: Figure, asked: list[Point], outcomes: Outcomes) -> Iterator[str]:
+def _missing(figure: Figure, points: list[Point], outcomes: Outcomes) -> Iterator[str]:
     for strategy in figure.strategies:
-        own = [outcomes[point] for point in asked if point.strategy == strategy]
+        own = [outcomes[point] for point in points if point.strategy == strategy]
         by_reason: dict[str, int] = {}
         for outcome in own:
             if outcome.status != "measured":

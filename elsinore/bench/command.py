@@ -25,7 +25,7 @@ from elsinore.bench.sizes import SIZES, Size
 from elsinore.errors import InputError
 
 ALL = "all"
-FIRST_LIMIT_SECONDS = 600.0
+WARM_UP_SECONDS = 600.0
 """The most seconds of a warm-up point, which may compile kernels."""
 
 
@@ -70,7 +70,7 @@ class Report:
         points = [point for point in dict.fromkeys(figure.points(self.size)) if point not in self.outcomes]
         step(figure.name, 0)
         for point in _first(points):
-            outcome(point, FIRST_LIMIT_SECONDS)
+            outcome(point, WARM_UP_SECONDS)
         for point in points:
             self.outcomes[point] = outcome(point, figure.kind.limit * self.size.patience)
             step(figure.name, 1)

@@ -49,13 +49,13 @@ def outcome(point: Point, limit: float) -> Outcome:
         words, env=os.environ | ONE_CORE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     try:
-        return _said(child, point, limit)
+        return _result(child, point, limit)
     finally:
         child.kill()
         child.wait()
 
 
-def _said(child: subprocess.Popen[str], point: Point, limit: float) -> Outcome:
+def _result(child: subprocess.Popen[str], point: Point, limit: float) -> Outcome:
     end = monotonic() + BUSY * limit
     while True:
         try:
@@ -70,8 +70,8 @@ def _said(child: subprocess.Popen[str], point: Point, limit: float) -> Outcome:
     if child.returncode:
         last = (err.strip().splitlines() or [f"exit code {child.returncode}"])[-1]
         return Outcome(point, "failed", why=last)
-    said = json.loads(out)
-    return Outcome(point, said["status"], said["metrics"], said["why"])
+    result = json.loads(out)
+    return Outcome(point, result["status"], result["metrics"], result["why"])
 
 
 def processor_seconds(process: int) -> float:

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Self
 
 Metrics = dict[str, Any]
 
-RUNS, ENOUGH = 3, 10.0
-SHORT, MANY = 0.5, 50
+RUNS, ENOUGH_SECONDS = 3, 10.0
+SHORT_SECONDS, MANY = 0.5, 50
 """Runs are repeated beyond `RUNS` until they have taken so many seconds together, at most so many times."""
 
 REPETITION = (
-    f"The fastest of {RUNS} runs, of more where {RUNS} took less than {SHORT:g} seconds; the only one where it took "
-    f"more than {ENOUGH:g} seconds."
+    f"The fastest of {RUNS} runs, of more where {RUNS} took less than {SHORT_SECONDS:g} seconds; the only one where it "
+    f"took more than {ENOUGH_SECONDS:g} seconds."
 )
 
 
@@ -43,7 +43,7 @@ class Point(ABC):
 
     @staticmethod
     @abstractmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         """Return a remark that explains the metrics of some points of one strategy; empty for none."""
 
     def brief(self, share: float) -> Self:
@@ -58,8 +58,8 @@ class Point(ABC):
 def repeated(run: Callable[[], Metrics], seconds: str) -> list[Metrics]:
     """Return the metrics of several runs, or of one if it takes long by the metric named `seconds`."""
     found = [run()]
-    while found[0][seconds] < ENOUGH and len(found) < MANY:
-        if len(found) >= RUNS and sum(one[seconds] for one in found) >= SHORT:
+    while found[0][seconds] < ENOUGH_SECONDS and len(found) < MANY:
+        if len(found) >= RUNS and sum(one[seconds] for one in found) >= SHORT_SECONDS:
             break
         found.append(run())
     return found

@@ -28,16 +28,16 @@ from elsinore.planner.costs.drift import Observed
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
-PIECES = 10
+PIECES_PER_PANE = 10
 """Pieces in which a pane is fed."""
 
 SOONEST_SECONDS = 1e-6
 """The least processor time of a run: the clock of some machines does not move within a very short one."""
 
-WARM = 1_000
+WARM_EVENTS = 1_000
 """Events of the warm-up run."""
 
-FEW = 2
+WARM_QUERIES = 2
 """Queries of the warm-up point: enough to compile all kernels, and fewer than in any figure."""
 
 DEFINITIONS = {
@@ -45,7 +45,7 @@ DEFINITIONS = {
         "Seconds from the arrival of the event that ends a window, the first one behind it, to the rows of the window, "
         "averaged over all windows of all queries. Events arrive at their rate on a clock of their own; what each "
         "piece of the stream costs (processor time of one core) is added to that clock, and a piece waits for those "
-        f"before it. A pane is fed in {PIECES} pieces, and the event that begins the next one by itself."
+        f"before it. A pane is fed in {PIECES_PER_PANE} pieces, and the event that begins the next one by itself."
     ),
     "throughput": "Events a second: the events of the stream over the processor time of feeding it to all queries.",
     "memory": (
@@ -102,7 +102,7 @@ class Run(Point):
 
     def pieces(self, times: Ints, pane: int) -> Iterator[Piece]:
         """Yield the pieces of the stream: parts of a pane, and the first event of each pane, which closes windows."""
-        new_piece = np.flatnonzero(np.diff(times * PIECES // pane)) + 1
+        new_piece = np.flatnonzero(np.diff(times * PIECES_PER_PANE // pane)) + 1
         new_pane = np.flatnonzero(np.diff(times // pane)) + 1
         cuts = np.unique(np.concatenate([[0], new_piece, new_pane, new_pane + 1, [len(times)]]))
         for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
@@ -114,12 +114,12 @@ class Run(Point):
 
     def measured(self) -> Metrics:
         events = self.events()
-        replay(self, events.slice(0, WARM))
+        replay(self, events.slice(0, WARM_EVENTS))
         runs = repeated(partial(replay, self, events), "spent")
         return min(runs, key=lambda run: run["spent"]) | {"memory": runs[0]["memory"]}
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         """Return the extent of sharing over the points that share."""
         some = [metrics for metrics in measured if metrics.get("bursts")]
         if not some:
@@ -138,11 +138,11 @@ class Run(Point):
 
     def first(self) -> Self:
         """Return a small point that compiles the kernels on a new machine."""
-        return replace(self, queries=FEW)
+        return replace(self, queries=WARM_QUERIES)
 
 
 @dataclass
-class Watch:
+class StopWatch:
     """The sums of costs of a stream's pieces, on a simulated clock on which the pieces arrive at their rate."""
 
     spent: float = 0.0
@@ -175,7 +175,7 @@ class Pieces:
     point: Run
     setting: Setting
     form: pa.DataType
-    watch: Watch
+    watch: StopWatch
     dead: int = 0
 
     @property
@@ -196,7 +196,7 @@ class Pieces:
 
 def replay(point: Run, events: pa.Table) -> Metrics:
     """Replay a stream once, and return the metrics."""
-    setting, watch = SETTINGS[point.setting], Watch()
+    setting, watch = SETTINGS[point.setting], StopWatch()
     job = prepare(
         point.workload,
         events,
@@ -232,7 +232,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
 def _seen(batch: pa.RecordBatch, clock: Clock) -> Observed:
     statistics = StreamStatistics(clock)
     statistics.note(batch.column(0), batch.column(1))
-    seen = statistics.take()
+    seen = statistics.read_and_reset()
     assert seen is not None
     return seen
 

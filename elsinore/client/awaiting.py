@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 import httpx2
 
 from elsinore.client.calls import Calls, Paging
-from elsinore.client.exchange import Pause, Request, Response, Silence, Steps
+from elsinore.client.exchange import NoResponse, Pause, Request, Response, Steps
 from elsinore.client.facts import JobStatus, Sent
 from elsinore.client.options import Options
 from elsinore.client.pages import Page
@@ -108,15 +108,15 @@ class AsyncClient:
             else:
                 came = await self._step(step)
 
-    async def _step(self, step: Request | Pause) -> Response | Silence | None:
+    async def _step(self, step: Request | Pause) -> Response | NoResponse | None:
         if isinstance(step, Pause):
             await sleep(step.seconds)
             return None
-        begun = monotonic()
+        started_at = monotonic()
         try:
             return response(await self._http.request(**asked(step)))
         except httpx2.RequestError as error:
-            return silence(error, begun)
+            return silence(error, started_at)
 
 
 class AsyncJob:

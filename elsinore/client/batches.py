@@ -18,25 +18,25 @@ import pyarrow as pa
 from elsinore.client.exchange import ARROW, MSGPACK
 from elsinore.errors import InputError
 
-EVENTS = 1 << 16
+BATCH_EVENTS = 1 << 16
 """The most events of a table in one batch."""
-BYTES = 8 << 20
+BATCH_BYTES = 8 << 20
 """Approximate size of a batch of a table in memory."""
-DICTS = 1 << 13
+BATCH_DICTS = 1 << 13
 """The most dicts in one batch."""
 
-READABLE = (
+SENDABLE = (
     "give a pandas or Polars frame, an Arrow table or stream, a list of dicts, or an iterable of any of these; "
     "files are read with `elsinore send`"
 )
 
 
-class Batch(Protocol):
+class EventBatch(Protocol):
     """Events that are sent to a service in one request."""
 
     def __len__(self) -> int: ...
 
-    def halves(self) -> tuple[Batch, Batch]: ...
+    def halves(self) -> tuple[EventBatch, EventBatch]: ...
 
     def headers(self) -> Mapping[str, str]: ...
 
@@ -44,7 +44,7 @@ class Batch(Protocol):
 
 
 @dataclass(frozen=True)
-class Rows:
+class TableBatch:
     """A batch of rows of a table."""
 
     rows: pa.Table
@@ -52,8 +52,8 @@ class Rows:
     def __len__(self) -> int:
         return self.rows.num_rows
 
-    def halves(self) -> tuple[Rows, Rows]:
-        return Rows(self.rows.slice(0, len(self) // 2)), Rows(self.rows.slice(len(self) // 2))
+    def halves(self) -> tuple[TableBatch, TableBatch]:
+        return TableBatch(self.rows.slice(0, len(self) // 2)), TableBatch(self.rows.slice(len(self) // 2))
 
     def headers(self) -> Mapping[str, str]:
         return {"Content-Type": ARROW, "Content-Encoding": "zstd"}
@@ -66,7 +66,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Dicts:
+class DictBatch:
     """A batch of dicts."""
 
     events: Sequence[Mapping[str, Any]]
@@ -74,8 +74,8 @@ class Dicts:
     def __len__(self) -> int:
         return len(self.events)
 
-    def halves(self) -> tuple[Dicts, Dicts]:
-        return Dicts(self.events[: len(self) // 2]), Dicts(self.events[len(self) // 2 :])
+    def halves(self) -> tuple[DictBatch, DictBatch]:
+        return DictBatch(self.events[: len(self) // 2]), DictBatch(self.events[len(self) // 2 :])
 
     def headers(self) -> Mapping[str, str]:
         return {"Content-Type": MSGPACK, "Content-Encoding": "zstd"}
@@ -85,20 +85,20 @@ class Dicts:
         return pa.compress(packed, codec="zstd", asbytes=True)
 
 
-def batches(events: Any) -> Iterator[Batch]:
+def batches(events: Any) -> Iterator[EventBatch]:
     """Yield events in batches that fit into a request; raise InputError if they are of no supported kind."""
     if isinstance(events, Mapping | str | bytes):
-        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
+        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {SENDABLE}")
     reader = _reader(events)
     if reader is not None:
         yield from _of_reader(reader)
     elif isinstance(events, Iterable):
         yield from _of_items(iter(events))
     else:
-        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {READABLE}")
+        raise InputError(f"events are {type(events).__name__}, which cannot be sent; {SENDABLE}")
 
 
-def _of_items(items: Iterator[Any]) -> Iterator[Batch]:
+def _of_items(items: Iterator[Any]) -> Iterator[EventBatch]:
     for first in items:
         reader = _reader(first)
         if reader is not None:
@@ -106,23 +106,23 @@ def _of_items(items: Iterator[Any]) -> Iterator[Batch]:
         elif isinstance(first, Mapping):
             yield from _of_dicts(chain([first], items))
         else:
-            raise InputError(f"an event is {type(first).__name__}, which cannot be sent; {READABLE}")
+            raise InputError(f"an event is {type(first).__name__}, which cannot be sent; {SENDABLE}")
 
 
-def _of_dicts(events: Iterator[Any]) -> Iterator[Batch]:
-    while some := list(islice(events, DICTS)):
+def _of_dicts(events: Iterator[Any]) -> Iterator[EventBatch]:
+    while some := list(islice(events, BATCH_DICTS)):
         wrong = next((event for event in some if not isinstance(event, Mapping)), None)
         if wrong is not None:
-            raise InputError(f"an event is {type(wrong).__name__} among dicts; give dicts alone")
-        yield Dicts(some)
+            raise InputError(f"an event is {type(wrong).__name__} among dicts; give only dicts")
+        yield DictBatch(some)
 
 
-def _of_reader(reader: pa.RecordBatchReader) -> Iterator[Batch]:
+def _of_reader(reader: pa.RecordBatchReader) -> Iterator[EventBatch]:
     for batch in reader:
         table = pa.Table.from_batches([batch])
-        size = max(1, min(EVENTS, BYTES * len(batch) // max(1, table.nbytes)))
+        size = max(1, min(BATCH_EVENTS, BATCH_BYTES * len(batch) // max(1, table.nbytes)))
         for start in range(0, len(batch), size):
-            yield Rows(_without_views(table.slice(start, size)))
+            yield TableBatch(_without_views(table.slice(start, size)))
 
 
 def _without_views(rows: pa.Table) -> pa.Table:
@@ -176,4 +176,6 @@ def _plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, pa.Scalar):
         return value.as_py()
-    raise InputError(f"an event has {type(value).__name__} in it; an attribute is a number, a text, a bool or a time")
+    raise InputError(
+        f"an event has {type(value).__name__} in it; an attribute must be a number, a text, a bool or a time"
+    )

@@ -12,26 +12,26 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from elsinore.client.batches import Batch, batches
-from elsinore.client.exchange import ARROW, JSON, Pause, Request, Response, Silence, Steps
+from elsinore.client.batches import EventBatch, batches
+from elsinore.client.error_replies import refusal
+from elsinore.client.exchange import ARROW, JSON, NoResponse, Pause, Request, Response, Steps
 from elsinore.client.facts import JobStatus, Sent
 from elsinore.client.options import Options, wired
 from elsinore.client.pages import Page, table_of
-from elsinore.client.patience import Answered, Patience, answered
-from elsinore.client.refusals import refusal
+from elsinore.client.patience import FinalResponse, Patience, answered
 from elsinore.connectors.rows.answers import Answers, united
-from elsinore.connectors.rows.tables import APPROXIMATE
+from elsinore.connectors.rows.row_tables import APPROXIMATE, NULL
 from elsinore.result import Result
 from elsinore.workloads import text_of
 
 WORKLOADS = "/v1/workloads"
-FOLLOW = 20
+LONG_POLL_SECONDS = 20
 """Seconds for which the service delays a page until there is a row (long polling)."""
-ROWS = 10_000
+PAGE_ROWS = 10_000
 """The most rows of a page."""
 TOO_LARGE = 413
 
-Paging: TypeAlias = Generator[Request | Pause | Page, Response | Silence | None, None]
+Paging: TypeAlias = Generator[Request | Pause | Page, Response | NoResponse | None, None]
 """A call that also yields pages as they arrive."""
 
 
@@ -83,12 +83,12 @@ class Calls:
         return json.loads((yield from self._asked("GET", _path(job, "statistics"))).body)
 
     def send(
-        self, job: str, events: Any, key: str | None = None, told: Callable[[int], object] | None = None
+        self, job: str, events: Any, key: str | None = None, progress: Callable[[int], object] | None = None
     ) -> Steps[Sent]:
         """Send all events, batch by batch; split a batch that is too large for the service into halves."""
-        begun, sent = key or uuid4().hex, Sent()
+        own_key, sent = key or uuid4().hex, Sent()
         for number, batch in enumerate(batches(events)):
-            waiting = [(f"{begun}-{number}", batch)]
+            waiting = [(f"{own_key}-{number}", batch)]
             while waiting:
                 name, part = waiting.pop()
                 taken = yield from self._batch(job, name, part, sent)
@@ -97,19 +97,19 @@ class Calls:
                     waiting += [(f"{name}.1", second), (f"{name}.0", first)]
                     continue
                 sent = Sent(sent.events + taken[0], sent.batches + 1, sent.repeated + taken[0] * taken[1])
-                if told is not None:
-                    told(taken[0])
+                if progress is not None:
+                    progress(taken[0])
         return sent
 
     def page(self, job: str, after: str | None, wait: int = 0) -> Steps[Page]:
-        params = {"limit": str(ROWS), "wait": str(wait)} | ({} if after is None else {"after": after})
+        params = {"limit": str(PAGE_ROWS), "wait": str(wait)} | ({} if after is None else {"after": after})
         request = Request("GET", _path(job, "results"), params, {"Accept": ARROW}, wait=wait)
         return Page.of(_good((yield from answered(request, self.patience))))
 
     def pages(self, job: str, after: str | None, follow: bool) -> Paging:
         """Yield the pages that have rows; with `follow`, wait for new ones forever."""
         while True:
-            page = yield from self.page(job, after, FOLLOW if follow else 0)
+            page = yield from self.page(job, after, LONG_POLL_SECONDS if follow else 0)
             after = page.cursor
             if len(page):
                 yield page
@@ -131,7 +131,7 @@ class Calls:
         if status.state == "failed" and status.error is not None:
             raise status.error
 
-    def _batch(self, job: str, key: str, batch: Batch, before: Sent) -> Steps[tuple[int, bool] | None]:
+    def _batch(self, job: str, key: str, batch: EventBatch, before: Sent) -> Steps[tuple[int, bool] | None]:
         """Send a batch; return its events and whether the service already had them, None if it is too large."""
         headers = {"Idempotency-Key": key, "Accept": JSON, **batch.headers()}
         request = Request("POST", _path(job, "events"), {}, headers, batch.body())
@@ -166,7 +166,7 @@ def _path(job: str, *rest: str) -> str:
     return "/".join([WORKLOADS, *(quote(part, safe="") for part in (job, *rest))])
 
 
-def _good(got: Answered, text: str = "") -> Response:
+def _good(got: FinalResponse, text: str = "") -> Response:
     if got.response.status >= 300:
         raise refusal(got.response, text)
     return got.response
@@ -187,4 +187,5 @@ def _result(pages: list[Page], status: JobStatus) -> Result:
     answers = {name: united(found[name]) for name in columns if name in found}
     first = pages[0].table.schema
     approximate = set(APPROXIMATE) <= set(first.metadata or {})
-    return Result(answers, columns, first.field("window_start").type, approximate, status.metrics)
+    form = first.field("window_start").type if "window_start" in first.names else NULL
+    return Result(answers, columns, form, approximate, status.metrics)

@@ -44,7 +44,7 @@ class Response:
 
 
 @dataclass(frozen=True)
-class Silence:
+class NoResponse:
     """The lack of a complete response. The service may or may not have received the request."""
 
     reason: str
@@ -61,5 +61,5 @@ class Pause:
 
 T = TypeVar("T")
 
-Steps: TypeAlias = Generator[Request | Pause, Response | Silence | None, T]
+Steps: TypeAlias = Generator[Request | Pause, Response | NoResponse | None, T]
 """A call that returns a T. It is sent a response or silence for a request, and None for a pause."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-from elsinore.client.refusals import exception
+from elsinore.client.error_replies import exception
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Sent:
     """Events among them that the service already had from an earlier attempt."""
 
     def __str__(self) -> str:
-        known = f", {self.repeated:,} of them known already" if self.repeated else ""
+        known = f", {self.repeated:,} of them sent before" if self.repeated else ""
         return f"{self.events:,} events in {self.batches:,} {'batch' if self.batches == 1 else 'batches'}{known}"
 
 
@@ -72,8 +72,8 @@ class JobStatus:
 
     def __repr__(self) -> str:
         count = len(self.queries)
-        told = [self.state, f"{count:,} {'query' if count == 1 else 'queries'}"]
-        told += [
+        facts = [self.state, f"{count:,} {'query' if count == 1 else 'queries'}"]
+        facts += [
             f"{getattr(self.metrics, name):,} {name}" for name in ("events", "rows") if hasattr(self.metrics, name)
         ]
-        return f"<{self.id}: {', '.join(told)}>"
+        return f"<{self.id}: {', '.join(facts)}>"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -12,14 +12,14 @@ import pyarrow as pa
 
 from elsinore.client.exchange import Response
 from elsinore.connectors.rows.answers import Answers, Columns
-from elsinore.connectors.rows.columns import NUMBER, Values, exactly
+from elsinore.connectors.rows.row_columns import NUMBER, Values, exactly
 from elsinore.errors import FailedError
 from elsinore.result import dicts
 
-COLUMNS = b"columns"
+COLUMNS_KEY = b"columns"
 """Key of a page's metadata that holds the columns of each query's rows."""
 
-CURSOR = "elsinore-next"
+CURSOR_HEADER = "elsinore-next"
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Page:
 
     @classmethod
     def of(cls, response: Response) -> Page:
-        if CURSOR not in response.headers:
+        if CURSOR_HEADER not in response.headers:
             raise FailedError("the service's page of rows does not say where the next one begins")
-        return cls(table_of(response), response.headers[CURSOR])
+        return cls(table_of(response), response.headers[CURSOR_HEADER])
 
     def __len__(self) -> int:
         return self.table.num_rows
@@ -49,8 +49,8 @@ class Page:
     @property
     def columns(self) -> Columns:
         """Return the columns of each query's rows, including queries without rows."""
-        told = json.loads((self.table.schema.metadata or {}).get(COLUMNS, b"{}"))
-        return {query: tuple(names) for query, names in told.items()}
+        columns_of_queries = json.loads((self.table.schema.metadata or {}).get(COLUMNS_KEY, b"{}"))
+        return {query: tuple(names) for query, names in columns_of_queries.items()}
 
     def parts(self) -> Iterator[Answers]:
         """Yield the rows in order, in stretches of one query each."""
@@ -72,9 +72,8 @@ def table_of(response: Response) -> pa.Table:
         raise FailedError(f"the service's table cannot be read: {error}") from error
 
 
-def _part(query: str, rows: pa.Table, names: tuple[str, ...]) -> Answers:
-    bounds = _values(rows, "window_start"), _values(rows, "window_end")
-    return Answers(query, *bounds, {name: _values(rows, name) for name in names})
+def _part(query: str, rows: pa.Table, names: Sequence[str]) -> Answers:
+    return Answers(query, {name: _values(rows, name) for name in names})
 
 
 def _values(rows: pa.Table, name: str) -> Values:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 import httpx2
 
 from elsinore.client.calls import Calls, Paging
-from elsinore.client.exchange import Pause, Request, Response, Silence, Steps
+from elsinore.client.exchange import NoResponse, Pause, Request, Response, Steps
 from elsinore.client.facts import JobStatus, Sent
 from elsinore.client.options import Options
 from elsinore.client.pages import Page
@@ -105,15 +105,15 @@ class Client:
             else:
                 came = self._step(step)
 
-    def _step(self, step: Request | Pause) -> Response | Silence | None:
+    def _step(self, step: Request | Pause) -> Response | NoResponse | None:
         if isinstance(step, Pause):
             sleep(step.seconds)
             return None
-        begun = monotonic()
+        started_at = monotonic()
         try:
             return response(self._http.request(**asked(step)))
         except httpx2.RequestError as error:
-            return silence(error, begun)
+            return silence(error, started_at)
 
 
 class Job:

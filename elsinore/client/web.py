@@ -9,15 +9,15 @@ from typing import Any
 import httpx2
 
 from elsinore._version import __version__
-from elsinore.client.exchange import Request, Response, Silence
+from elsinore.client.exchange import NoResponse, Request, Response
 from elsinore.errors import InputError
 from elsinore.tokens import find, loopback
 
 HOST = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9._-]*|[0-9A-Fa-f:.]+")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-CONNECT = 5.0
-ANSWER = 30.0
+CONNECT_SECONDS = 5.0
+RESPONSE_SECONDS = 30.0
 """Seconds that a response may take, in addition to `Request.wait`."""
 
 
@@ -33,7 +33,7 @@ def options(url: str, token: str | None) -> dict[str, Any]:
     headers = {"User-Agent": f"elsinore/{__version__}"}
     if token is not None:
         if not token.strip() or not token.isascii() or not token.isprintable():
-            raise InputError("a token is made of printable ASCII characters")
+            raise InputError("a token must consist of printable ASCII characters")
         headers["Authorization"] = f"Bearer {token.strip()}"
     return {
         "base_url": base,
@@ -51,12 +51,12 @@ def address(url: str) -> httpx2.URL:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise InputError(f"{_shown(url)} is no URL: {error}") from None
+        raise InputError(f"{_shown(url)} is not a URL: {error}") from None
     if parsed.scheme not in ("http", "https") or not HOST.fullmatch(parsed.raw_host):
-        raise InputError(f"{_shown(url)} is no URL of a service; it looks like http://localhost:8000")
+        raise InputError(f"{_shown(url)} is not the URL of a service; write it as http://localhost:8000")
     if parsed.userinfo or parsed.query or parsed.fragment:
         raise InputError(
-            f"{_shown(url)} is no URL of a service: leave out user, password, query and fragment; "
+            f"{_shown(url)} is not the URL of a service: leave out user, password, query and fragment; "
             "give the token with token=…, --token or ELSINORE_TOKEN"
         )
     return parsed.copy_with(path=parsed.path.rstrip("/"))
@@ -86,7 +86,7 @@ def asked(request: Request) -> dict[str, Any]:
         "params": dict(request.params),
         "headers": dict(request.headers),
         "content": request.body or None,
-        "timeout": httpx2.Timeout(ANSWER + request.wait, connect=CONNECT),
+        "timeout": httpx2.Timeout(RESPONSE_SECONDS + request.wait, connect=CONNECT_SECONDS),
     }
 
 
@@ -94,5 +94,5 @@ def response(answer: httpx2.Response) -> Response:
     return Response(answer.status_code, answer.headers, answer.content)
 
 
-def silence(error: httpx2.RequestError, begun: float) -> Silence:
-    return Silence(f"{type(error).__name__}{f': {error}' if str(error) else ''}", monotonic() - begun)
+def silence(error: httpx2.RequestError, started_at: float) -> NoResponse:
+    return NoResponse(f"{type(error).__name__}{f': {error}' if str(error) else ''}", monotonic() - started_at)

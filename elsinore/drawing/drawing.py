@@ -11,7 +11,7 @@ from elsinore.connectors.storage.drafts import Draft
 from elsinore.drawing.svg import PALE, SIZE, SMALL, Picture, document, group, text, width_of
 from elsinore.errors import InputError
 
-BETWEEN = 36
+PICTURE_GAP = 36
 
 
 @dataclass(frozen=True, repr=False)
@@ -29,7 +29,7 @@ class Drawing:
         """Write the drawing to an .svg file."""
         name = Path(path)
         if name.suffix.lower() != ".svg":
-            raise InputError(f"{name}: a drawing is written to a file .svg by name.")
+            raise InputError(f"{name}: the file name of a drawing must end in .svg.")
         draft = Draft(name)
         try:
             draft.stream.write(self.svg.encode())
@@ -50,13 +50,13 @@ def stacked(parts: Iterable[Titled], legend: str) -> Drawing:
     """Return a drawing of pictures, each below its title, with a legend at the end."""
     whole, width, y = group(), 0.0, 0.0
     for part in parts:
-        y += BETWEEN if y else 0
+        y += PICTURE_GAP if y else 0
         text(whole, 0, y + SIZE, part.title, anchor="start", bold=True)
         text(whole, 0, y + SIZE + 17, part.caption, SMALL, PALE, "start")
         y += SIZE + 34
         group(whole, 0, y).append(part.picture.group)
         y += part.picture.height
         width = max(width, part.picture.width, width_of(part.title) * 1.1, width_of(part.caption, SMALL))
-    y += BETWEEN
+    y += PICTURE_GAP
     text(whole, 0, y, legend, SMALL, PALE, "start")
     return Drawing(document(Picture(whole, max(width, width_of(legend, SMALL)), y + 4)))

@@ -15,11 +15,11 @@ from elsinore.drawing.graph import draw_graph
 from elsinore.errors import InputError
 from elsinore.planner.hamlet.optimizer import Always
 from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
-from elsinore.planner.plans.sharing import LinkedSet, MovingSet
 from elsinore.planner.time.clock import Clock
 
-MOST = 60
+MAX_EVENTS = 60
 """The most events in a drawing."""
 
 
@@ -29,20 +29,24 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
     Every burst is shared: the optimizer would hardly ever share bursts of so few events, so nothing would be drawn.
     """
     made = plan(workload, "hamlet")
-    if all(isinstance(share_set, LinkedSet | MovingSet) for share_set in made.share_sets):
-        raise InputError("no two queries of this workload share bursts, so there is no graph to draw; see explain")
+    if not HAMLET.among(made.share_sets):
+        raise InputError(
+            "no two queries of this workload share bursts, so there is no graph to draw; `elsinore explain` says why"
+        )
     options: dict[str, Any] = {"type_column": "type", "time_column": "time", "time_unit": "s"}
     source = open_events(events, **options | {"strict": False, "dead_letters": None} | dict(reading))
     clock = Clock.of(source.form, source.time_unit, made.spans)
     batches = list(source.batches(clock, made.columns))
     count = sum(_taken(batch, made.types) for batch in batches)
-    if count > MOST:
-        raise InputError(f"{count} events do not fit into a drawing; give at most {MOST} of the types in the workload")
+    if count > MAX_EVENTS:
+        raise InputError(
+            f"{count} events do not fit into a drawing; give at most {MAX_EVENTS} of the types in the workload"
+        )
     engine = Engine(made, clock, optimizer=Always(), hamlet_graph=RecordingGraph)
     for batch in batches:
         engine.feed(batch)
     engine.finish()
-    graph = engine.sharings[0].graph
+    graph = engine.runs(HAMLET)[0].graph
     assert isinstance(graph, RecordingGraph)
     return draw_graph(graph.record)
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from xml.etree import ElementTree as ET
 
 from elsinore.drawing.drawing import Drawing, Titled, stacked
-from elsinore.drawing.layout import Edge, Layout, Node, Route, layered
+from elsinore.drawing.layout import Edge, EdgeRoute, Layout, Node, layered
 from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import GRAY, PALE, SIZE, SMALL, WHITE, Box, Picture, cut, group, rectangle, text, width_of
 from elsinore.drawing.template import TemplatePicture
@@ -22,12 +22,12 @@ from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.hamlet.template import template_of_query
 from elsinore.planner.plans.model import QueryPlan
 
-LETTERS = 60
-NODES = 6
+MAX_LETTERS = 60
+MAX_NODES = 6
 """The most nodes shown of a pool: those of the plan, and the others nearest to the start nodes."""
-EDGES = 120
+MAX_EDGES = 120
 """The most edges shown of a graph before its pruned edges are left out."""
-SETS = 4
+MAX_SETS = 4
 """The most Q-sets shown of a node, one per line."""
 LINE = 15
 HEAD = 26
@@ -47,7 +47,7 @@ def draw_plans(
 
 def _graphs(plans: Sequence[SharingPlan]) -> Iterator[Titled]:
     for number, plan in enumerate(plans, 1):
-        title = f"sharing plan {number}: {brief(plan.template.names, LETTERS)}"
+        title = f"sharing plan {number}: {brief(plan.template.names, MAX_LETTERS)}"
         best = "the cheapest of all plans" if plan.proved else "the cheapest plan that was found"
         caption = f"{plan.optimizer}: costs {_number(plan.cost)}, apart {_number(plan.apart)}; {best}"
         yield Titled(title, caption, GloriaPicture(plan).draw())
@@ -57,7 +57,7 @@ def _apart(queries: Sequence[QueryPlan], reasons: dict[str, str]) -> Iterator[Ti
     for query in queries:
         if query.query.name in reasons:
             picture = TemplatePicture(template_of_query(query)).draw()
-            yield Titled(brief([query.query.name], LETTERS), f"apart: {reasons[query.query.name]}", picture)
+            yield Titled(brief([query.query.name], MAX_LETTERS), f"apart: {reasons[query.query.name]}", picture)
 
 
 @dataclass(frozen=True)
@@ -76,8 +76,8 @@ class PlanBox:
             else f"({brief(names(queries))}) {self.plan.template.nodes[snapshot].type}"
             for queries, snapshot in self.node.q_sets
         ]
-        more = [f"+{len(sets) - SETS} Q-sets"] if len(sets) > SETS else []
-        return (*(cut(one, 40) for one in sets[:SETS]), *more, f"d = {_number(self.node.distance)}")
+        more = [f"+{len(sets) - MAX_SETS} Q-sets"] if len(sets) > MAX_SETS else []
+        return (*(cut(one, 40) for one in sets[:MAX_SETS]), *more, f"d = {_number(self.node.distance)}")
 
     @property
     def body(self) -> float:
@@ -115,7 +115,7 @@ class GloriaPicture:
             if (edge.source is None or edge.source in self.boxes)
             and (isinstance(edge.target, int) or edge.target in self.boxes)
         ]
-        return shown if len(shown) <= EDGES else [edge for edge in shown if not edge.pruned]
+        return shown if len(shown) <= MAX_EDGES else [edge for edge in shown if not edge.pruned]
 
     def _outer(self, edge: EdgeRecord) -> Iterator[tuple[str, str]]:
         """Yield the start and end node of an edge, if it has them, with the queries that start or end there."""
@@ -164,7 +164,7 @@ class GloriaPicture:
         width = self._draw_heads(whole)
         return Picture(whole, max(self.layout.width, width), self.layout.height + HEAD)
 
-    def _draw_edge(self, parent: ET.Element, edge: EdgeRecord, route: Route) -> None:
+    def _draw_edge(self, parent: ET.Element, edge: EdgeRecord, route: EdgeRoute) -> None:
         made = group(parent, hint=f"{' -> '.join(self.ends_of(edge))}: {_number(edge.weight)}")
         draw_route(made, route, dashed=edge.pruned, line=2.8 if edge.chosen else 1.0)
         assert route.label is not None
@@ -185,7 +185,7 @@ class GloriaPicture:
 
 
 def _shown(nodes: Sequence[NodeRecord]) -> list[NodeRecord]:
-    return sorted(nodes, key=lambda node: (not node.chosen, node.distance))[:NODES]
+    return sorted(nodes, key=lambda node: (not node.chosen, node.distance))[:MAX_NODES]
 
 
 def _number(value: float) -> str:

@@ -13,7 +13,7 @@ from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import PALE, SMALL, Picture, curve, cut, group, point, text
 from elsinore.planner.hamlet.graph_record import DrawnGraphlet, DrawnSnapshot, GraphRecord
 
-LETTERS = 60
+MAX_LETTERS = 60
 STRIP = 20
 """Space above the graph for the names of the panes."""
 LEGEND = "gray: shared graphlet; bold: active graphlet; below an event: its intermediate trend count, and its time"
@@ -23,7 +23,7 @@ def draw_graph(record: GraphRecord) -> Drawing:
     """Draw the graphs of all partitions, one below the other."""
     parts = []
     for partition, graphlets in _by_partition(record.graphlets).items():
-        title = f"partition {cut(partition, LETTERS)}" if partition else "HAMLET graph"
+        title = f"partition {cut(partition, MAX_LETTERS)}" if partition else "HAMLET graph"
         parts.append(Titled(title, _caption(graphlets), PartitionPicture(graphlets, record.snapshots).draw()))
     return stacked(parts, LEGEND)
 

@@ -20,8 +20,8 @@ HEAD = 38
 """Height of the title: a line for the graphlet's name and type, and one for its queries."""
 ROW = 16
 """Height of a line of a table."""
-ROWS = 8
-LETTERS = 22
+MAX_ROWS = 8
+MAX_LETTERS = 22
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Table:
         by_value: dict[str, list[str]] = {}
         for query, value in self.snapshot.values:
             by_value.setdefault(value, []).append(query)
-        found = [(brief(queries, LETTERS), cut(value, LETTERS)) for value, queries in by_value.items()]
-        more = f"+{len(found) - ROWS} values"
-        return (*found[:ROWS], (more, "")) if len(found) > ROWS else tuple(found)
+        found = [(brief(queries, MAX_LETTERS), cut(value, MAX_LETTERS)) for value, queries in by_value.items()]
+        more = f"+{len(found) - MAX_ROWS} values"
+        return (*found[:MAX_ROWS], (more, "")) if len(found) > MAX_ROWS else tuple(found)
 
     @property
     def width(self) -> float:
@@ -72,7 +72,7 @@ class GraphletBox:
         what = name if name.startswith(kind) else f"{name} of {kind}"
         whose = brief(self.graphlet.queries)
         state = "active" if self.active else "inactive"
-        return cut(what, 2 * LETTERS), f"{'shared by ' if self.graphlet.shared else ''}{whose}, {state}"
+        return cut(what, 2 * MAX_LETTERS), f"{'shared by ' if self.graphlet.shared else ''}{whose}, {state}"
 
     @cached_property
     def _cell(self) -> float:
@@ -119,7 +119,7 @@ class GraphletBox:
 
 
 def _shown(event: DrawnEvent) -> tuple[str, str, str]:
-    return cut(event.name, LETTERS), cut(event.expression, LETTERS), cut(event.time, LETTERS)
+    return cut(event.name, MAX_LETTERS), cut(event.expression, MAX_LETTERS), cut(event.time, MAX_LETTERS)
 
 
 def _room(event: DrawnEvent) -> float:

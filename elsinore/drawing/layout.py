@@ -51,7 +51,7 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Route:
+class EdgeRoute:
     stretches: tuple[Stretch, ...]
     label: Box | None
 
@@ -59,7 +59,7 @@ class Route:
 @dataclass(frozen=True)
 class Layout:
     boxes: dict[str, Box]
-    routes: tuple[Route, ...]
+    routes: tuple[EdgeRoute, ...]
     width: float
     height: float
 
@@ -69,7 +69,7 @@ def layered(nodes: Sequence[Node], edges: Sequence[Edge]) -> Layout:
     slots = {node.name: Slot(node.rank, node.width, node.height, node.anchor) for node in nodes}
     chains = [_chain(edge, slots[edge.source], slots[edge.target]) for edge in edges]
     passing = [slot for chain in chains for slot in chain[1:-1]]
-    placed = _Placed({node.name: node for node in nodes}, columns_of([*slots.values(), *passing]))
+    placed = _Placement({node.name: node for node in nodes}, columns_of([*slots.values(), *passing]))
     leaving = placed.ports([chain[:2] for chain in chains], [edge.source for edge in edges])
     entering = placed.ports([chain[:-3:-1] for chain in chains], [edge.target for edge in edges])
     routes = tuple(map(placed.route, edges, chains, leaving, entering))
@@ -87,7 +87,7 @@ def _chain(edge: Edge, source: Slot, target: Slot) -> list[Slot]:
     return chained([source, *passing, target])
 
 
-class _Placed:
+class _Placement:
     """The boxes and routes of placed slots, with coordinates from the origin."""
 
     def __init__(self, nodes: dict[str, Node], columns: list[Column]) -> None:
@@ -119,11 +119,11 @@ class _Placed:
                 heights[number] = ends[number][0].y - self._top + (place - (len(numbers) - 1) / 2) * step
         return heights
 
-    def route(self, edge: Edge, chain: list[Slot], leaving: float, entering: float) -> Route:
+    def route(self, edge: Edge, chain: list[Slot], leaving: float, entering: float) -> EdgeRoute:
         source, target = self._nodes[edge.source], self._nodes[edge.target]
         (left, out), (into, right) = self._spans[chain[0].rank], self._spans[chain[-1].rank]
         stretches = [Stretch((left + out + source.body) / 2, out, leaving)]
         stretches += [Stretch(*self._spans[slot.rank], slot.y - self._top) for slot in chain[1:-1]]
         stretches.append(Stretch(into, (into + right - target.body) / 2, entering))
         labels = [self.box(slot) for slot in chain[1:-1] if slot.height]
-        return Route(tuple(stretches), labels[0] if labels else None)
+        return EdgeRoute(tuple(stretches), labels[0] if labels else None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
-from elsinore.drawing.layout import Route
+from elsinore.drawing.layout import EdgeRoute
 from elsinore.drawing.svg import arrowhead, curve, point
 
 
 def draw_route(
-    parent: ET.Element, route: Route, backwards: bool = False, dashed: bool = False, line: float = 1.2
+    parent: ET.Element, route: EdgeRoute, backwards: bool = False, dashed: bool = False, line: float = 1.2
 ) -> None:
     """Draw an edge along its route, with the arrowhead at the right end, or at the left one if `backwards`."""
     first, last = route.stretches[0], route.stretches[-1]

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-AIR = 14
+SLOT_GAP = 14
 """Space between two slots of a column."""
 SWEEPS = 8
 
@@ -105,10 +105,10 @@ def _crossings(columns: list[Column]) -> int:
 
 def _straighten(columns: list[Column]) -> None:
     for column in columns:
-        _settle(column, [0.0] * len(column))
+        _set_heights(column, [0.0] * len(column))
     for sweep in range(2 * SWEEPS):
         for column in columns if sweep % 2 == 0 else reversed(columns):
-            _settle(column, [_wanted(slot) for slot in column])
+            _set_heights(column, [_wanted(slot) for slot in column])
 
 
 def _wanted(slot: Slot) -> float:
@@ -118,11 +118,11 @@ def _wanted(slot: Slot) -> float:
     return sum(other.y * other.weight for other in neighbours) / sum(other.weight for other in neighbours)
 
 
-def _settle(column: Column, wanted: list[float]) -> None:
+def _set_heights(column: Column, wanted: list[float]) -> None:
     """Set the heights in order that are nearest to the wanted ones, by least squares (pool adjacent violators)."""
     offsets = [0.0]
     for above, below in pairwise(column):
-        offsets.append(offsets[-1] + above.height - above.anchor + AIR + below.anchor)
+        offsets.append(offsets[-1] + above.height - above.anchor + SLOT_GAP + below.anchor)
     pools: list[tuple[float, float, int]] = []
     for slot, goal, offset in zip(column, wanted, offsets, strict=True):
         mean, weight, count = goal - offset, slot.weight, 1

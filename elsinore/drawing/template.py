@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from xml.etree import ElementTree as ET
 
-from elsinore.drawing.layout import Edge, Layout, Node, Route, layered
+from elsinore.drawing.layout import Edge, EdgeRoute, Layout, Node, layered
 from elsinore.drawing.lines import draw_loop, draw_route
 from elsinore.drawing.ranks import ranks
 from elsinore.drawing.svg import (
@@ -34,7 +34,7 @@ from elsinore.planner.hamlet.template import Label, Template, Transition
 HEIGHT = 38
 """Height of the box of a type with few arrows."""
 NARROWEST = 64
-LETTERS = 28
+MAX_LETTERS = 28
 """The most characters shown of a name."""
 LOOP = 34
 """Space above a box for an arrow from it to itself, and its label."""
@@ -73,7 +73,7 @@ class TypeBox:
 
     @property
     def shown(self) -> str:
-        return cut(self.name, LETTERS)
+        return cut(self.name, MAX_LETTERS)
 
     @property
     def negated(self) -> bool:
@@ -148,7 +148,7 @@ class TemplatePicture:
             self._draw_type(whole, kind, self.layout.boxes[name])
         return Picture(whole, self.layout.width, self.layout.height)
 
-    def _draw_arrow(self, parent: ET.Element, arrow: Arrow, route: Route) -> None:
+    def _draw_arrow(self, parent: ET.Element, arrow: Arrow, route: EdgeRoute) -> None:
         made = group(parent, hint=_hint(f"{arrow.before} -> {arrow.after}", arrow.queries))
         draw_route(made, route, self._backwards(arrow), arrow.dashed)
         assert route.label is not None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from elsinore.drawing.svg import cut
 from elsinore.planner.explain.query_names import runs
 
-LETTERS = 24
+MAX_LETTERS = 24
 
 
 def brief_of(names: Sequence[str], everyone: Sequence[str]) -> str:
@@ -17,7 +17,7 @@ def brief_of(names: Sequence[str], everyone: Sequence[str]) -> str:
     return everybody if "+" in shown and len(names) == len(everyone) else shown
 
 
-def brief(names: Sequence[str], letters: int = LETTERS) -> str:
+def brief(names: Sequence[str], letters: int = MAX_LETTERS) -> str:
     """Return the first names, and the number of further ones: `q1-q50`, `q1, q3 +12`."""
     parts = runs(names)
     shown: list[str] = []

@@ -10,7 +10,7 @@ from elsinore.drawing.words import brief
 from elsinore.planner.hamlet.template import template_of_query, template_of_set
 from elsinore.planner.plans.model import Plan
 
-LETTERS = 60
+MAX_LETTERS = 60
 LEGEND = (
     "double box: trends end; gray: Kleene sub-pattern E+; dashed: negated; on arrows: the queries for which they hold"
 )
@@ -25,7 +25,7 @@ def _sets(plan: Plan) -> Iterator[Titled]:
     for number, share_set in enumerate(plan.share_sets, 1):
         template = template_of_set(plan, share_set)
         shared = ", ".join(dict.fromkeys(f"{kleene.type}+" for kleene in share_set.kleenes))
-        title = f"share set {number}: {brief(template.queries, LETTERS)}"
+        title = f"share set {number}: {brief(template.queries, MAX_LETTERS)}"
         what = f"may share {shared}" if shared else "shares transitions as its plan says"
         yield Titled(title, what, TemplatePicture(template).draw())
 
@@ -38,4 +38,4 @@ def _apart(plan: Plan) -> Iterator[Titled]:
             name = query.query.name
             why = reasons.get(name)
             picture = TemplatePicture(template_of_query(query)).draw()
-            yield Titled(brief([name], LETTERS), f"apart: {why}" if why else "apart", picture)
+            yield Titled(brief([name], MAX_LETTERS), f"apart: {why}" if why else "apart", picture)

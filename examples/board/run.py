@@ -1,4 +1,4 @@
-"""Run the workload beside this file over a file of rides, and look at what its queries shared."""
+"""Run the workload beside this file over a file of rides, and print what its queries shared."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORKLOAD = Path(__file__).with_name("workload.elsinore")
 
 
 def show(rides: str) -> None:
-    """Print how many bursts each Kleene sub-pattern had, and who shared the longest."""
+    """Print how many bursts each Kleene sub-pattern had, and which queries shared the longest."""
     bursts = elsinore.run(WORKLOAD, rides, decisions=True).decisions.to_pylist()
     for kleene, count in Counter(burst["kleene"] for burst in bursts).items():
         print(f"{count:,} bursts of {kleene}")

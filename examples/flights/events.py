@@ -16,7 +16,7 @@ COLUMNS = ["type", "time", "aircraft", "carrier", "origin", "dest", "delay"]
 
 
 def departures() -> pd.DataFrame:
-    """Flights and cancellations by time; the package has the months 1, 10, 11, 12, 2, and so on."""
+    """Return flights and cancellations by time; the package orders months as 1, 10, 11, 12, 2, and so on."""
     flights = pd.read_csv(_data() / "flights.csv.zip")
     names = {"tailnum": "aircraft", "dep_delay": "delay"}
     events = flights.rename(columns=names).assign(

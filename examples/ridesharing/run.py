@@ -1,4 +1,4 @@
-"""Run the workload beside this file over a file of rides, and look at the rows: what a program would do."""
+"""Run the workload beside this file over a file of rides, and look at the rows: as a program would."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ WORKLOAD = Path(__file__).with_name("workload.elsinore")
 
 
 def saved(result: elsinore.Result) -> str:
-    """What sharing saved: a burst that several queries share is taken in once, and not by each of them."""
+    """Return the gain of sharing: a burst that several queries share is processed once, not by each of them."""
     bursts = result.decisions.select(["events", "choice", "shared", "apart"]).to_pylist()
     alone = sum(burst["events"] * (len(burst["shared"]) + len(burst["apart"])) for burst in bursts)
     taken = sum(burst["events"] * (bool(burst["shared"]) + len(burst["apart"])) for burst in bursts)
-    return f"{len(bursts):,} bursts: {taken:,} events of them taken in, {alone:,} if no query shared its work"
+    return f"{len(bursts):,} bursts: {taken:,} events processed, {alone:,} if no query shared its work"
 
 
 def show(rides: str) -> None:

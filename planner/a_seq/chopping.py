@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elsinore.planner.a_seq.forest import Step
+from elsinore.planner.a_seq.forest import ForestStep
 
-Part = tuple[Step, ...]
+Part = tuple[ForestStep, ...]
 Place = tuple[int, int]
 """A sequence by number, and the place in it where a sub-pattern begins."""
 

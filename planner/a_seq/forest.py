@@ -17,7 +17,7 @@ from elsinore.planner.plans.model import QueryPlan
 
 
 @dataclass(frozen=True)
-class Step:
+class ForestStep:
     """An event type of a sequence; equal steps do the same with the same events."""
 
     node: TypeNode
@@ -26,17 +26,17 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Node:
+class ForestNode:
     """A counter per start event of its tree, of the trends that begin with that event and end here."""
 
-    step: Step
+    step: ForestStep
     parent: int | None
     """The node before it in its tree; None: its events are the start events."""
     root: int
 
 
 @dataclass(frozen=True)
-class Route:
+class ForestRoute:
     """The nodes of a sequence, and where its pieces begin (places in the route, 0 first)."""
 
     nodes: tuple[int, ...]
@@ -50,9 +50,9 @@ class Route:
 
 @dataclass(frozen=True)
 class Forest:
-    nodes: tuple[Node, ...]
+    nodes: tuple[ForestNode, ...]
     """Nodes tree by tree, each behind its parent."""
-    routes: tuple[Route, ...]
+    routes: tuple[ForestRoute, ...]
     """Routes by member."""
 
     def users(self, node: int) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ class Forest:
         return tuple(member for member, route in enumerate(self.routes) if node in route.nodes)
 
 
-def forest_of(sequences: Sequence[tuple[Step, ...]], cuts: Sequence[Iterable[int]]) -> Forest:
+def forest_of(sequences: Sequence[tuple[ForestStep, ...]], cuts: Sequence[Iterable[int]]) -> Forest:
     """Return the forest of some sequences; `cuts` has, for each, where pieces behind the first begin."""
     builder = _Builder()
     routes = [builder.route(steps, (0, *sorted(own))) for steps, own in zip(sequences, cuts, strict=True)]
@@ -68,35 +68,35 @@ def forest_of(sequences: Sequence[tuple[Step, ...]], cuts: Sequence[Iterable[int
     number_of = {old: new for new, old in enumerate(order)}
     return Forest(
         tuple(_renumbered(builder.nodes[old], number_of) for old in order),
-        tuple(Route(tuple(number_of[node] for node in route.nodes), route.cuts) for route in routes),
+        tuple(ForestRoute(tuple(number_of[node] for node in route.nodes), route.cuts) for route in routes),
     )
 
 
-def _renumbered(node: Node, number_of: Mapping[int, int]) -> Node:
+def _renumbered(node: ForestNode, number_of: Mapping[int, int]) -> ForestNode:
     parent = None if node.parent is None else number_of[node.parent]
-    return Node(node.step, parent, number_of[node.root])
+    return ForestNode(node.step, parent, number_of[node.root])
 
 
 class _Builder:
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self._known: dict[tuple[int | None, Step], int] = {}
+        self.nodes: list[ForestNode] = []
+        self._known: dict[tuple[int | None, ForestStep], int] = {}
 
-    def route(self, steps: tuple[Step, ...], cuts: tuple[int, ...]) -> Route:
+    def route(self, steps: tuple[ForestStep, ...], cuts: tuple[int, ...]) -> ForestRoute:
         nodes: list[int] = []
         for place, step in enumerate(steps):
             nodes.append(self._node(None if place in cuts else nodes[-1], step))
-        return Route(tuple(nodes), cuts)
+        return ForestRoute(tuple(nodes), cuts)
 
-    def _node(self, parent: int | None, step: Step) -> int:
+    def _node(self, parent: int | None, step: ForestStep) -> int:
         number = self._known.setdefault((parent, step), len(self.nodes))
         if number == len(self.nodes):
             root = number if parent is None else self.nodes[parent].root
-            self.nodes.append(Node(step, parent, root))
+            self.nodes.append(ForestNode(step, parent, root))
         return number
 
 
-def sequence_of(plan: QueryPlan) -> tuple[Step, ...] | None:
+def sequence_of(plan: QueryPlan) -> tuple[ForestStep, ...] | None:
     """Return the steps of a query whose pattern is a sequence of event types; None for all other patterns.
 
     Single event types may be negated between two steps and behind the last one.
@@ -113,7 +113,7 @@ def sequence_of(plan: QueryPlan) -> tuple[Step, ...] | None:
     if any(len(whole.guards[guard].positions) > 1 for gap in gaps for guard in gap):
         return None
     return tuple(
-        Step(_type_node(plan, whole, p), frozenset(_type_node(plan, whole.guards[guard], 0) for guard in gap))
+        ForestStep(_type_node(plan, whole, p), frozenset(_type_node(plan, whole.guards[guard], 0) for guard in gap))
         for p, gap in enumerate(gaps)
     )
 

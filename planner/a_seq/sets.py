@@ -6,20 +6,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from elsinore.planner.a_seq.chopping import chopped
-from elsinore.planner.a_seq.forest import Forest, Step, forest_of, sequence_of
+from elsinore.planner.a_seq.forest import Forest, ForestStep, forest_of, sequence_of
 from elsinore.planner.gloria.templates.members import split_of
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
 from elsinore.planner.plans.model import QueryPlan
-from elsinore.planner.plans.sharing import Member, ShareSet
+from elsinore.planner.plans.needs import Need, any_match, no_neighbours, why_unmet
+from elsinore.planner.plans.sharing import Found, Member, ShareSet
 
-NO_SEQUENCE = "its windows move with every event; with such windows sequences of event types are shared, nothing else"
-SEMANTICS = "its windows move with every event; such sequences are shared under skip-till-any-match only"
-NEIGHBOURS = "it compares neighbours, so each event has predecessors of its own; a counter is of all of a type"
+FOREST_NEEDS = (
+    Need("moving windows", lambda plan, _: plan.per_event, "its windows have a SLIDE"),
+    any_match("its windows move with every event; such sequences are shared under skip-till-any-match only"),
+    no_neighbours("it compares neighbours, so each event has predecessors of its own; a counter is of all of a type"),
+    Need(
+        "sequence",
+        lambda plan, _: sequence_of(plan) is not None,
+        "its windows move with every event; with such windows sequences of event types are shared, nothing else",
+    ),
+)
 ALONE = {
     "prefix": "no other query whose windows move with every event begins with the same two event types",
     "chop-connect": "no other query whose windows move with every event has two event types in a row with it in common",
 }
-FULL = f"queries of a set tell at most {MAX_LANES} sets of predicates on a type apart"
+FULL = f"a set distinguishes at most {MAX_LANES} sets of predicates on a type"
 
 
 @dataclass(frozen=True)
@@ -29,14 +37,14 @@ class ForestSet(ShareSet):
     forest: Forest
 
 
-def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> tuple[tuple[ForestSet, ...], dict[int, str]]:
+def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> Found:
     """Return the sets of two or more queries whose windows move with every event, and the reason of each other one."""
-    found: dict[object, dict[int, tuple[Step, ...]]] = {}
+    found: dict[object, dict[int, tuple[ForestStep, ...]]] = {}
     reasons: dict[int, str] = {}
     for number, plan in enumerate(queries):
         if plan.per_event:
             steps = sequence_of(plan)
-            if reason := _why_apart(plan, steps):
+            if reason := why_unmet(FOREST_NEEDS, plan, plan.counters[0]):
                 reasons[number] = reason
             elif steps:
                 found.setdefault(split_of(Member(number, 0), plan), {})[number] = steps
@@ -50,29 +58,21 @@ def forest_sets(queries: tuple[QueryPlan, ...], optimizer: str) -> tuple[tuple[F
                 reasons |= dict.fromkeys(numbers, FULL)
             else:
                 sets.append(made)
-    return tuple(sets), reasons
+    return tuple(sets), tuple((queries[number].query.name, reason) for number, reason in sorted(reasons.items()))
 
 
-def _why_apart(plan: QueryPlan, steps: tuple[Step, ...] | None) -> str | None:
-    if plan.query.semantics != "any":
-        return SEMANTICS
-    if any(counter.event_grained for counter in plan.counters):
-        return NEIGHBOURS
-    return NO_SEQUENCE if steps is None else None
-
-
-def _set_of(steps: dict[int, tuple[Step, ...]], optimizer: str) -> ForestSet:
+def _set_of(steps: dict[int, tuple[ForestStep, ...]], optimizer: str) -> ForestSet:
     sequences = tuple(steps.values())
     return ForestSet(
         tuple(Member(number, 0) for number in steps), (), "any", forest_of(sequences, _cuts(sequences, optimizer))
     )
 
 
-def _cuts(sequences: Sequence[tuple[Step, ...]], optimizer: str) -> list[set[int]]:
+def _cuts(sequences: Sequence[tuple[ForestStep, ...]], optimizer: str) -> list[set[int]]:
     return chopped(sequences) if optimizer == "chop-connect" else [set() for _ in sequences]
 
 
-def _connected(steps: dict[int, tuple[Step, ...]], optimizer: str) -> list[list[int]]:
+def _connected(steps: dict[int, tuple[ForestStep, ...]], optimizer: str) -> list[list[int]]:
     """Group the queries that have more in common than a start event, directly or through others."""
     forest = _set_of(steps, optimizer).forest
     numbers = list(steps)

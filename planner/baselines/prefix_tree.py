@@ -21,7 +21,7 @@ Way = frozenset[tuple[Condition, bool]]
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakenEvent:
     """The events that lengthen trends from one counter to another: their type, and the ways, one of which holds."""
 
     type: str
@@ -33,7 +33,7 @@ class Taken:
         return f"{self.type} ({' OR '.join(sorted(map(_shown, self.ways)))})"
 
 
-Prefix = frozenset[tuple[int, Taken]]
+Prefix = frozenset[tuple[int, TakenEvent]]
 """The predecessors of a counter, by number, each with the events that lead from it to the counter."""
 
 
@@ -107,7 +107,7 @@ class _Step:
 
     source: int
     target: int
-    taken: Taken
+    taken: TakenEvent
     bound: tuple[str, ...] = ()
 
 
@@ -167,11 +167,11 @@ def _steps(plan: QueryPlan, machine: Machine) -> Iterator[_Step]:
     for c, event_class in enumerate(machine.classes, start=1):
         for append in machine.appends[c]:
             found.setdefault((append.source, append.target, event_class.type, append.bound), set()).add(c)
-    known: dict[tuple[str, frozenset[int]], Taken] = {}
+    known: dict[tuple[str, frozenset[int]], TakenEvent] = {}
     for (source, target, name, bound), classes in found.items():
         key = name, frozenset(classes)
         if key not in known:
-            known[key] = Taken(name, _ways(plan, machine, *key))
+            known[key] = TakenEvent(name, _ways(plan, machine, *key))
         yield _Step(source, target, known[key], bound)
 
 

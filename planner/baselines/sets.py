@@ -9,15 +9,17 @@ from elsinore.planner.baselines.prefix_tree import PrefixTree, prefix_tree
 from elsinore.planner.explain.query_names import listed
 from elsinore.planner.hamlet.share_sets import conditions
 from elsinore.planner.plans.model import Counter, QueryPlan
-from elsinore.planner.plans.sharing import Member, ShareSet
+from elsinore.planner.plans.needs import no_negation, unmet, why_unmet
+from elsinore.planner.plans.sharing import Found, Member, ShareSet
 
 MAX_KINDS = 2**15 - 1
 """Most kinds of events in a share set: the largest number that a window's columns hold."""
 
-NEGATED = "a match of NOT moves trends from counter to counter, whatever the other queries are about"
+NEGATED = "a match of NOT moves trends between counters, independently of the other queries"
+PREFIX_NEEDS = (no_negation(NEGATED),)
 FULL = f"its share set is full: with its predicates there could be more than {MAX_KINDS:,} kinds of events"
 OTHER_WINDOWS = "in other windows: the events of a window are evaluated once for queries of the same WITHIN and SLIDE"
-OTHER_GROUPING = "with another grouping: whose events form trends together has to be the same"
+OTHER_GROUPING = "with another grouping: the events that form trends together must be the same"
 NOBODY = "no other query has sequences that begin with the same events"
 
 Places = Mapping[int, frozenset[int]]
@@ -31,12 +33,12 @@ class PrefixSet(ShareSet):
     tree: PrefixTree
 
 
-def prefix_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[PrefixSet, ...], tuple[tuple[str, str], ...]]:
+def prefix_sets(queries: tuple[QueryPlan, ...]) -> Found:
     """Return the sets of queries that have prefixes in common, directly or through others; and why the rest has none.
 
     The reasons are by name of the query.
     """
-    flat = [q for q, plan in enumerate(queries) if not plan.counters[0].automata[0].guards]
+    flat = [q for q, plan in enumerate(queries) if not unmet(PREFIX_NEEDS, plan, plan.counters[0])]
     alike: dict[object, list[int]] = {}
     for q in flat:
         alike.setdefault((_grouping(queries[q]), _windows(queries[q])), []).append(q)
@@ -53,7 +55,7 @@ def _grouping(plan: QueryPlan) -> object:
 
 
 def _windows(plan: QueryPlan) -> object:
-    return plan.query.within.seconds, plan.query.slide and plan.query.slide.seconds
+    return plan.query.within.length, plan.query.slide and plan.query.slide.length
 
 
 def _members(queries: Sequence[QueryPlan], numbers: Sequence[int]) -> list[tuple[QueryPlan, Counter]]:
@@ -99,8 +101,8 @@ def _fits(queries: Sequence[QueryPlan], numbers: Sequence[int]) -> bool:
 
 
 def _why_apart(q: int, queries: Sequence[QueryPlan], places: Places) -> str:
-    if q not in places:
-        return NEGATED
+    if reason := why_unmet(PREFIX_NEEDS, queries[q], queries[q].counters[0]):
+        return reason
     alike = [other for other, own in places.items() if other != q and own & places[q]]
     grouped = [other for other in alike if _grouping(queries[other]) == _grouping(queries[q])]
     if any(_windows(queries[other]) == _windows(queries[q]) for other in grouped):

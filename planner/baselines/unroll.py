@@ -15,7 +15,7 @@ from elsinore.planner.machines.automaton import Automaton
 LENGTH = 8
 """The longest match of E+ that is planned for before a stream is read, in events."""
 
-LONGEST = 128
+LONGEST_SEQUENCE = 128
 """Most events in a sequence: a machine has a state for each prefix, and an event examines all of them."""
 
 

@@ -8,9 +8,8 @@ from itertools import chain
 
 from elsinore.planner.language.errors import Problem, WorkloadError, quote
 from elsinore.planner.language.suggest import also, did_you_mean, those
-from elsinore.planner.language.syntax import Place, Query, Workload
-from elsinore.planner.language.walk import leaves
-from elsinore.planner.machines.predicates import attributes as attributes_of
+from elsinore.planner.language.syntax import Attribute, Place, Query, Workload
+from elsinore.planner.language.walk import leaves, readers
 
 Attributes = Mapping[str, Collection[str]]
 
@@ -30,13 +29,15 @@ def check_attributes(workload: Workload, attributes: Attributes) -> None:
 
 
 def _of_types(query: Query, attributes: Attributes) -> Iterator[Problem]:
-    """Yield a problem for each unknown attribute of a variable, in aggregates and predicates."""
+    """Yield a problem for each unknown attribute of a variable, in RETURN and in predicates."""
     types = {leaf.variable: leaf.name for leaf in leaves(query.pattern)}
     used: list[tuple[str, str, Place | None]] = [
         (item.variable, item.attribute, item.place) for item in query.aggregates if item.variable and item.attribute
     ]
-    for predicate in query.predicates:
-        used += [(attribute.variable, attribute.name, attribute.place) for attribute in attributes_of(predicate)]
+    for expression in (*(item.value for item in query.items), *query.predicates):
+        for reader in readers(expression):
+            name = reader.name if isinstance(reader, Attribute) else reader.attribute
+            used += [(reader.variable, name, reader.place)] if name else []
     for variable, name, place in used:
         event_type = types[variable]
         if event_type in attributes and name not in attributes[event_type]:

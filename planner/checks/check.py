@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from elsinore.planner.checks import literals, names, patterns, predicates, readings, returns, windows
+from elsinore.planner.checks import (
+    literals,
+    matches,
+    names,
+    patterns,
+    predicates,
+    readings,
+    returns,
+    windows,
+)
 from elsinore.planner.checks.attributes import check_attributes
 from elsinore.planner.language.errors import Problem, WorkloadError, quote
 from elsinore.planner.language.parse import read
 from elsinore.planner.language.resolve import resolve
 from elsinore.planner.language.syntax import Query, Workload
 
-__all__ = ["CHECKS", "LAST_CHECKS", "check", "check_attributes", "check_text"]
+__all__ = ["AGGREGATION_CHECKS", "CHECKS", "DETECTION_CHECKS", "LAST_CHECKS", "check", "check_attributes", "check_text"]
 
 Check = Callable[[Query], Iterator[Problem]]
 
@@ -27,28 +36,49 @@ CHECKS: tuple[Check, ...] = (
     names.variables_are_not_types,
     names.names_are_known,
     patterns.repetitions_make_sense,
-    patterns.and_stands_on_top,
     patterns.negations_are_flat,
     patterns.negations_forbid_something,
-    patterns.pattern_matches_events,
-    patterns.edges_have_windows,
     literals.predicates_are_conditions,
     literals.kinds_agree,
     literals.numbers_fit,
-    predicates.predicates_have_known_form,
-    predicates.predicates_stay_on_their_side,
     windows.spans_can_be_counted,
     windows.slide_fits_window,
-    windows.windows_of_time,
 )
-"""Checks of a resolved query; each runs whatever the others find."""
+"""Checks of any resolved query; each runs whatever the others find."""
+
+AGGREGATION_CHECKS: tuple[Check, ...] = (
+    matches.limits_are_for_matches,
+    matches.summaries_are_for_matches,
+    patterns.and_stands_on_top,
+    patterns.pattern_matches_events,
+    patterns.edges_have_windows,
+    predicates.predicates_have_known_form,
+    predicates.predicates_stay_on_their_side,
+)
+"""Further checks of queries that return aggregates: what COUNT(*) and the like can be taken over."""
+
+DETECTION_CHECKS: tuple[Check, ...] = (
+    matches.windows_do_not_slide,
+    matches.limits_are_above_zero,
+    matches.types_have_variables,
+    matches.variables_are_no_columns,
+    matches.items_are_distinct,
+    matches.summaries_are_well_formed,
+    matches.summaries_have_events,
+    matches.pattern_needs_events,
+    matches.conjunctions_are_in_place,
+    matches.operands_match_events,
+    matches.predicates_relate_events,
+    matches.predicates_have_one_negation,
+)
+"""Further checks of queries that return matches."""
 
 LAST_CHECKS: tuple[Check, ...] = (
     predicates.neighbours_can_meet,
     readings.named_variables_are_bound_in_one_way,
     readings.trends_can_be_counted,
 )
-"""Checks that build automata: each runs only on queries without a problem so far."""
+"""Checks of aggregation queries that build automata: each runs only on queries without a problem so far."""
 
 
 def check(workload: Workload) -> Workload:
@@ -75,8 +105,9 @@ def _checked(workload: Workload, known: tuple[Problem, ...]) -> Workload:
 
 
 def _problems(query: Query) -> list[Problem]:
-    problems = [problem for look in CHECKS for problem in look(query)]
-    for look in LAST_CHECKS:
+    looks = (*CHECKS, *(DETECTION_CHECKS if query.detects else AGGREGATION_CHECKS))
+    problems = [problem for look in looks for problem in look(query)]
+    for look in () if query.detects else LAST_CHECKS:
         problems = problems or list(look(query))
     return problems
 

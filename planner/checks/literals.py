@@ -21,6 +21,7 @@ from elsinore.planner.language.syntax import (
     Negation,
     Node,
     Query,
+    Summary,
     nodes,
 )
 
@@ -52,7 +53,10 @@ def numbers_fit(query: Query) -> Iterator[Problem]:
 
 
 def kind(expression: Expression) -> Kind | None:
-    """Return the kind of an expression; None for an attribute, whose kind only the events tell."""
+    """Return the kind of an expression; None for an attribute, whose kind only the events tell.
+
+    The same goes for FIRST, LAST, MIN and MAX of an attribute.
+    """
     match expression:
         case LiteralValue():
             if isinstance(expression.value, bool):
@@ -60,6 +64,8 @@ def kind(expression: Expression) -> Kind | None:
             return "text" if isinstance(expression.value, str) else "number"
         case Attribute():
             return None
+        case Summary():
+            return "number" if expression.function in ("COUNT", "SUM", "AVG") else None
         case Arithmetic() | Minus():
             return "number"
         case _:

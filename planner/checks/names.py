@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from elsinore.planner.language.errors import Problem, quote
 from elsinore.planner.language.suggest import also, did_you_mean, those
-from elsinore.planner.language.syntax import Aggregate, Attribute, Grouping, Matches, Query
-from elsinore.planner.language.walk import leaves, occurrences, variables
-from elsinore.planner.machines.predicates import attributes
+from elsinore.planner.language.syntax import Aggregate, Attribute, Grouping, Matches, Query, Summary
+from elsinore.planner.language.walk import leaves, occurrences, readers, variables
 
 
 def variables_are_unique(query: Query) -> Iterator[Problem]:
@@ -46,16 +45,17 @@ def names_are_known(query: Query) -> Iterator[Problem]:
             yield _unknown(user, {name for name in {*known, *types} if "#" not in name and types[name] < 2})
 
 
-def _users(query: Query) -> Iterator[Grouping | Aggregate | Attribute]:
+def _users(query: Query) -> Iterator[Grouping | Aggregate | Attribute | Summary]:
     """Yield all parts of a query that can name a variable."""
     if not isinstance(query.returns, Matches):
         yield from query.returns
+    yield from (item.value for item in query.items)
     yield from query.group_by
     for predicate in query.predicates:
-        yield from attributes(predicate)
+        yield from readers(predicate)
 
 
-def _unknown(user: Grouping | Aggregate | Attribute, names: set[str]) -> Problem:
+def _unknown(user: Grouping | Aggregate | Attribute | Summary, names: set[str]) -> Problem:
     name = user.variable or ""
     have = f"the pattern has {those(names)}" if names else "give the event types variables"
     message = f"the pattern has no variable or event type {quote(name)}"

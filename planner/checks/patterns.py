@@ -18,7 +18,7 @@ def repetitions_make_sense(query: Query) -> Iterator[Problem]:
     kleenes = [node for node in nodes(query.pattern) if isinstance(node, Kleene)]
     for kleene in kleenes:
         if kleene.most == 0:
-            yield Problem("this part is repeated no times", "leave it out, or write {1}", kleene.place)
+            yield Problem("this part is repeated zero times", "leave it out, or write {1}", kleene.place)
         elif kleene.most is not None and kleene.least > kleene.most:
             hint = f"write {{{kleene.most},{kleene.least}}}"
             yield Problem("the repetition ends before it begins: the smaller number stands first", hint, kleene.place)
@@ -33,12 +33,12 @@ def and_stands_on_top(query: Query) -> Iterator[Problem]:
         for node in nodes(operand):
             if isinstance(node, And):
                 hint = "write p & q for two whole patterns, or SEQ(p, q) for one after the other"
-                yield Problem("AND stands at the top of a pattern only", hint, node.place)
+                yield Problem("AND is allowed only at the top of a pattern", hint, node.place)
 
 
 def negations_are_flat(query: Query) -> Iterator[Problem]:
     """Check that no NOT stands inside another one."""
-    inner = {id(deeper): deeper for outer in _negations(query.pattern) for deeper in _negations(outer.part)}
+    inner = {id(deeper): deeper for outer in negations(query.pattern) for deeper in negations(outer.part)}
     for negation in inner.values():
         hint = "leave out the inner NOT, or write the pattern that must not be there without it"
         yield Problem("NOT stands inside of NOT", hint, negation.place)
@@ -47,22 +47,24 @@ def negations_are_flat(query: Query) -> Iterator[Problem]:
 def negations_forbid_something(query: Query) -> Iterator[Problem]:
     """Check that no negated part matches without events: `A*` in `NOT A*` would always match."""
     for node in nodes(query.pattern):
-        if isinstance(node, Not) and _nullable(node.part) and not _negations(node.part):
-            message = "what NOT forbids can match without any event, so that it would always be there"
-            yield Problem(message, _obligatory(node.part), node.place)
+        if isinstance(node, Not) and nullable(node.part) and not negations(node.part):
+            message = "the pattern inside of NOT can match without any event, so it would always match"
+            yield Problem(message, obligatory(node.part), node.place)
 
 
 def pattern_matches_events(query: Query) -> Iterator[Problem]:
     """Check that the pattern does not match without events: a trend has at least one event."""
     for operand in operands(query.pattern):
-        if not _nullable(operand):
+        if not nullable(operand):
             continue
         if all(isinstance(part, Not) for part in _elements(operand)):
             message = "the pattern has nothing but NOT, which matches no event"
             yield Problem(message, "add an event type that a trend is made of: SEQ(A, NOT B)", operand.place)
         else:
             yield Problem(
-                "the pattern can match nothing: all its parts may be absent", _obligatory(operand), operand.place
+                "all parts of the pattern are optional, so it can match without any event",
+                obligatory(operand),
+                operand.place,
             )
 
 
@@ -76,7 +78,7 @@ def edges_have_windows(query: Query) -> Iterator[Problem]:
     hint = f"add a SLIDE, such as SLIDE {query.within} for windows that do not overlap"
     for operand in operands(query.pattern):
         for name, backwards in (("start", False), ("end", True)):
-            for negation in _at_edge(operand, backwards)[:1]:
+            for negation in at_edge(operand, backwards)[:1]:
                 yield Problem(f"NOT at the {name} of the pattern needs a SLIDE", hint, negation.place)
 
 
@@ -92,7 +94,7 @@ def _positions(pattern: Pattern) -> int:
             return sum(map(_positions, pattern.parts))
 
 
-def _nullable(pattern: Pattern) -> bool:
+def nullable(pattern: Pattern) -> bool:
     """Return whether a pattern can match without any event."""
     match pattern:
         case EventType():
@@ -100,14 +102,14 @@ def _nullable(pattern: Pattern) -> bool:
         case Not():
             return True
         case Kleene():
-            return pattern.least == 0 or _nullable(pattern.part)
+            return pattern.least == 0 or nullable(pattern.part)
         case Seq() | And():
-            return all(map(_nullable, pattern.parts))
+            return all(map(nullable, pattern.parts))
         case Or():
-            return any(map(_nullable, pattern.parts))
+            return any(map(nullable, pattern.parts))
 
 
-def _negations(pattern: Pattern) -> list[Not]:
+def negations(pattern: Pattern) -> list[Not]:
     return [node for node in nodes(pattern) if isinstance(node, Not)]
 
 
@@ -123,19 +125,19 @@ def _elements(pattern: Pattern) -> Iterator[EventType | Not]:
                 yield from _elements(part)
 
 
-def _obligatory(pattern: Pattern) -> str:
+def obligatory(pattern: Pattern) -> str:
     """Return a hint that says how to write the pattern so that it matches an event."""
     match pattern:
         case Kleene(least=0, most=1):
             return f"write {pattern.part}"
         case Kleene(least=0):
             return f"write {replace(pattern, least=1)}"
-    return "let one part be there in every match: + instead of *, and nothing instead of ?"
+    return "make one part mandatory: write + instead of *, or leave out the ?"
 
 
-def _at_edge(pattern: Pattern, backwards: bool) -> list[Not]:
+def at_edge(pattern: Pattern, backwards: bool) -> list[Not]:
     """Return the negations that no event of the pattern need precede (or, if `backwards`, follow)."""
-    inner = partial(_at_edge, backwards=backwards)
+    inner = partial(at_edge, backwards=backwards)
     match pattern:
         case EventType():
             return []
@@ -149,6 +151,6 @@ def _at_edge(pattern: Pattern, backwards: bool) -> list[Not]:
             found: list[Not] = []
             for part in reversed(pattern.parts) if backwards else pattern.parts:
                 found += inner(part)
-                if not _nullable(part):
+                if not nullable(part):
                     break
             return found

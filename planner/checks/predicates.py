@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elsinore.planner.language.errors import Problem, enumeration, quote
-from elsinore.planner.language.syntax import Arithmetic, Attribute, Comparison, Expression, Matches, Query
+from elsinore.planner.language.syntax import (
+    Arithmetic,
+    Attribute,
+    Comparison,
+    Expression,
+    Matches,
+    Query,
+    Summary,
+    nodes,
+)
 from elsinore.planner.language.walk import negated, variables
 from elsinore.planner.machines.automaton import follows
 from elsinore.planner.machines.predicates import attributes
@@ -21,8 +30,9 @@ def predicates_have_known_form(query: Query) -> Iterator[Problem]:
     known = variables(query.pattern)
     for predicate in query.predicates:
         used = list(attributes(predicate))
-        if all(attribute.variable in known for attribute in used):
-            yield from _form(predicate, used)
+        summaries = any(isinstance(node, Summary) for node in nodes(predicate))
+        if not summaries and all(attribute.variable in known for attribute in used):
+            yield from form(predicate, used)
 
 
 def predicates_stay_on_their_side(query: Query) -> Iterator[Problem]:
@@ -50,7 +60,8 @@ def neighbours_can_meet(query: Query) -> Iterator[Problem]:
             yield Problem(message, hint, predicate.place)
 
 
-def _form(predicate: Expression, used: list[Attribute]) -> Iterator[Problem]:
+def form(predicate: Expression, used: list[Attribute]) -> Iterator[Problem]:
+    """Check that a predicate, which reads `used`, is on one variable, or one comparison of two events."""
     names = list(dict.fromkeys(attribute.variable for attribute in used))
     readers = {(attribute.variable, attribute.next) for attribute in used}
     if not names:

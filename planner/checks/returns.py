@@ -9,16 +9,15 @@ from elsinore.planner.language.suggest import also, did_you_mean, those
 from elsinore.planner.language.syntax import Aggregate, Grouping, Matches, Query
 from elsinore.planner.language.walk import negated
 
-FIXED = ("query", "window_start", "window_end")
-"""The columns that every row has."""
+
+def fixed(query: Query) -> tuple[str, ...]:
+    """Return the columns that every row of a query has, whatever it returns."""
+    return ("query", *query.bounds)
 
 
 def returns_aggregates(query: Query) -> Iterator[Problem]:
-    """Check that RETURN has at least one aggregate."""
-    if isinstance(query.returns, Matches):
-        hint = "return aggregates, such as RETURN COUNT(*)"
-        yield Problem("RETURN MATCHES is not supported yet", hint, query.returns.place)
-    elif not query.aggregates:
+    """Check that RETURN has at least one aggregate, or MATCHES."""
+    if not isinstance(query.returns, Matches) and not query.aggregates:
         hint = "add one, such as COUNT(*)"
         yield Problem("RETURN has no aggregate", hint, query.returns[0].place)
 
@@ -68,19 +67,19 @@ def groupings_keep_their_names(query: Query) -> Iterator[Problem]:
 def columns_are_distinct(query: Query) -> Iterator[Problem]:
     """Check that column names are distinct: a repeated one could not be addressed."""
     for grouping in query.group_by:
-        if grouping.attribute in FIXED:
+        if grouping.attribute in fixed(query):
             message = f"every row has a column {quote(grouping.attribute)} of its own"
             yield Problem(message, "call the attribute something else in the events", grouping.place)
     seen: set[str] = set()
     for item in () if isinstance(query.returns, Matches) else query.returns:
         column = item.attribute if isinstance(item, Grouping) else item.label
-        if column in seen or (isinstance(item, Aggregate) and column in (*FIXED, *query.groups)):
-            yield _twice(item, column)
+        if column in seen or (isinstance(item, Aggregate) and column in (*fixed(query), *query.groups)):
+            yield _twice(query, item, column)
         seen.add(column)
 
 
-def _twice(item: Grouping | Aggregate, column: str) -> Problem:
-    if column in FIXED:
+def _twice(query: Query, item: Grouping | Aggregate, column: str) -> Problem:
+    if column in fixed(query):
         return Problem(f"every row has a column {quote(column)} of its own", "choose another name", item.place)
     hint = "leave one out" if isinstance(item, Grouping) else "leave one out, or name it with AS"
     return Problem(f"two columns are called {quote(column)}", hint, item.place)

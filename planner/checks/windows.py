@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
 
 from elsinore.planner.language.errors import Problem
 from elsinore.planner.language.syntax import Query, Span
@@ -19,7 +18,7 @@ def spans_can_be_counted(query: Query) -> Iterator[Problem]:
     for keyword, span in _spans(query):
         if span.amount <= 0:
             yield Problem(f"{keyword} is not above zero", f"write a length such as {keyword} 10 minutes", span.place)
-        elif (span.amount if span.unit == "events" else span.seconds) >= LONGEST:
+        elif span.length >= LONGEST:
             yield Problem(f"{keyword} is too long to be counted", f"write fewer {span.unit}", span.place)
         elif span.unit == "events" and span.amount.denominator != 1:
             yield Problem(f"{keyword} counts whole events", f"write {keyword} {round(span.amount)} events", span.place)
@@ -31,29 +30,17 @@ def spans_can_be_counted(query: Query) -> Iterator[Problem]:
 def slide_fits_window(query: Query) -> Iterator[Problem]:
     """Check that SLIDE is no longer than WITHIN: events between two windows would be lost."""
     within, slide = query.within, query.slide
-    if slide is None:
+    if slide is None or query.detects:
         return
     if (within.unit == "events") != (slide.unit == "events"):
         hint = "write both in events, or both as lengths of time"
         yield Problem("WITHIN and SLIDE do not count the same thing", hint, slide.place)
-    elif _length(slide) > _length(within):
+    elif slide.length > within.length:
         hint = f"events between two windows would be in none; write SLIDE {within} or less"
         yield Problem(f"SLIDE {slide} is longer than WITHIN {within}", hint, slide.place)
-
-
-def windows_of_time(query: Query) -> Iterator[Problem]:
-    """Refuse windows that count events: they can be parsed, but not run."""
-    for keyword, span in _spans(query):
-        if span.unit == "events":
-            hint = f"write a length of time, such as {keyword} 10 minutes"
-            yield Problem(f"{keyword} ... events is not supported yet", hint, span.place)
 
 
 def _spans(query: Query) -> Iterator[tuple[str, Span]]:
     yield "WITHIN", query.within
     if query.slide is not None:
         yield "SLIDE", query.slide
-
-
-def _length(span: Span) -> Fraction:
-    return span.amount if span.unit == "events" else span.seconds

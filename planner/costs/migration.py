@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from elsinore.planner.costs.plan_model import PlanModel
+from elsinore.planner.costs.plan_model import cost_of
+from elsinore.planner.costs.workload_costs import WorkloadCosts
 from elsinore.planner.gloria.costs.cost import CostModel
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.costs.pricing import cost_apart, cost_of_plan
-from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.gloria.templates.build import template_of
 from elsinore.planner.gloria.templates.chains import chain_of
+from elsinore.planner.plans.kinds import PLANNED
 from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import parts_of, run_alike
 from elsinore.planner.plans.sharing import Member
@@ -47,8 +48,8 @@ def _only(parts: Iterable[Plan], others: tuple[Plan, ...]) -> Iterable[Plan]:
 def _price(queries: tuple[QueryPlan, ...], model: CostModel) -> Callable[[Plan], float]:
     """Return a function that prices a part; this engine's model knows all kinds, and the events of all queries."""
     if isinstance(model, EngineCost):
-        prices = PlanModel.of(queries, model)
-        return lambda part: prices.cost(dict(enumerate(part.queries)), part.share_sets)
+        costs = WorkloadCosts.of(queries, model)
+        return lambda part: cost_of(dict(enumerate(part.queries)), part.share_sets, costs)
     return lambda part: cost_of_part(part, model)
 
 
@@ -58,7 +59,7 @@ def cost_of_part(part: Plan, model: CostModel) -> float:
     HAMLET shares a burst only where that is cheaper, so its share sets cost at most as much as their queries apart.
     Queries that no sharing plan can have cost nothing here: every plan runs them in the same way.
     """
-    planned = [one for one in part.share_sets if isinstance(one, PlannedSet)]
+    planned = PLANNED.among(part.share_sets)
     inside = {member.query for one in planned for member in one.members}
     apart = (_apart(query, model) for number, query in enumerate(part.queries) if number not in inside)
     return sum(cost_of_plan(one.plan, model) for one in planned) + sum(apart)

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from elsinore.planner.baselines.unroll import LENGTH, LONGEST
+from elsinore.planner.baselines.unroll import LENGTH, LONGEST_SEQUENCE
 from elsinore.planner.explain.choices import explain_choices
 from elsinore.planner.explain.sharing import counters_in_sets, explain_sharing
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.strategies import METHODS as METHODS_OF_STRATEGIES
 from elsinore.planner.plans.strategies import Method
-from elsinore.planner.time.spans import common, show_length
+from elsinore.planner.time.spans import common, shown
 
 WHY: dict[Granularity, str] = {
     "type": "no later event is compared with it, so one aggregate serves all (COGRA, Theorem 4.2)",
     "pattern": "only trends that may still go on are kept (COGRA, Table 5)",
     "event": "later events are compared with it (COGRA, Theorem 5.2)",
     "trend": "every trend is constructed, and aggregated when it is whole",
-    "prefix": f"a counter for each prefix; Kleene stands for up to {LENGTH} events, and for {LONGEST} where it has to",
+    "prefix": (
+        f"a counter for each prefix; Kleene stands for up to {LENGTH} events, "
+        f"and for {LONGEST_SEQUENCE} where it has to"
+    ),
 }
 
 NODES = "every event is a node, and looks at all before it (HAMLET, Section 3.2)"
@@ -97,14 +100,14 @@ def _partition(plan: QueryPlan) -> str:
 
 
 def _windows(plan: QueryPlan) -> str:
-    within, slide = plan.query.within, plan.query.slide
-    if slide is None:
-        return f"of {show_length(within.seconds)} that move with every event"
-    pane = common((within.seconds, slide.seconds))
+    query = plan.query
+    show = shown(query)
+    within = show(query.within.length)
+    if query.slide is None:
+        return f"of {within} that move with every event"
+    pane = common((query.within.length, query.slide.length))
     overlap = "apart" if plan.overlap == 1 else f"{plan.overlap} overlap"
-    return (
-        f"of {show_length(within.seconds)} every {show_length(slide.seconds)}: {overlap}; panes of {show_length(pane)}"
-    )
+    return f"of {within} every {show(query.slide.length)}: {overlap}; panes of {show(pane)}"
 
 
 def _counter(plan: QueryPlan, counter: Counter) -> str:

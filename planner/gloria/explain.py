@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from elsinore.planner.explain.member_names import panes_of
 from elsinore.planner.explain.query_names import listed
 from elsinore.planner.gloria.graph.record import NodeRecord, PoolRecord
 from elsinore.planner.gloria.plan import QSet, SharingPlan
+from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.gloria.templates.template import Mask, Template
+from elsinore.planner.plans.model import Plan
 
 REJECTED = 3
 """Sharing plans of a transition that are shown besides the chosen one: those nearest to the start nodes."""
+
+
+def explain_planned_set(plan: Plan, planned: PlannedSet) -> Iterator[str]:
+    yield panes_of(plan, planned)
+    yield from explain_plan(planned.plan)
 
 
 def explain_plan(plan: SharingPlan, number: int = 1) -> list[str]:

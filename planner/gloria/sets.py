@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from elsinore.planner.a_seq.sets import ALONE, ForestSet, forest_sets
 from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.gloria.costs.cost import CostModel
+from elsinore.planner.gloria.graph.record import GraphRecord
 from elsinore.planner.gloria.optimizers import GloriaOptimizer, sharing_plans
 from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.gloria.steps import Steps, steps_of
@@ -17,12 +17,11 @@ from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.share_sets import MAX_LANES, conditions
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import QueryPlan
+from elsinore.planner.plans.needs import Need, no_negation, why_unmet
 from elsinore.planner.plans.sharing import Member, ShareSet
 
-NEGATED = "a match of NOT moves its trends on their own, while those of a plan move together"
-SHARED_STATE = "trends that end with different types go on alike in it, so its machine tells no type of them"
-NOTHING = "in its sharing plan nobody shares anything: every plan that does costs more"
-FULL = f"queries of a plan tell at most {MAX_LANES} sets of predicates on a type apart"
+NOTHING = "its sharing plan shares nothing: every plan that shares costs more"
+FULL = f"a plan distinguishes at most {MAX_LANES} sets of predicates on a type"
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class PlannedSet(ShareSet):
 
 
 @dataclass(frozen=True)
-class Place:
+class NodePlace:
     """A node of a template in the machine of one query."""
 
     state: int
@@ -48,18 +47,10 @@ class Place:
 
 def planned_sets(
     queries: tuple[QueryPlan, ...], optimizer: str | GloriaOptimizer, model: CostModel | None = None
-) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
-    """Return a set for each plan that shares something, and the name and reason of each query that is in none.
-
-    The optimizers of A-Seq also share sequences whose windows move with every event.
-    """
+) -> tuple[tuple[PlannedSet, ...], tuple[tuple[str, str], ...]]:
+    """Return a set for each plan that shares something, and the name and reason of each query that is in none."""
     unfit = {number: reason for number, plan in enumerate(queries) if (reason := _why_unfit(plan))}
-    trees: tuple[ForestSet, ...] = ()
-    if isinstance(optimizer, str) and optimizer in ALONE:
-        trees, alone = forest_sets(queries, optimizer)
-        unfit |= alone
-    moving = {member.query for one in trees for member in one.members}
-    numbers = [number for number in range(len(queries)) if number not in unfit and number not in moving]
+    numbers = [number for number in range(len(queries)) if number not in unfit]
     plans, apart = sharing_plans(tuple(queries[number] for number in numbers), model, optimizer)
     reasons = {queries[number].query.name: reason for number, reason in unfit.items()} | dict(apart)
     found = []
@@ -71,11 +62,10 @@ def planned_sets(
             reasons |= dict.fromkeys(template.names, reason)
         else:
             found.append(made)
-    named = tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
-    return (*found, *trees), named
+    return tuple(found), tuple((name, reasons[name]) for plan in queries if (name := plan.query.name) in reasons)
 
 
-def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
+def places(plan: QueryPlan) -> dict[TypeNode, NodePlace] | None:
     """Return the nodes of a query with their places in its machine, or None if some node has no state of its own."""
     counter = plan.counters[0]
     chain = chain_of(plan, counter)
@@ -88,7 +78,7 @@ def places(plan: QueryPlan) -> dict[TypeNode, Place] | None:
     return found if len({place.state for place in found.values()}) == len(chain.nodes) else None
 
 
-def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, Place]]:
+def places_by_number(planned: PlannedSet, queries: Sequence[QueryPlan]) -> list[dict[int, NodePlace]]:
     """Return, by query, the places of the nodes of the plan's template, by number."""
     nodes = {node: number for number, node in enumerate(planned.plan.template.nodes)}
     return [{nodes[node]: place for node, place in (places(query) or {}).items()} for query in queries]
@@ -100,24 +90,28 @@ def steps_of_set(planned: PlannedSet, queries: Sequence[QueryPlan]) -> Steps:
     return steps_of(planned.plan, [{node: place.state for node, place in one.items()} for one in own])
 
 
-def _place(machine: Machine, node: TypeNode, variable: str) -> Place | None:
+def _place(machine: Machine, node: TypeNode, variable: str) -> NodePlace | None:
     """Return the place of a node, or None if not all events that it takes do the same."""
     classes = [c for c, one in enumerate(machine.classes, start=1) if one.type == node.type and machine.appends[c]]
     ways = {machine.appends[c] for c in classes}
     targets = {append.target for appends in ways for append in appends}
-    return Place(targets.pop(), variable, frozenset(classes)) if len(ways) == len(targets) == 1 else None
+    return NodePlace(targets.pop(), variable, frozenset(classes)) if len(ways) == len(targets) == 1 else None
 
 
 def _why_unfit(plan: QueryPlan) -> str | None:
     """Return why a query's machine cannot run in a plan, if so; `sharing_plans` gives all other reasons."""
-    return next(_reasons(plan), None) if why_apart(plan) is None else None
+    return why_unmet(MACHINE_NEEDS, plan, plan.counters[0]) if why_apart(plan) is None else None
 
 
-def _reasons(plan: QueryPlan) -> Iterator[str]:
-    if plan.counters[0].automata[0].guards:
-        yield NEGATED
-    if places(plan) is None:
-        yield SHARED_STATE
+MACHINE_NEEDS = (
+    no_negation("a match of NOT moves the trends of one query, while those of a plan move together"),
+    Need(
+        "own states",
+        lambda plan, _: places(plan) is not None,
+        "trends that end with different types continue alike in it, so its machine does not know the type",
+    ),
+)
+"""What a query needs beyond being in a template."""
 
 
 def _why_dropped(made: PlannedSet, queries: tuple[QueryPlan, ...]) -> str | None:
@@ -125,3 +119,24 @@ def _why_dropped(made: PlannedSet, queries: tuple[QueryPlan, ...]) -> str | None
         return NOTHING
     plans = [(queries[member.query], queries[member.query].counters[member.counter]) for member in made.members]
     return FULL if max(map(len, conditions(plans).values()), default=0) > MAX_LANES else None
+
+
+def renumbered_plan(planned: PlannedSet, members: tuple[Member, ...]) -> PlannedSet:
+    """Return a set with other numbers for its queries, in its template too."""
+    template = replace(planned.plan.template, members=members)
+    return replace(planned, members=members, plan=replace(planned.plan, template=template))
+
+
+def with_burst_costs(planned: PlannedSet, costs: PlanCosts) -> PlannedSet:
+    """Return a set that decides burst by burst how events that may follow one another are taken in."""
+    return replace(planned, bursts=costs)
+
+
+def planned_work(planned: PlannedSet) -> object:
+    """Return what execution depends on: neither costs nor rejected alternatives."""
+    return planned.members, planned.plan.template, planned.plan.q_sets, planned.bursts
+
+
+def without_graph(planned: PlannedSet) -> PlannedSet:
+    """Return a set without the GLORIA graph of its plan: the graph is large, and execution does not read it."""
+    return replace(planned, plan=replace(planned.plan, graph=GraphRecord((), (), planned.plan.graph.found)))

@@ -12,12 +12,26 @@ from dataclasses import replace
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Link, anonymous
 from elsinore.planner.plans.model import Counter, QueryPlan
-from elsinore.planner.plans.sharing import Compared, Kleene, LinkedSet, LinkLane, Sharer, ShareSet
+from elsinore.planner.plans.needs import Need, any_match, no_conjunction, slides, unmet, why_unmet
+from elsinore.planner.plans.sharing import Compared, Kleene, LinkedSet, LinkLane, Member, Sharer
 
-CONSUMED = (
-    "predicates on neighbours are shared under skip-till-any-match only: otherwise events end trends, "
-    "so which events there are to compare with differs from query to query"
+LINKED_NEEDS = (
+    Need("neighbours", lambda _, counter: counter.event_grained, "it compares no neighbours"),
+    slides("its windows move with every event; those that compare neighbours are shared where they have a SLIDE"),
+    any_match(
+        "predicates on neighbours are shared under skip-till-any-match only: otherwise events end trends, "
+        "so which events there are to compare with differs from query to query"
+    ),
+    Need(
+        "no neighbours in NOT",
+        lambda _, counter: not counter.machine.closes,
+        "they stand in a negation, whose matches have to be found event by event",
+    ),
+    no_conjunction("the trends of an AND are counted by partition and then paired up, each query for itself"),
 )
+
+Counted = Sequence[tuple[QueryPlan, Counter]]
+"""By member, its query and its counter."""
 
 Text = tuple[str, str, str, str]
 """A link as a text that is the same for all queries: type, operator and both sides."""
@@ -31,7 +45,7 @@ def linked_sharers(
     There are none if the counter has links elsewhere.
     """
     machine = counter.machine
-    if why_not_linked(plan, counter) or set(_linked(machine)) - _own(machine, sharers):
+    if unmet(LINKED_NEEDS, plan, counter) or set(_linked(machine)) - _own(machine, sharers):
         return {}
     targets = {target for _, target in _linked(machine)}
     return {name: some for name, some in sharers.items() if any(one.target in targets for one in some)}
@@ -47,36 +61,23 @@ def _own(machine: Machine, sharers: Mapping[str, tuple[Sharer, ...]]) -> set[tup
     return {(one.target, one.target) for some in sharers.values() for one in some if one.target not in moved}
 
 
-def why_not_linked(plan: QueryPlan, counter: Counter) -> str | None:
-    """Return why a counter with links shares nothing, whatever its Kleene sub-patterns are; None if it may."""
-    if plan.per_event:
-        return "its windows move with every event; those that compare neighbours are shared where they have a SLIDE"
-    if plan.query.semantics != "any":
-        return CONSUMED
-    if counter.machine.closes:
-        return "they stand in a negation, whose matches have to be found event by event"
-    if len(plan.counters) > 1:
-        return "the trends of an AND are counted by partition and then paired up, each query for itself"
-    return None
-
-
 def why_links_apart(plan: QueryPlan) -> str:
     """Return why no Kleene sub-pattern of a query with links could be shared with any other query."""
     compared = ", ".join(map(str, plan.predicates.links))
-    whys = (why_not_linked(plan, counter) for counter in plan.counters if counter.event_grained)
+    whys = (why_unmet(LINKED_NEEDS, plan, counter) for counter in plan.counters if counter.event_grained)
     other = "neighbours are compared elsewhere than within one E+ over a single event type that nothing interrupts"
     return f"{compared}: {next(filter(None, whys), other)}"
 
 
-def linked_set(share_set: ShareSet, members: Sequence[tuple[QueryPlan, Counter]]) -> LinkedSet:
+def linked_set(members: tuple[Member, ...], kleenes: Sequence[Kleene], counted: Counted) -> LinkedSet:
     """Return the set with the sharers of each Kleene grouped by their links, and with each link once."""
     numbers: dict[Text, int] = {}
     links: list[Compared] = []
-    kleenes, lanes = [], []
-    for kleene in share_set.kleenes:
+    grouped, lanes = [], []
+    for kleene in kleenes:
         by_links: dict[tuple[int, ...], list[Sharer]] = {}
         for sharer in kleene.sharers:
-            plan, counter = members[sharer.member]
+            plan, counter = counted[sharer.member]
             own = _links_of(counter.machine, sharer)
             for number in own:
                 text = _text(kleene.type, plan.predicates.links[number])
@@ -86,9 +87,9 @@ def linked_set(share_set: ShareSet, members: Sequence[tuple[QueryPlan, Counter]]
             texts = (_text(kleene.type, plan.predicates.links[number]) for number in own)
             by_links.setdefault(tuple(sorted({numbers[text] for text in texts})), []).append(sharer)
         sharers = [_with_own_trends(sharer, bool(own)) for own, some in by_links.items() for sharer in some]
-        kleenes.append(Kleene(kleene.type, tuple(sharers)))
+        grouped.append(Kleene(kleene.type, tuple(sharers)))
         lanes.append(tuple(LinkLane(own, len(some)) for own, some in by_links.items()))
-    return LinkedSet(share_set.members, tuple(kleenes), share_set.semantics, tuple(links), tuple(lanes))
+    return LinkedSet(members, tuple(grouped), "any", tuple(links), tuple(lanes))
 
 
 def _with_own_trends(sharer: Sharer, linked: bool) -> Sharer:

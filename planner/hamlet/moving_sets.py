@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from elsinore.planner.plans.model import QueryPlan
+from elsinore.planner.plans.needs import Need, any_match, no_conjunction, type_grained
 
-
-def why_not_moving(plan: QueryPlan) -> str | None:
-    """Return why such a query shares nothing, whatever its Kleene sub-patterns are; None if it may."""
-    if plan.query.semantics != "any":
-        return "its windows move with every event; such queries are shared under skip-till-any-match only"
-    if len(plan.counters) > 1:
-        return "its windows move with every event, and the trends of an AND are counted by partition and then paired up"
-    return None
+MOVING_NEEDS = (
+    Need("moving windows", lambda plan, _: plan.per_event, "its windows have a SLIDE"),
+    type_grained("it compares neighbours"),
+    any_match("its windows move with every event; such queries are shared under skip-till-any-match only"),
+    no_conjunction(
+        "its windows move with every event, and the trends of an AND are counted by partition and then paired up"
+    ),
+)

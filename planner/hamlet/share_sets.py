@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from elsinore.planner.hamlet.linked_sets import linked_set, linked_sharers, why_links_apart
-from elsinore.planner.hamlet.moving_sets import why_not_moving
 from elsinore.planner.language.syntax import Expression
 from elsinore.planner.machines.lanes import Lane
 from elsinore.planner.machines.machine import EventClass, Machine
 from elsinore.planner.machines.predicates import anonymous
 from elsinore.planner.plans.model import Counter, QueryPlan
-from elsinore.planner.plans.sharing import Kleene, LinkedSet, Member, MovingSet, Sharer, ShareSet
+from elsinore.planner.plans.needs import Need, unmet
+from elsinore.planner.plans.sharing import Found, Kleene, Member, Sharer, ShareSet
 
 MAX_LANES = 60
 """Most sets of predicates on one type in a share set: while a burst is examined, each is one bit in a word."""
+
+Sharers = Mapping[str, tuple[Sharer, ...]]
+"""The Kleene sub-patterns of a counter that could be shared, by type."""
+
+Counted = Sequence[tuple[QueryPlan, Counter]]
+"""By member, its query and its counter."""
 
 Condition = frozenset[str]
 """Predicates on one event, as texts in which the event has no variable."""
@@ -27,7 +32,7 @@ class Candidate:
 
     member: Member
     plan: QueryPlan
-    sharers: dict[str, tuple[Sharer, ...]]
+    sharers: Sharers
 
     @property
     def counter(self) -> Counter:
@@ -41,7 +46,7 @@ class Candidate:
         window is over, the windows have to be the same too.
         """
         query = self.plan.query
-        windows = (query.within.seconds, query.slide and query.slide.seconds) if self.counter.event_grained else None
+        windows = (query.within.length, query.slide and query.slide.length) if self.counter.event_grained else None
         extremes = frozenset(map(self._extreme, self.counter.lanes)) - {None}
         return query.semantics, query.partition, len(query.groups), extremes, self.plan.per_event, windows
 
@@ -52,24 +57,42 @@ class Candidate:
         return lane.kind, types[lane.variable], lane.attribute
 
 
-def share_sets(queries: tuple[QueryPlan, ...]) -> tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]:
-    """Return all share sets of two counters or more, and the name and reason of each query that is in none."""
+@dataclass(frozen=True)
+class Form:
+    """What the share sets of one kind have of their own; how sets are found is the same for all."""
+
+    needs: tuple[Need, ...]
+    """What a counter needs, whatever its Kleene sub-patterns are."""
+    narrowed: Callable[[QueryPlan, Counter, Sharers], Sharers]
+    """Return those of the Kleene sub-patterns of a counter that sets of this form share."""
+    alone: bool
+    """Whether a Kleene sub-pattern is in a set that only one of its members has."""
+    made: Callable[[tuple[Member, ...], tuple[Kleene, ...], Counted], ShareSet]
+    concerns: Callable[[QueryPlan], bool]
+    """Whether this form has to say why a query runs apart that has no Kleene sub-pattern to share."""
+    why_apart: Callable[[QueryPlan], str]
+    """Return why a query could share nothing with any other query."""
+    nobody: str
+    """Why a query that could share has no other query to share with."""
+
+
+def kleene_sets(form: Form, queries: tuple[QueryPlan, ...]) -> Found:
+    """Return all share sets of a form with two counters or more, and why other queries that it concerns run apart."""
     candidates = [
         Candidate(Member(q, c), plan, sharers)
         for q, plan in enumerate(queries)
         for c in range(len(plan.counters))
-        if (sharers := sharable(plan, plan.counters[c]))
+        if (sharers := sharable(form, plan, plan.counters[c]))
     ]
-    sets = [made for some in _connected(candidates) for made in _share_set(some)]
-    sets.sort(key=lambda one: (isinstance(one, MovingSet), isinstance(one, LinkedSet)))
+    sets = tuple(made for some in _connected(candidates) for made in _share_set(form, some))
     shared = {member.query for one in sets for member in one.members}
     possible = {candidate.member.query: candidate for candidate in candidates}
-    reasons = [
-        (plan.query.name, _alone(possible[q], candidates) if q in possible else why_apart(plan))
+    reasons = (
+        (plan.query.name, _alone(form, possible[q], candidates) if q in possible else form.why_apart(plan))
         for q, plan in enumerate(queries)
-        if q not in shared
-    ]
-    return tuple(sets), tuple(reasons)
+        if q not in shared and (q in possible or form.concerns(plan))
+    )
+    return sets, tuple(reasons)
 
 
 def _connected(candidates: list[Candidate]) -> Iterator[list[Candidate]]:
@@ -88,61 +111,56 @@ def _near(one: Candidate, other: Candidate) -> bool:
     return one.split == other.split and bool(one.sharers.keys() & other.sharers.keys())
 
 
-def _share_set(candidates: list[Candidate]) -> Iterator[ShareSet]:
+def _share_set(form: Form, candidates: list[Candidate]) -> Iterator[ShareSet]:
     """Yield a share set, or several where the queries have more predicates than one set can tell apart."""
     taken: list[Candidate] = []
     for candidate in candidates:
-        if _fits([*taken, candidate]):
+        if _fits(form, [*taken, candidate]):
             taken.append(candidate)
     rest = [candidate for candidate in candidates if candidate not in taken]
-    kleenes = tuple(_kleenes(taken))
+    kleenes = tuple(_kleenes(form, taken))
     if len(taken) > 1 and kleenes:
-        kind = MovingSet if taken[0].plan.per_event else ShareSet
-        made = kind(tuple(candidate.member for candidate in taken), kleenes, taken[0].plan.query.semantics)
-        plans = [(candidate.plan, candidate.counter) for candidate in taken]
-        yield linked_set(made, plans) if taken[0].counter.event_grained else made
+        members = tuple(candidate.member for candidate in taken)
+        yield form.made(members, kleenes, [(candidate.plan, candidate.counter) for candidate in taken])
     if rest and len(rest) < len(candidates):
-        yield from _share_set(rest)
+        yield from _share_set(form, rest)
 
 
-def _fits(candidates: list[Candidate]) -> bool:
+def _fits(form: Form, candidates: list[Candidate]) -> bool:
     conditions: dict[str, set[Condition]] = {}
     for one in candidates:
         for event_class in one.counter.machine.classes:
             known = conditions.setdefault(event_class.type, set())
             known |= {condition(one.plan, variable) for variable in event_class.satisfied}
-    lanes = (len(kleene.lanes) for kleene in _kleenes(candidates))
+    lanes = (len(kleene.lanes) for kleene in _kleenes(form, candidates))
     return max((*map(len, conditions.values()), *lanes), default=0) <= MAX_LANES
 
 
-def _kleenes(candidates: list[Candidate]) -> Iterator[Kleene]:
+def _kleenes(form: Form, candidates: list[Candidate]) -> Iterator[Kleene]:
     """Yield the Kleene sub-patterns that more than one member has (Definition 3.1).
 
     With links, those of a single member are included too: the graph has to see their events one by one. So are those
     under windows that move with every event: bursts save work even for one member.
     """
-    alone = candidates[0].counter.event_grained or candidates[0].plan.per_event
     for name in dict.fromkeys(name for one in candidates for name in one.sharers):
         sharers = tuple(
             replace(sharer, member=number)
             for number, one in enumerate(candidates)
             for sharer in one.sharers.get(name, ())
         )
-        if alone or len({sharer.member for sharer in sharers}) > 1:
+        if form.alone or len({sharer.member for sharer in sharers}) > 1:
             yield Kleene(name, sharers)
 
 
-def sharable(plan: QueryPlan, counter: Counter) -> dict[str, tuple[Sharer, ...]]:
+def sharable(form: Form, plan: QueryPlan, counter: Counter) -> Sharers:
     """Return, by type, how shared graphlets could take in a counter's events; only types where all of them fit."""
-    if plan.per_event and why_not_moving(plan):
-        return {}
-    if counter.event_grained and plan.query.semantics != "any":
+    if unmet(form.needs, plan, counter):
         return {}
     found = {}
     for name in dict.fromkeys(event_class.type for event_class in counter.machine.classes):
         if sharers := _sharers(plan, counter.machine, name):
             found[name] = sharers
-    return linked_sharers(plan, counter, found) if counter.event_grained else found
+    return form.narrowed(plan, counter, found)
 
 
 def _sharers(plan: QueryPlan, machine: Machine, name: str) -> tuple[Sharer, ...] | None:
@@ -237,26 +255,10 @@ def _shown(one: Condition) -> str:
     return " AND ".join(sorted(one))
 
 
-def why_apart(plan: QueryPlan) -> str:
-    """Return why no Kleene sub-pattern of a query could be shared with any other query."""
-    if any(counter.event_grained for counter in plan.counters):
-        return why_links_apart(plan)
-    if plan.per_event and (why := why_not_moving(plan)):
-        return why
-    if plan.query.semantics != "any":
-        return "no Kleene sub-pattern E+ over a single event type that stands at one place of the pattern only"
-    return "no Kleene sub-pattern E+ over a single event type"
-
-
-def _alone(candidate: Candidate, candidates: list[Candidate]) -> str:
+def _alone(form: Form, candidate: Candidate, candidates: list[Candidate]) -> str:
     if any(other.member != candidate.member and _near(candidate, other) for other in candidates):
-        return f"its share set is full: queries of one tell at most {MAX_LANES} sets of predicates on a type apart"
-    names = " or ".join(f"{name}+" for name in candidate.sharers)
-    if candidate.plan.per_event:
-        return f"no other query whose windows move with every event has {names} with the same grouping, MIN and MAX"
-    if candidate.counter.event_grained:
-        return f"no other query compares neighbours in {names} with the same grouping, windows, MIN and MAX"
-    return f"no other query has {names} with the same semantics, grouping, MIN and MAX"
+        return f"its share set is full: a set distinguishes at most {MAX_LANES} sets of predicates on a type"
+    return form.nobody.format(kleenes=" or ".join(f"{name}+" for name in candidate.sharers))
 
 
 def conditions(plans: Iterable[tuple[QueryPlan, Counter]]) -> dict[str, dict[Condition, tuple[Expression, ...]]]:

@@ -63,7 +63,9 @@ def template_of_set(plan: Plan, share_set: ShareSet) -> Template:
     found: dict[str, list[Automaton]] = {}
     for member in share_set.members:
         query = plan.queries[member.query]
-        found.setdefault(query.query.name, []).extend(query.counters[member.counter].automata)
+        # A query that returns matches has no counter.
+        for counter in query.counters[member.counter : member.counter + 1]:
+            found.setdefault(query.query.name, []).extend(counter.automata)
     return template(found)
 
 

@@ -23,6 +23,7 @@ FORMS = {
     "GROUP-BY": "GROUP-BY district",
     "WITHIN": "WITHIN 30 minutes",
     "SLIDE": "SLIDE 5 minutes",
+    "LIMIT": "LIMIT 10",
 }
 """The keywords of the clauses, each with an example of the clause."""
 
@@ -137,6 +138,8 @@ def _keyword(tokens: Sequence[Token], i: int, inside: bool) -> str | None:
         return None
     before = tokens[i - 1].text.upper() if i else ""
     behind = tokens[i + 1].text if i + 1 < len(tokens) else ""
+    if word == "LIMIT" and not (behind == "-" or behind[:1].isdigit()):
+        return None  # an event type or attribute of that name
     query = word == "QUERY" and (before in (",", "QUERY") or (i > 0 and tokens[i - 1].clause == "GROUP-BY"))
     named = query or before == "." or behind in _BEHIND_A_NAME or (inside and before in _BEFORE_A_NAME)
     return None if named else word

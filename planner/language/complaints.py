@@ -38,6 +38,11 @@ _WORDS = {
 
 _WORD = re.compile(r"[^\W\d][\w-]*")
 
+_ONE_ATTRIBUTE = "an aggregate is taken over one attribute: SUM(T.duration)"
+
+_INSIDE_SUMMARY = r"\b(first|last|count|sum|avg|min|max)\s*\([^()]*$"
+"""Matches a condition that ends inside the parentheses of FIRST, LAST or an aggregate."""
+
 _RESERVED = {
     "SEQ": "SEQ is a keyword, followed by its parts in parentheses: SEQ(A, B)",
     "AND": "AND is a keyword: write p & q, or AND(p, q)",
@@ -83,7 +88,8 @@ def misspelled(error: UnexpectedInput, clause: Clause, text: str, missing: Itera
     at = _WORD.match(text, place.start, clause.end)
     start = clause.head.end + len(before) - len(_last_word(before))
     for span in (at.span() if at else (0, 0), (start, clause.head.end + len(before))):
-        if keyword := nearest(text[slice(*span)], missing, cutoff=0.7):
+        word = text[slice(*span)]
+        if (keyword := nearest(word, missing, cutoff=0.7)) and word.upper() != keyword:
             return keyword, Place(*span)
     return None
 
@@ -107,13 +113,16 @@ def _hint(error: UnexpectedInput, clause: Clause, text: str, place: Place) -> st
     """Return a hint for a common mistake, or None."""
     found, before = text[place.start : place.end], text[clause.head.end : place.start].rstrip()
     kind = error.token.type if isinstance(error, UnexpectedToken) else ""
+    if found.upper() == "LIMIT":
+        return "LIMIT takes a number: LIMIT 10"
     match clause.keyword:
         case "PATTERN":
             return _pattern_hint(found, before, kind)
         case "WHERE":
             return _condition_hint(found, before, kind)
         case "RETURN" if found in tuple("+-*/%"):
-            return "an aggregate is taken over one attribute: SUM(T.duration)"
+            inside = before.count("(") > before.count(")")
+            return _ONE_ATTRIBUTE if inside else "RETURN has attributes and aggregates: calculate with the rows"
     return None
 
 
@@ -125,12 +134,14 @@ def _pattern_hint(found: str, before: str, kind: str) -> str | None:
         return "write {0,3} for three at most"
     if kind == "TYPE" and before.endswith(("+", "*", "?", "}")):
         return f"a variable stands before the {before[-1]}, and a comma between parts: Travel T+, Cancel C"
-    return "part the elements by commas: SEQ(A, B)" if kind == "TYPE" else None
+    return "separate the elements by commas: SEQ(A, B)" if kind == "TYPE" else None
 
 
 def _condition_hint(found: str, before: str, kind: str) -> str | None:
     if found == "=" and before.endswith("="):
         return "equality is written with one ="
+    if re.search(_INSIDE_SUMMARY, before, re.IGNORECASE):
+        return "COUNT takes a variable: COUNT(T)" if found == "*" and before.endswith("(") else _ONE_ATTRIBUTE
     if found in ("&", "|", ","):
         return "conditions are joined by AND, or by OR"
     if found == "." and re.search(r"\bnext\s*\(\s*\w+$", before, re.IGNORECASE):

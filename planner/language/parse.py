@@ -19,12 +19,12 @@ from lark.utils import TextSlice
 from elsinore.planner.language.building.builder import Builder
 from elsinore.planner.language.building.conditions import ConditionBuilder
 from elsinore.planner.language.building.patterns import PatternBuilder
-from elsinore.planner.language.building.returns import ReturnBuilder
+from elsinore.planner.language.building.returns import ReturnBuilder, settled
 from elsinore.planner.language.building.windows import WindowBuilder
 from elsinore.planner.language.clauses import DEEPEST, FORMS, Clause, Piece, pieces
 from elsinore.planner.language.complaints import complaint, misspelled
 from elsinore.planner.language.errors import Problem, WorkloadError, enumeration, quote
-from elsinore.planner.language.syntax import Aggregate, Equivalence, Grouping, Place, Query, Span, Workload
+from elsinore.planner.language.syntax import Aggregate, Equivalence, Grouping, Matches, Place, Query, Span, Workload
 from elsinore.planner.language.walk import plainly_named
 
 _STARTS: dict[str, tuple[str, type[Builder]]] = {
@@ -35,13 +35,14 @@ _STARTS: dict[str, tuple[str, type[Builder]]] = {
     "GROUP-BY": ("group_by", ReturnBuilder),
     "WITHIN": ("span", WindowBuilder),
     "SLIDE": ("span", WindowBuilder),
+    "LIMIT": ("limit", WindowBuilder),
 }
 """For each clause, the start rule of the grammar and the builder of its values."""
 
 _NEEDED = ("RETURN", "PATTERN", "WITHIN")
 _ONCE = {
     "WHERE": "join the conditions by AND",
-    "GROUP-BY": "part the attributes by commas",
+    "GROUP-BY": "separate the attributes by commas",
 }
 
 
@@ -112,8 +113,17 @@ class _Reader:
             absent = FORMS.keys() - seen.keys() - {other.keyword for other in waiting}
             if rest := self._clause(clause, absent):
                 waiting.appendleft(rest)
-        self._note(_missing(seen, self.piece))
+        self._note(_missing(seen, self.piece), *self._settle())
         return _query(self.piece, self.values, seen.keys()) if self.values.get("PATTERN") else None
+
+    def _settle(self) -> list[Problem]:
+        """Settle what RETURN means, which may depend on GROUP-BY; return the problems."""
+        returns = self.values.get("RETURN")
+        if not isinstance(returns, tuple):
+            return []
+        groups = {grouping.attribute for grouping in self.values.get("GROUP-BY", ())}
+        self.values["RETURN"], problems = settled(returns, groups)
+        return problems
 
     def _note(self, *problems: Problem | None) -> None:
         self.problems += [replace(problem, query=self.piece.name) for problem in problems if problem]
@@ -175,7 +185,7 @@ def _before(text: str, offset: int) -> int:
 
 
 def _twice(clause: Clause) -> Problem:
-    hint = _ONCE.get(clause.keyword, "part the queries by ; or begin each with QUERY and its name")
+    hint = _ONCE.get(clause.keyword, "separate the queries by ; or begin each with QUERY and its name")
     return Problem(f"{clause.keyword} stands twice in one query", hint, clause.head)
 
 
@@ -198,6 +208,9 @@ def _query(piece: Piece, values: dict[str, Any], written: Collection[str]) -> Qu
     conjuncts = values.get("WHERE", ())
     returns = values.get("RETURN") or (Aggregate("COUNT", None, None, "COUNT(*)"),)
     within, slide = _window(values, written)
+    if isinstance(returns, Matches) and not values.get("SLIDE"):
+        slide = None
+    limit, limit_place = values.get("LIMIT") or (None, None)
     return Query(
         piece.name,
         returns,
@@ -208,6 +221,8 @@ def _query(piece: Piece, values: dict[str, Any], written: Collection[str]) -> Qu
         tuple(part for part in conjuncts if not isinstance(part, Equivalence)),
         values.get("GROUP-BY") or _groups(returns, written),
         slide,
+        limit,
+        limit_place=limit_place,
         place=piece.head,
     )
 

@@ -22,6 +22,7 @@ from elsinore.planner.language.syntax import (
     Grouping,
     In,
     IsNull,
+    Item,
     Kleene,
     LiteralValue,
     Matches,
@@ -34,6 +35,7 @@ from elsinore.planner.language.syntax import (
     Query,
     Seq,
     Span,
+    Summary,
     Workload,
 )
 from elsinore.planner.language.walk import occurrences
@@ -54,7 +56,9 @@ def show(node: Node) -> str:
         case EventType() | Kleene() | Seq() | Or() | And() | Not():
             return _pattern(node, occurrences(node), 0)
         case Matches():
-            return "MATCHES"
+            return f"MATCHES {_list(node.items)}" if node.items else "MATCHES"
+        case Item():
+            return node.text + _alias(node)
         case Aggregate():
             return node.text + _alias(node)
         case Grouping():
@@ -78,6 +82,8 @@ def _clauses(query: Query) -> Iterable[str]:
     if query.group_by:
         yield f"GROUP-BY {_list(query.group_by)}"
     yield f"WITHIN {query.within}" + (f" SLIDE {query.slide}" if query.slide else "")
+    if query.limit is not None:
+        yield f"LIMIT {query.limit}"
 
 
 def _conjuncts(query: Query) -> str:
@@ -90,7 +96,7 @@ def _list(nodes: Iterable[Node]) -> str:
     return ", ".join(map(str, nodes))
 
 
-def _alias(item: Aggregate | Grouping) -> str:
+def _alias(item: Aggregate | Grouping | Item) -> str:
     return f" AS {item.alias}" if item.alias else ""
 
 
@@ -172,6 +178,8 @@ def _expression(expression: Expression, level: int) -> str:
         case Attribute():
             variable = f"NEXT({expression.variable})" if expression.next else expression.variable
             return f"{variable}.{expression.name}"
+        case Summary():
+            return _summary(expression)
         case Any():
             return _within(joined(expression.parts, " OR ", 2), 1, level)
         case All():
@@ -189,6 +197,16 @@ def _expression(expression: Expression, level: int) -> str:
         case Minus():
             part = _expression(expression.part, 7)
             return f"-({part})" if part.startswith("-") else f"-{part}"
+
+
+def _summary(summary: Summary) -> str:
+    match summary:
+        case Summary(function, variable, None):
+            return f"{function}({variable})"
+        case Summary("FIRST" | "LAST" as function, variable, attribute):
+            return f"{function}({variable}).{attribute}"
+        case Summary(function, variable, attribute):
+            return f"{function}({variable}.{attribute})"
 
 
 def _test(test: In | Between | IsNull) -> str:
@@ -212,3 +230,6 @@ def _literal(value: int | float | str | bool) -> str:
 
 def _within(text: str, own: int, level: int) -> str:
     return f"({text})" if own < level else text
+
+
+Node.show = show

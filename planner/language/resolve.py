@@ -5,8 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from elsinore.planner.language.syntax import Aggregate, Attribute, EventType, Grouping, Matches, Pattern, Query
-from elsinore.planner.language.walk import leaves, map_attributes, map_leaves, occurrences
+from elsinore.planner.language.syntax import (
+    Aggregate,
+    Attribute,
+    EventColumns,
+    EventType,
+    Grouping,
+    Item,
+    Matches,
+    Pattern,
+    Query,
+    Summary,
+)
+from elsinore.planner.language.walk import leaves, map_leaves, map_readers, occurrences
 
 
 def resolve(query: Query) -> Query:
@@ -23,15 +34,30 @@ def resolve(query: Query) -> Query:
             return part
         return replace(part, variable=names.get(part.variable, part.variable))
 
-    def attribute(part: Attribute) -> Attribute:
+    def reader(part: Attribute | Summary) -> Attribute | Summary:
         return replace(part, variable=names.get(part.variable, part.variable))
+
+    def column(part: Item) -> Item:
+        return replace(part, value=reader(part.value))
+
+    def returns() -> tuple[Grouping | Aggregate, ...] | Matches:
+        if isinstance(query.returns, Matches):
+            return replace(query.returns, items=tuple(map(column, query.returns.items)))
+        return tuple(map(item, query.returns))
 
     return replace(
         query,
         pattern=pattern,
-        returns=query.returns if isinstance(query.returns, Matches) else tuple(map(item, query.returns)),
-        predicates=tuple(map_attributes(predicate, attribute) for predicate in query.predicates),
+        returns=returns(),
+        predicates=tuple(map_readers(predicate, reader) for predicate in query.predicates),
     )
+
+
+def with_events(query: Query, columns: EventColumns) -> Query:
+    """Return a query that knows the columns of whole events, if it returns these."""
+    if not isinstance(query.returns, Matches) or query.returns.items:
+        return query
+    return replace(query, returns=replace(query.returns, events=columns))
 
 
 def _named(pattern: Pattern) -> Pattern:

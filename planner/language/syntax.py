@@ -6,29 +6,34 @@ and every attribute refers to such a variable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Literal
+from typing import ClassVar, Literal
 
 from elsinore.problems import Place as Place
 
 Semantics = Literal["any", "next", "contiguous"]
 Function = Literal["COUNT", "SUM", "AVG", "MIN", "MAX"]
+ListFunction = Literal["FIRST", "LAST", "COUNT", "SUM", "AVG", "MIN", "MAX"]
 ComparisonOperator = Literal["=", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = Literal["+", "-", "*", "/", "%"]
 TimeUnit = Literal["ms", "seconds", "minutes", "hours", "days", "events"]
+
+
+ENDS: tuple[ListFunction, ...] = ("FIRST", "LAST")
+"""The functions that read an attribute of one event of a list."""
 
 
 class Node:
     """A part of a query, or a query; `str` prints it in the query language."""
 
     __slots__ = ()
+    show: ClassVar[Callable[[Node], str]]
+    """Set by `printing`, which comes with this package."""
 
     def __str__(self) -> str:
-        from elsinore.planner.language.printing import show
-
-        return show(self)
+        return Node.show(self)
 
 
 def nodes(node: Node) -> Iterator[Node]:
@@ -183,7 +188,19 @@ class Negation(Node):
     place: Place | None = _place()
 
 
-Expression = LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation
+@dataclass(frozen=True, slots=True)
+class Summary(Node):
+    """A value of all events that a match binds to a variable: `FIRST(X).a`, `LAST(X).a`, `COUNT(X)`, `SUM(X.a)`."""
+
+    function: ListFunction
+    variable: str
+    attribute: str | None
+    place: Place | None = _place()
+
+
+Expression = (
+    LiteralValue | Attribute | Arithmetic | Minus | Comparison | In | Between | IsNull | All | Any | Negation | Summary
+)
 
 
 # The query
@@ -225,9 +242,36 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Matches(Node):
-    """RETURN MATCHES."""
+class Item(Node):
+    """An item of RETURN MATCHES; `text` is as written, without blanks."""
 
+    value: Attribute | Summary
+    text: str
+    alias: str | None = None
+    place: Place | None = _place()
+
+    @property
+    def label(self) -> str:
+        """The name of its column in the rows."""
+        return self.alias or self.text
+
+
+@dataclass(frozen=True, slots=True)
+class EventColumns(Node):
+    """The columns of whole events: those of type and time as the user calls them, and the attributes."""
+
+    type: str
+    time: str
+    attributes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches(Node):
+    """RETURN MATCHES: whole events by variable, or the items that follow."""
+
+    items: tuple[Item, ...] = ()
+    events: EventColumns | None = None
+    """The columns of whole events, once the source of the events is known."""
     place: Place | None = _place()
 
 
@@ -244,6 +288,11 @@ class Span(Node):
         milliseconds = {"ms": 1, "seconds": 1000, "minutes": 60_000, "hours": 3_600_000, "days": 86_400_000}
         return self.amount * milliseconds[self.unit] / 1000
 
+    @property
+    def length(self) -> Fraction:
+        """The length on the clock of its query: in seconds, or in events."""
+        return self.amount if self.unit == "events" else self.seconds
+
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
@@ -258,7 +307,37 @@ class Query(Node):
     predicates: tuple[Expression, ...] = ()
     group_by: tuple[Grouping, ...] = ()
     slide: Span | None = None
+    limit: int | None = None
+    """Of the matches of a group that end at one time, how many are returned; None: all of them."""
+    limit_place: Place | None = _place()
     place: Place | None = _place()
+
+    @property
+    def detects(self) -> bool:
+        """Whether it returns matches instead of aggregates."""
+        return isinstance(self.returns, Matches)
+
+    @property
+    def bounds(self) -> tuple[str, str]:
+        """The columns that say where a row begins and ends: its match, or its window."""
+        if self.detects:
+            return "start", "end"
+        return ("event_start", "event_end") if self.counts_events else ("window_start", "window_end")
+
+    @property
+    def counts_events(self) -> bool:
+        """Whether its windows count events instead of time."""
+        return self.within.unit == "events"
+
+    @property
+    def whole_events(self) -> bool:
+        """Whether its rows have whole events, with all their attributes: not `columns` alone."""
+        return isinstance(self.returns, Matches) and not self.returns.items
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """The items of RETURN MATCHES; none for an aggregation query, and none where rows have whole events."""
+        return self.returns.items if isinstance(self.returns, Matches) else ()
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
@@ -284,10 +363,23 @@ class Query(Node):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads, sorted by name."""
-        read = {node.name for one in self.predicates for node in nodes(one) if isinstance(node, Attribute)}
+        """The attributes that the query reads, sorted by name; those of `whole_events` are known once the source is."""
+        parts = (*self.predicates, *(item.value for item in self.items))
+        read = {name for one in parts for node in nodes(one) if (name := _attribute(node))}
         read |= {item.attribute for item in self.aggregates if item.attribute}
+        if isinstance(self.returns, Matches) and self.returns.events:
+            read |= set(self.returns.events.attributes)
         return tuple(sorted(read | set(self.partition)))
+
+
+def _attribute(node: Node) -> str | None:
+    """Return the attribute that a node reads; None for other nodes, and for COUNT."""
+    match node:
+        case Attribute():
+            return node.name
+        case Summary():
+            return node.attribute
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,6 +394,6 @@ class Workload(Node):
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """The distinct lengths of windows and slides in seconds, ascending."""
-        found = {query.within.seconds for query in self.queries}
-        return tuple(sorted(found | {query.slide.seconds for query in self.queries if query.slide}))
+        """The distinct lengths of windows and slides in seconds, ascending; those in events are none of them."""
+        found = (span for query in self.queries for span in (query.within, query.slide))
+        return tuple(sorted({span.seconds for span in found if span is not None and span.unit != "events"}))

@@ -18,6 +18,7 @@ from elsinore.planner.language.syntax import (
     Or,
     Pattern,
     Seq,
+    Summary,
     nodes,
 )
 
@@ -35,6 +36,34 @@ def variables(pattern: Pattern) -> frozenset[str]:
 def negated(pattern: Pattern) -> frozenset[str]:
     """Return the variables of a resolved pattern that stand inside NOT: no event of a trend is bound to them."""
     return frozenset().union(*(variables(node) for node in nodes(pattern) if isinstance(node, Not)))
+
+
+def bound(pattern: Pattern) -> Iterator[EventType]:
+    """Yield the event types outside of NOT, from left to right: events of a match are bound to these."""
+    match pattern:
+        case EventType():
+            yield pattern
+        case Kleene():
+            yield from bound(pattern.part)
+        case Seq() | Or() | And():
+            for part in pattern.parts:
+                yield from bound(part)
+
+
+def listed(pattern: Pattern) -> frozenset[str]:
+    """Return the variables of a resolved pattern to which a match may bind several events: those under `+`, `{n,m}`."""
+    repeated = (node for node in nodes(pattern) if isinstance(node, Kleene) and (node.most is None or node.most > 1))
+    return frozenset().union(*map(variables, repeated))
+
+
+def column(variable: str) -> str:
+    """Return the name of the column of a variable in the rows of RETURN MATCHES: its type where `resolve` named it."""
+    return variable.partition("#")[0]
+
+
+def readers(expression: Expression) -> Iterator[Attribute | Summary]:
+    """Yield the parts of an expression that name a variable, from left to right."""
+    return (node for node in nodes(expression) if isinstance(node, Attribute | Summary))
 
 
 def occurrences(pattern: Pattern) -> Counter[str]:
@@ -65,13 +94,18 @@ def plainly_named(pattern: Pattern) -> Pattern:
 
 def map_attributes(expression: Expression, change: Callable[[Attribute], Attribute]) -> Expression:
     """Return an expression with its attributes changed."""
-    if isinstance(expression, Attribute):
+    return map_readers(expression, lambda reader: change(reader) if isinstance(reader, Attribute) else reader)
+
+
+def map_readers(expression: Expression, change: Callable[[Attribute | Summary], Expression]) -> Expression:
+    """Return an expression with the parts changed that name a variable."""
+    if isinstance(expression, Attribute | Summary):
         return change(expression)
     changed: dict[str, object] = {}
     for field in fields(expression):
         value = getattr(expression, field.name)
         if isinstance(value, tuple):
-            changed[field.name] = tuple(map_attributes(part, change) for part in value)
+            changed[field.name] = tuple(map_readers(part, change) for part in value)
         elif isinstance(value, Node):
-            changed[field.name] = map_attributes(cast(Expression, value), change)
+            changed[field.name] = map_readers(cast(Expression, value), change)
     return replace(expression, **changed)  # type: ignore[arg-type]

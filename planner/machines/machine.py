@@ -43,7 +43,7 @@ Symbol = frozenset[tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
-class Part:
+class PartialTrend:
     """The state of a partial trend for one pattern; a `State` has several parts only under AND."""
 
     threads: frozenset[Successors]
@@ -57,7 +57,7 @@ class Part:
 
 @dataclass(frozen=True)
 class State:
-    parts: tuple[Part, ...]
+    parts: tuple[PartialTrend, ...]
     started: bool = True
     """False for the empty trend, which has no last event."""
 

@@ -13,7 +13,7 @@ from elsinore.planner.machines.machine import (
     EventClass,
     Machine,
     Moves,
-    Part,
+    PartialTrend,
     Reached,
     State,
     Successors,
@@ -61,7 +61,7 @@ class _Builder:
         for k, link in enumerate(predicates.links):
             pair = (link.before, link.after)
             self.between[pair] = (*self.between.get(pair, ()), k)
-        self.parts: dict[tuple[int, tuple[int, ...], str | None], Part] = {}
+        self.parts: dict[tuple[int, tuple[int, ...], str | None], PartialTrend] = {}
         """The results of `_behind`, by pattern, positions of the last event, and the variable that binds it."""
         self.linked = linked = {link.before for link in predicates.links}
         self.costly = {
@@ -161,7 +161,7 @@ class _Builder:
                 names = tuple(sorted({label for label in bound if label}))
                 self.appends[c].append(Append(number, self._number(target), names, tuple(sorted(links))))
 
-    def _lengthened(self, i: int, after: frozenset[int]) -> Iterator[tuple[str | None, Part]]:
+    def _lengthened(self, i: int, after: frozenset[int]) -> Iterator[tuple[str | None, PartialTrend]]:
         """Yield the part of a trend after an event that takes these positions, per variable that may bind the event."""
         whole = self.automata[i]
         by_label: dict[str | None, list[int]] = {}
@@ -173,7 +173,7 @@ class _Builder:
                 self.parts[key] = self._behind(whole, chosen, label)
             yield label, self.parts[key]
 
-    def _behind(self, whole: Automaton, chosen: list[int], label: str | None) -> Part:
+    def _behind(self, whole: Automaton, chosen: list[int], label: str | None) -> PartialTrend:
         threads = frozenset(frozenset(whole.follow[r].items()) for r in chosen)
         accept = CLOSED
         for r in chosen:
@@ -184,7 +184,7 @@ class _Builder:
         variable = whole.positions[position].variable
         return variable if variable in self.named else None
 
-    def _targets(self, parts: tuple[Part, ...]) -> Iterator[State]:
+    def _targets(self, parts: tuple[PartialTrend, ...]) -> Iterator[State]:
         """Yield the states of a lengthened trend.
 
         Under `any` one counter serves trends to end and to go on. Elsewhere these have counters of their own, since
@@ -239,7 +239,7 @@ class _Builder:
                     matched.add((i, g))
                 if so_far | steps:
                     reached[g] = so_far | steps
-            parts.append(Part(part.threads, part.accept, frozenset(reached.items()), part.label))
+            parts.append(PartialTrend(part.threads, part.accept, frozenset(reached.items()), part.label))
         return self._closed(State(tuple(parts), state.started), matched)
 
     def _closed(self, state: State, matched: set[tuple[int, int]]) -> State | None:
@@ -254,16 +254,18 @@ class _Builder:
             parts.append(self._part(threads, _without(part.accept, guards), part.reached, part.label))
         return self._alive(parts, state.started)
 
-    def _alive(self, parts: list[Part], started: bool) -> State | None:
+    def _alive(self, parts: list[PartialTrend], started: bool) -> State | None:
         goes_on = all(part.threads for part in parts)
         ends = all(part.accept for part in parts)
         return State(tuple(parts), started) if goes_on or ends else None
 
-    def _guards_of(self, part: Part) -> set[int]:
+    def _guards_of(self, part: PartialTrend) -> set[int]:
         crossings = [ways for thread in part.threads for _, ways in thread]
         return {g for ways in (*crossings, part.accept) for way in ways for g in way}
 
-    def _part(self, threads: frozenset[Successors], accept: Crossings, reached: Reached, label: str | None) -> Part:
+    def _part(
+        self, threads: frozenset[Successors], accept: Crossings, reached: Reached, label: str | None
+    ) -> PartialTrend:
         """Return a part in canonical form, the same for all trends that behave alike, so that they share a counter."""
         threads = frozenset(thread for thread in threads if thread)
         if self.semantics != "next" and len(threads) > 1:
@@ -273,9 +275,9 @@ class _Builder:
             threads = frozenset({frozenset(merged.items())})
         if not threads or label not in self.linked:
             label = None
-        part = Part(threads, accept, reached, label)
+        part = PartialTrend(threads, accept, reached, label)
         guards = self._guards_of(part)
-        return Part(threads, accept, frozenset(entry for entry in reached if entry[0] in guards), label)
+        return PartialTrend(threads, accept, frozenset(entry for entry in reached if entry[0] in guards), label)
 
 
 def _without(ways: Crossings, guards: frozenset[int]) -> Crossings:

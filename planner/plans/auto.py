@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from elsinore.planner.costs.plan_costs import PlanCosts
-from elsinore.planner.costs.plan_model import PlanModel
+from elsinore.planner.costs.plan_model import cost_of
+from elsinore.planner.costs.workload_costs import WorkloadCosts
 from elsinore.planner.gloria.costs.cost import CostModel, PaperCost
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.optimizers import GloriaOptimizer
-from elsinore.planner.gloria.sets import PlannedSet, planned_sets
-from elsinore.planner.hamlet.share_sets import share_sets
 from elsinore.planner.language.syntax import Kleene, nodes
+from elsinore.planner.plans.kinds import KLEENES, PLANNED, Search, find_sets, kind_of
 from elsinore.planner.plans.model import Choice, Option, Plan, QueryPlan
-from elsinore.planner.plans.parts import renumbered
+from elsinore.planner.plans.parts import in_order, joined, renumbered, split_by
 from elsinore.planner.plans.sharing import Member, ShareSet
 
 Sets = tuple[ShareSet, ...]
@@ -36,6 +36,14 @@ A sharing plan must also cost so much less than the one by the paper's cost mode
 
 def chosen_for(plan: Plan, model: CostModel) -> Plan:
     """Choose the share sets of a plan of `auto` anew, by what is now known of the stream."""
+    parts = split_by(plan, lambda query: query.detects)
+    chosen = [one if one.queries[0].query.detects else _chosen(one, model) for one in parts]
+    if len(chosen) == 1:
+        return chosen[0]
+    return in_order(joined(plan.strategy, chosen), [one.query.name for one in plan.queries])
+
+
+def _chosen(plan: Plan, model: CostModel) -> Plan:
     share_sets, reasons, choices = best_of_all(plan.queries, model)
     return replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
 
@@ -45,25 +53,26 @@ class _Group:
     """Queries, by number, that some share set or planned set connects."""
 
     numbers: tuple[int, ...]
-    sets: Sets
+    shared: Sets
+    planned: Sets
 
     @property
-    def planned(self) -> Sets:
-        return tuple(one for one in self.sets if isinstance(one, PlannedSet))
+    def sets(self) -> Sets:
+        return (*self.shared, *self.planned)
 
     @property
     def priced(self) -> bool:
-        """Whether the group has a choice. Sets of other kinds have no known costs, so their queries always share."""
-        return any(isinstance(one, PlannedSet) or type(one) is ShareSet for one in self.sets)
+        """Whether the group has a choice. Sets of kinds without a price always share."""
+        return any(kind_of(one).price for one in self.sets)
 
 
 def best_of_all(
     queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: GloriaOptimizer | None = None
 ) -> tuple[Sets, tuple[tuple[str, str], ...], tuple[Choice, ...]]:
     """Return the share sets, the reason for each query in none of them (by name), and the choices made."""
-    prices = PlanModel.of(queries, model)
-    hamlet, unshared = share_sets(queries)
-    gloria, unplanned = _planned(queries, prices, model, optimizer or "gloria")
+    costs = WorkloadCosts.of(queries, model)
+    hamlet, unshared = find_sets(KLEENES, queries)
+    gloria, unplanned = _planned(queries, costs, model, optimizer or "gloria")
     reasons = {name: _reason(query, dict(unshared), dict(unplanned)) for query in queries if (name := query.query.name)}
     found: list[ShareSet] = []
     choices = []
@@ -71,7 +80,7 @@ def best_of_all(
         if not group.priced:
             found += group.sets
             continue
-        sets, choice = _Chooser(queries, prices, group).choose()
+        sets, choice = _Chooser(queries, costs, group).choose()
         found += sets
         choices.append(choice)
     inside = {member.query for one in found for member in one.members}
@@ -80,23 +89,21 @@ def best_of_all(
 
 
 def _planned(
-    queries: tuple[QueryPlan, ...], prices: PlanModel, model: CostModel | None, optimizer: str | GloriaOptimizer
+    queries: tuple[QueryPlan, ...], costs: WorkloadCosts, model: CostModel | None, optimizer: str | GloriaOptimizer
 ) -> tuple[Sets, tuple[tuple[str, str], ...]]:
     """Return, by template, the cheapest of the plans found with the paper's cost model and with this engine's.
 
     Both are tried, because during a search less is known of a plan's cost here than once it is found. Return also the
     reasons of queries without a plan.
     """
-    models = (
-        (PaperCost(prices.statistics), prices.gloria) if model is None or isinstance(model, EngineCost) else (model,)
-    )
+    models = (PaperCost(costs.statistics), costs.gloria) if model is None or isinstance(model, EngineCost) else (model,)
     best: dict[frozenset[Member], tuple[float, ShareSet]] = {}
     reasons: dict[str, str] = {}
     for one in models:
-        found, unplanned = planned_sets(queries, optimizer, one)
+        found, unplanned = find_sets((PLANNED,), queries, Search(optimizer, one))
         reasons |= dict(unplanned)
-        for made in (decided(share_set, prices.costs) for share_set in found):
-            cost = prices.cost({member.query: queries[member.query] for member in made.members}, [made])
+        for made in (decided(share_set, costs.costs) for share_set in found):
+            cost = cost_of({member.query: queries[member.query] for member in made.members}, [made], costs)
             members = frozenset(made.members)
             if members not in best or cost < best[members][0] * (1 - MARGIN):
                 best[members] = cost, made
@@ -105,7 +112,8 @@ def _planned(
 
 def decided(one: ShareSet, costs: PlanCosts) -> ShareSet:
     """Give a planned set HAMLET's decisions about bursts; return other sets unchanged."""
-    return replace(one, bursts=costs) if isinstance(one, PlannedSet) else one
+    found: ShareSet = kind_of(one).decided(one, costs)
+    return found
 
 
 def _reason(query: QueryPlan, unshared: dict[str, str], unplanned: dict[str, str]) -> str:
@@ -127,14 +135,18 @@ def _groups(hamlet: Sets, gloria: Sets) -> Iterator[_Group]:
         together = {number: min(linked) if first in linked else first for number, first in together.items()}
     for group in sorted({*together.values()}):
         numbers = tuple(sorted(number for number, first in together.items() if first == group))
-        yield _Group(numbers, tuple(one for one in (*hamlet, *gloria) if one.members[0].query in numbers))
+        yield _Group(numbers, _inside(numbers, hamlet), _inside(numbers, gloria))
+
+
+def _inside(numbers: tuple[int, ...], sets: Sets) -> Sets:
+    return tuple(one for one in sets if one.members[0].query in numbers)
 
 
 class _Chooser:
     """The options of one group with their prices, and the choice among them."""
 
-    def __init__(self, queries: tuple[QueryPlan, ...], prices: PlanModel, group: _Group) -> None:
-        self._queries, self._prices, self._group = queries, prices, group
+    def __init__(self, queries: tuple[QueryPlan, ...], costs: WorkloadCosts, group: _Group) -> None:
+        self._queries, self._costs, self._group = queries, costs, group
         self._priced: list[tuple[Option, Sets]] = []
 
     def choose(self) -> tuple[Sets, Choice]:
@@ -166,7 +178,7 @@ class _Chooser:
         """Return HAMLET's share sets of the queries of the group that are in no planned set."""
         inside = {member.query for one in planned for member in one.members}
         numbers = [number for number in self._group.numbers if number not in inside]
-        found, _ = share_sets(tuple(self._queries[number] for number in numbers))
+        found, _ = find_sets(KLEENES, tuple(self._queries[number] for number in numbers))
         return tuple(renumbered(one, dict(zip(count(), numbers, strict=False))) for one in found)
 
     def _look(self, name: str, sets: Sets) -> None:
@@ -174,7 +186,7 @@ class _Chooser:
             self._priced.append((Option(name, self._cost(sets)), sets))
 
     def _cost(self, sets: Sets) -> float:
-        return self._prices.cost({number: self._queries[number] for number in self._group.numbers}, sets)
+        return cost_of({number: self._queries[number] for number in self._group.numbers}, sets, self._costs)
 
 
 def _worth(option: Option) -> float:

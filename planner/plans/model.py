@@ -62,7 +62,7 @@ class QueryPlan:
     def overlap(self) -> int:
         """The largest number of windows that an event can be in."""
         assert self.query.slide is not None
-        return -int(-self.query.within.seconds // self.query.slide.seconds)
+        return -int(-self.query.within.length // self.query.slide.length)
 
     def keeps_events(self, counter: Counter) -> bool:
         """Return whether the evaluation of a window has to see its single events."""

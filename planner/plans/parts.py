@@ -6,10 +6,11 @@ continue some parts, begin others, and end the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.plans.kinds import kind_of
 from elsinore.planner.plans.model import Choice, Plan, QueryPlan
 from elsinore.planner.plans.sharing import Member, ShareSet
 
@@ -21,6 +22,19 @@ def parts_of(plan: Plan) -> tuple[Plan, ...]:
         numbers = {together[member.query] for member in share_set.members}
         together = [min(numbers) if number in numbers else number for number in together]
     return tuple(_part(plan, [q for q, one in enumerate(together) if one == number]) for number in sorted({*together}))
+
+
+def split_by(plan: Plan, is_of_second: Callable[[Query], bool]) -> tuple[Plan, ...]:
+    """Split a plan in two by its queries, where nothing is shared across; a part without queries is left out."""
+    second = [is_of_second(one.query) for one in plan.queries]
+    split = ([q for q, one in enumerate(second) if one == wanted] for wanted in (False, True))
+    return tuple(_part(plan, queries) for queries in split if queries)
+
+
+def in_order(plan: Plan, names: Iterable[str]) -> Plan:
+    """Return a plan with its queries in the order of these names."""
+    places = {one.query.name: number for number, one in enumerate(plan.queries)}
+    return _part(plan, [places[name] for name in names])
 
 
 def _part(plan: Plan, queries: Sequence[int]) -> Plan:
@@ -53,10 +67,8 @@ def joined(strategy: str, parts: Iterable[Plan]) -> Plan:
 def renumbered(share_set: ShareSet, place: Mapping[int, int]) -> ShareSet:
     """Return a share set with its queries renumbered by `place`."""
     members = tuple(Member(place[member.query], member.counter) for member in share_set.members)
-    if isinstance(share_set, PlannedSet):
-        template = replace(share_set.plan.template, members=members)
-        return replace(share_set, members=members, plan=replace(share_set.plan, template=template))
-    return replace(share_set, members=members)
+    found: ShareSet = kind_of(share_set).renumbered(share_set, members)
+    return found
 
 
 def run_alike(one: Plan, other: Plan) -> bool:
@@ -66,10 +78,5 @@ def run_alike(one: Plan, other: Plan) -> bool:
 
 def _work(part: Plan) -> tuple[object, ...]:
     """Return all that an engine sees of a part: not its costs, nor the rejected options."""
-    return tuple((one.query, one.method) for one in part.queries), tuple(map(_sharing, part.share_sets))
-
-
-def _sharing(share_set: ShareSet) -> object:
-    if isinstance(share_set, PlannedSet):
-        return share_set.members, share_set.plan.template, share_set.plan.q_sets, share_set.bursts
-    return share_set
+    sets = tuple(kind_of(one).work(one) for one in part.share_sets)
+    return tuple((one.query, one.method) for one in part.queries), sets

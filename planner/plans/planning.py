@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from elsinore.planner.baselines.sets import prefix_sets
 from elsinore.planner.baselines.unroll import LENGTH, unrolled
 from elsinore.planner.gloria.costs.cost import CostModel
 from elsinore.planner.gloria.optimizers import GloriaOptimizer
-from elsinore.planner.gloria.sets import planned_sets
-from elsinore.planner.hamlet.share_sets import share_sets
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.language.syntax import Query, Workload
 from elsinore.planner.machines.ambiguity import named
@@ -21,7 +18,10 @@ from elsinore.planner.machines.machine import TooComplexError
 from elsinore.planner.machines.predicates import Predicates, classify
 from elsinore.planner.machines.subsets import machine
 from elsinore.planner.plans.auto import best_of_all
+from elsinore.planner.plans.kinds import BY_STRATEGY, DETECTION, Search, find_sets
+from elsinore.planner.plans.kinds import PLANNED as PLANNED_SETS
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
+from elsinore.planner.plans.parts import in_order, joined
 from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
 
 STRATEGIES = tuple(METHODS)
@@ -35,10 +35,7 @@ To compare with: `greta` has a node for every event, `two-step` constructs all t
 `sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
 """
 
-SHARING = ("hamlet", "hamlet-static")
-"""Strategies that share Kleene sub-patterns, burst by burst."""
-
-PLANNED = ("gloria", "gloria-greedy", "gloria-noprune", "prefix", "chop-connect")
+PLANNED = tuple(strategy for strategy, kinds in BY_STRATEGY.items() if PLANNED_SETS in kinds)
 """Strategies that share transitions, as a sharing plan says."""
 
 MAX_COUNTERS = 1024
@@ -62,16 +59,26 @@ def plan(
     if strategy not in STRATEGIES:
         raise ValueError(f"there is no strategy {strategy!r}; choose one of {', '.join(STRATEGIES)}")
     check_strategy(workload, strategy)
+    if len(kinds := {_planned_with(query) for query in workload.queries}) > 1:
+        split = (tuple(one for one in workload.queries if _planned_with(one) == kind) for kind in sorted(kinds))
+        parts = [plan(Workload(some, workload.text), strategy, model, optimizer) for some in split]
+        return in_order(joined(strategy, parts), [query.name for query in workload.queries])
     queries = _queries(workload, METHODS[strategy])
+    if any(query.query.detects for query in queries):
+        return Plan(strategy, queries, *find_sets((DETECTION,), queries))
     if strategy == "auto":
         return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
-    if strategy in PLANNED:
-        return Plan(strategy, queries, *planned_sets(queries, optimizer or strategy, model))
-    if METHODS[strategy] == "prefixes":
-        return Plan(strategy, queries, *prefix_sets(queries))
-    if strategy not in SHARING:
-        return Plan(strategy, queries)
-    return Plan(strategy, queries, *share_sets(queries))
+    search = Search(optimizer or strategy, model)
+    return Plan(strategy, queries, *find_sets(BY_STRATEGY.get(strategy, ()), queries, search))
+
+
+def _planned_with(query: Query) -> tuple[bool, bool]:
+    """Return what queries have in common that are planned together.
+
+    Nothing is shared between aggregates and matches, nor between windows of time and windows of events: their costs
+    have no common unit.
+    """
+    return query.detects, query.counts_events
 
 
 def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
@@ -92,6 +99,8 @@ def _queries(workload: Workload, method: Method) -> tuple[QueryPlan, ...]:
 
 def plan_query(query: Query, method: Method = "coarsest", length: int = LENGTH) -> QueryPlan:
     """Plan one query; `length` is that of the longest match of Kleene, where it is flattened."""
+    if query.detects:
+        return QueryPlan(query, Predicates({}, ()), (), (), method)
     predicates = classify(query)
     wholes = tuple(automaton(part) for part in operands(query.pattern))
     grains = _granularities(query, predicates, wholes, method)

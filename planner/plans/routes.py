@@ -12,8 +12,9 @@ from zlib import crc32
 from elsinore.planner.language.syntax import Query, Workload
 from elsinore.planner.machines.automaton import operands
 
-Way = tuple[tuple[str, ...], tuple[str, ...]]
-"""The partition attributes of a route, and those of them that determine the place; no two routes have the same."""
+Way = tuple[tuple[str, ...], tuple[str, ...], bool]
+"""The partition attributes of a route, those of them that determine the place, and whether its windows count events; no
+two routes have the same."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,10 @@ class Route:
     keys: tuple[str, ...]
     """The partition attributes that determine the place of an event; without any, all events go to one place."""
     types: frozenset[str] | None
-    """The event types that the queries need; None for all types, as under contiguous."""
+    """The event types that the queries need; None for all types, as under contiguous and for windows of events."""
     columns: tuple[str, ...]
+    counts_events: bool = False
+    """Whether the windows of its queries count events: each place is then told of all events of the stream."""
 
     def home(self, groups: int) -> int:
         """Return the key group of all events of a route without keys."""
@@ -39,7 +42,7 @@ class Route:
 
     @property
     def way(self) -> Way:
-        return self.partition, self.keys
+        return self.partition, self.keys, self.counts_events
 
 
 @dataclass(frozen=True)
@@ -90,8 +93,8 @@ def routes(workload: Workload) -> tuple[Route, ...]:
     """Return the routes of a workload, in the order of their first queries."""
     found: dict[Way, list[Query]] = {}
     for query in workload.queries:
-        found.setdefault((query.partition, _keys(query)), []).append(query)
-    return tuple(_route(partition, keys, queries) for (partition, keys), queries in found.items())
+        found.setdefault((query.partition, _keys(query), query.counts_events), []).append(query)
+    return tuple(_route(*way, queries) for way, queries in found.items())
 
 
 def workload_along(route: Route, workload: Workload) -> Workload:
@@ -104,18 +107,22 @@ def _keys(query: Query) -> tuple[str, ...]:
 
     Partitions of a group may go to different places, because their rows can be added up. There are two exceptions:
     windows that move with the events of the whole group; and AND, whose members are paired up in a partition, since
-    their pairs are not kept as numbers that could be added.
+    their pairs are not kept as numbers that could be added. Matches are listed and not added up; only LIMIT has to see
+    those of a whole group.
     """
+    if query.detects:
+        return query.partition if query.limit is None else query.groups
     together = query.slide is None or len(operands(query.pattern)) > 1
     return query.groups if together else query.partition
 
 
-def _route(partition: tuple[str, ...], keys: tuple[str, ...], queries: list[Query]) -> Route:
-    sees_all = any(query.semantics == "contiguous" for query in queries)
+def _route(partition: tuple[str, ...], keys: tuple[str, ...], counts_events: bool, queries: list[Query]) -> Route:
+    sees_all = counts_events or any(query.semantics == "contiguous" for query in queries)
     return Route(
         tuple(query.name for query in queries),
         partition,
         keys,
         None if sees_all else Workload(tuple(queries)).types,
         tuple(sorted({column for query in queries for column in query.columns})),
+        counts_events,
     )

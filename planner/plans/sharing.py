@@ -94,3 +94,7 @@ class LinkedSet(ShareSet):
     """The distinct links, each as one of the members has it."""
     lanes: tuple[tuple[LinkLane, ...], ...]
     """By Kleene, its lanes."""
+
+
+Found = tuple[tuple[ShareSet, ...], tuple[tuple[str, str], ...]]
+"""Share sets, and pairs of the name of a query that is in none, and the reason."""

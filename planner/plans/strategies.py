@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from elsinore.planner.language.errors import Problem, WorkloadError
-from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Query, Workload, nodes
+from elsinore.planner.language.syntax import And, EventType, Kleene, Matches, Not, Or, Query, Workload, nodes
 from elsinore.planner.language.walk import negated
 from elsinore.planner.machines.predicates import classify
 
@@ -46,11 +46,23 @@ def check_strategy(workload: Workload, strategy: str) -> None:
     problems = [
         replace(found, message=f"strategy {strategy} cannot run {found.message}", hint=INSTEAD, query=query.name)
         for query in workload.queries
-        for look in REFUSALS.get(METHODS[strategy], ())
+        for look in _refusals(strategy, query)
         for found in look(query)
     ]
     if problems:
         raise WorkloadError(problems, workload.text)
+
+
+def _refusals(strategy: str, query: Query) -> tuple[Callable[[Query], Iterator[Problem]], ...]:
+    if query.detects:
+        return () if strategy == "auto" else (_matches,)
+    return REFUSALS.get(METHODS[strategy], ())
+
+
+def _matches(query: Query) -> Iterator[Problem]:
+    """Refuse RETURN MATCHES: strategies of aggregation count trends, and do not find them."""
+    assert isinstance(query.returns, Matches)
+    yield Problem("RETURN MATCHES", place=query.returns.place)
 
 
 def _neighbours_in_negations(query: Query) -> Iterator[Problem]:

@@ -1,10 +1,12 @@
-"""Lengths of windows, slides and panes in seconds: exact, and as a user would write them."""
+"""Lengths of windows, slides and panes: exact, and as a user would write them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import gcd, lcm
+
+from elsinore.planner.language.syntax import Query
 
 
 def common(lengths: Iterable[Fraction]) -> Fraction:
@@ -12,6 +14,15 @@ def common(lengths: Iterable[Fraction]) -> Fraction:
     found = list(lengths)
     scale = lcm(*(length.denominator for length in found))
     return Fraction(gcd(*(int(length * scale) for length in found)), scale)
+
+
+def shown(query: Query) -> Callable[[Fraction], str]:
+    """Return how lengths on the clock of a query are shown: as time, or as numbers of events."""
+    return show_events if query.counts_events else show_length
+
+
+def show_events(count: Fraction) -> str:
+    return f"{count} event{'' if count == 1 else 's'}"
 
 
 def show_length(seconds: Fraction) -> str:

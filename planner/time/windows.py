@@ -23,7 +23,7 @@ class Windows:
     @classmethod
     def of(cls, query: Query, clock: Clock) -> Windows:
         assert query.slide is not None
-        return cls(clock.ticks(query.within.seconds), clock.ticks(query.slide.seconds))
+        return cls(clock.ticks(query.within.length), clock.ticks(query.slide.length))
 
     @cached_property
     def pane(self) -> int:

@@ -10,9 +10,9 @@ import pytest
 
 import elsinore
 from elsinore.actors.a_seq.forest_numba_fns import DONE, Answers, Questions, Rows, Snapshots, run_forest
-from elsinore.actors.a_seq.forest_tables import ForestTables, Member
 from elsinore.actors.algebra.counters_numba_fns import Events
-from elsinore.actors.lowering.sets import Columns
+from elsinore.actors.lowering.forests import ForestTables, RouteMember
+from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.a_seq.forest import forest_of, sequence_of
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.planning import plan
@@ -68,7 +68,7 @@ def seen(pattern: str, within: int, stream: str, at: int, cuts: tuple[int, ...] 
     names = [None, *(one.type for one in counter.machine.classes)]
     events = [(time, names.index(name)) for time, name in enumerate(stream, 1) if name in names]
     kinds = [[number] for number in range(len(names))]
-    tables = ForestTables(forest_of((steps,), (cuts,)), [Member(counter, Columns([], []), within)], kinds)
+    tables = ForestTables(forest_of((steps,), (cuts,)), [RouteMember(counter, MemberColumns([], []), within)], kinds)
     taken = Events(
         np.zeros(len(events), np.int32),
         np.array([time for time, _ in events]),

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from elsinore.actors.windows.closing import ROOM
+from elsinore.actors.windows.closing import RESULTS_AT_ONCE
 
 WINDOWS = ("WITHIN 1 minute SLIDE 1 minute", "WITHIN 2 minutes SLIDE 1 minute", "WITHIN 3 minutes SLIDE 2 minutes")
 """One after another, overlapping, and such that a row counts for nobody at times."""
@@ -28,7 +28,7 @@ def table(types: str, times: list[int], keys: list[int]) -> pa.Table:
 @pytest.mark.parametrize("strategy", ["hamlet", "gloria"])
 def test_more_groups_than_there_is_room_for(strategy: str, windows: str) -> None:
     """So members are closed by several calls, one after another."""
-    groups = ROOM + 10
+    groups = RESULTS_AT_ONCE + 10
     keys = np.repeat(np.arange(groups), 3)
     types = np.tile(["A", "B", "C"], groups)
     times = np.tile([1, 2, 3], groups) + 60 * (keys % 3)

@@ -14,6 +14,7 @@ from elsinore.actors.engine import Engine
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED, Bursts, Choices, Facts
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
+from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, cut
@@ -207,7 +208,7 @@ def test_counts_are_kept_though_nothing_is_recorded() -> None:
     one = Engine(made, Clock.of(pa.int64(), "s", made.spans), optimizer=SharesLong())
     one.feed(events)
     one.finish()
-    found = one.sharings[0].graph.decisions
+    found = one.runs(HAMLET)[0].graph.decisions
     assert (found.bursts, found.shared, found.snapshots) == (4, 2, 2)
     assert one.decisions().num_rows == 0
 

@@ -28,8 +28,8 @@ def test_batches_are_spans_one_after_the_other_and_actors_see_them_at_once() -> 
     one.add(0, 2, [observed(5, A=4)])
     one.add(1, 2, [None])
     one.add(1, 3, [observed(6, C=1)])
-    assert one.take([SECOND]) == [observed(15, A=9, B=1, C=1)]
-    assert one.take([SECOND]) == [None]
+    assert one.read_and_reset([SECOND]) == [observed(15, A=9, B=1, C=1)]
+    assert one.read_and_reset([SECOND]) == [None]
 
 
 def test_routes_are_kept_apart() -> None:
@@ -37,24 +37,24 @@ def test_routes_are_kept_apart() -> None:
     one = Gathering()
     one.add(0, 1, [observed(10, A=1), observed(10, B=1), observed(10, A=2), observed(70, B=2)])
     one.add(1, 1, [observed(10, A=3), None])
-    assert one.take([SECOND, MINUTE]) == [observed(10, A=6), observed(70, B=3)]
+    assert one.read_and_reset([SECOND, MINUTE]) == [observed(10, A=6), observed(70, B=3)]
 
 
 def test_what_is_too_short_goes_on() -> None:
     one = Gathering()
     one.add(0, 1, [observed(40, A=1)])
-    assert one.take([MINUTE]) == [None]
+    assert one.read_and_reset([MINUTE]) == [None]
     one.add(0, 2, [observed(40, A=1)])
-    assert one.take([MINUTE]) == [observed(80, A=2)]
+    assert one.read_and_reset([MINUTE]) == [observed(80, A=2)]
 
 
 def test_a_batch_that_is_told_of_again_counts_once() -> None:
     one = Gathering()
     for number in (1, 2, 2, 1, 3):
         one.add(0, number, [observed(1, A=1)])
-    assert one.take([SECOND]) == [observed(3, A=3)]
+    assert one.read_and_reset([SECOND]) == [observed(3, A=3)]
     one.add(0, 3, [observed(1, A=1)])
-    assert one.take([SECOND]) == [None]
+    assert one.read_and_reset([SECOND]) == [None]
 
 
 def test_shards_of_a_stream_add_up_to_the_stream() -> None:
@@ -69,10 +69,10 @@ def test_shards_of_a_stream_add_up_to_the_stream() -> None:
             own = [event for event in events if (ord(event[0]) + event[1]) % 3 == place]
             part = batch([kind for kind, _ in own], [time for _, time in own])
             shard.note(part.column(0), part.column(1))
-            actor.gather("rides", place, number, told([shard.take()]))
+            actor.gather("rides", place, number, told([shard.read_and_reset()]))
             actor.gather("others", place, number, told([observed(1, X=1)]))
     (found,) = actor.observed("rides", [MINUTE])
-    alone = noted(*whole).take()
+    alone = noted(*whole).read_and_reset()
     assert found is not None
     assert alone is not None
     assert found.counts == alone.counts

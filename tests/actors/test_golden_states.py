@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from elsinore._version import __version__
 from elsinore.actors.engine import Engine
-from elsinore.actors.plan_state import NAMES, TAGS, load_plan, save_plan
+from elsinore.actors.plan_state import ADDED, NAMES, TAGS, load_plan, save_plan
 from elsinore.actors.state import FORMAT, UnreadableError, made, pack, unpack
 from elsinore.errors import InputError
 from elsinore.planner.language import syntax
@@ -163,3 +163,21 @@ def test_a_document_has_exactly_the_fields_of_its_class() -> None:
     for other in ({"number": 1}, {"number": 1, "count": 2, "more": 3}, [1, 2]):
         with pytest.raises(UnreadableError, match="record of other fields"):
             made(Record, other, "record")
+
+
+def test_a_field_that_was_added_with_a_default_may_be_missing() -> None:
+    """As in the golden states: they were written before queries had a LIMIT."""
+    assert made(Record, {"number": 1}, "record", frozenset({"count"})) == Record(1)
+    with pytest.raises(UnreadableError, match="record of other fields"):
+        made(Record, {"count": 1}, "record", frozenset({"count"}))
+    plan = planned(KINDS["gloria"].workload, "gloria")
+    state = save_plan(plan)
+    for query, *_ in state["queries"]:
+        del query["query"]["limit"], query["query"]["limit_place"]
+    assert load_plan(state).queries == plan.queries
+
+
+def test_added_fields_have_defaults() -> None:
+    for tag, names in ADDED.items():
+        known = {field.name: field for field in fields(TAGS[tag])}
+        assert all(known[name].default is not MISSING for name in names)

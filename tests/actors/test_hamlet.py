@@ -14,6 +14,7 @@ from elsinore.actors.engine import Engine
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
@@ -112,7 +113,7 @@ def test_whoever_decides(name: str, decider: str) -> None:
     rows = fed(one, [EVENTS])
     assert len(rows) > 100
     assert rows == apart(WORKLOADS[name])
-    decisions = [sharing.graph.decisions for sharing in one.sharings]
+    decisions = [sharing.graph.decisions for sharing in one.runs(HAMLET)]
     assert sum(found.bursts for found in decisions) > 500
     assert (sum(found.shared for found in decisions) > 0) == (decider != "never")
     if decider in ("always", "drawn"):
@@ -163,7 +164,7 @@ def test_batches_do_not_show_in_decisions() -> None:
 
 
 def test_slices_within_a_batch_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elsinore.actors.engine.SLICE", 700)
+    monkeypatch.setattr("elsinore.actors.engine.SLICE_EVENTS", 700)
     assert fed(engine(SUMS, Always()), [EVENTS]) == apart(SUMS)
 
 
@@ -175,7 +176,7 @@ def test_saved_and_restored_between_batches(name: str) -> None:
         rows += one.feed(part)
         if number % 5 == 2:
             one = Engine.restore(one.plan, one.save())
-            for sharing in one.sharings:
+            for sharing in one.runs(HAMLET):
                 sharing.graph.optimizer = Drawn(number)
     assert shown(one, [*rows, *one.finish()]) == apart(WORKLOADS[name])
 
@@ -237,7 +238,7 @@ def test_partitions_that_come_and_go(decider: str, monkeypatch: pytest.MonkeyPat
     found = []
     for part in cut(events, 211):
         found += one.feed(part)
-        assert all(graph.slots < 80 for sharing in one.sharings for graph in sharing.graph.graphs)
+        assert all(graph.slots < 80 for sharing in one.runs(HAMLET) for graph in sharing.graph.graphs)
     assert shown(one, [*found, *one.finish()]) == apart(texts, events)
 
 

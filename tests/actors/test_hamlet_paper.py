@@ -12,6 +12,7 @@ from elsinore.actors.hamlet.recording import RecordingGraph
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.graph_record import DrawnSnapshot, GraphRecord
 from elsinore.planner.hamlet.optimizer import Always
+from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import batch, fed
@@ -30,7 +31,7 @@ def recorded(
     clock = Clock.of(pa.int64(), "s", made.spans)
     engine = Engine(made, clock, optimizer=Always(), hamlet_graph=RecordingGraph)
     rows = fed(engine, [batch(list(types), times or range(len(types)), **columns)])
-    graph = engine.sharings[0].graph
+    graph = engine.runs(HAMLET)[0].graph
     assert isinstance(graph, RecordingGraph)
     return graph.record, {row["query"]: row["COUNT(*)"] for row in rows}
 

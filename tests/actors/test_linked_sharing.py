@@ -17,6 +17,7 @@ import elsinore
 from elsinore.actors.engine import Engine
 from elsinore.errors import WorkloadError
 from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.kinds import LINKED
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import LinkedSet
@@ -235,7 +236,7 @@ def test_an_error_names_the_query_that_compares() -> None:
 def test_events_and_what_is_compared_are_kept_once_for_all() -> None:
     one = engine(workload("T.v < NEXT(T).v", "T.w >= NEXT(T).w"), "hamlet")
     one.feed(EVENTS.slice(0, 30))
-    (sharing,) = one.linked
+    (sharing,) = one.runs(LINKED)
     assert len(sharing.graph.buffer) > 20
     assert len(sharing.graph.buffer.links.left) == 2
-    assert all(len(counting.graph.buffer) == 0 for counting in sharing.countings)
+    assert all(state["graph"] is None for state in map(sharing.save_member, range(len(sharing.members))))

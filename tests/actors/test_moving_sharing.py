@@ -17,6 +17,7 @@ import elsinore
 from elsinore.actors.engine import Engine
 from elsinore.actors.moving.graph import MovingShareGraph
 from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.kinds import MOVING_WINDOWS
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.sharing import MovingSet
@@ -246,7 +247,7 @@ def test_more_entries_than_a_stack_has_room_for() -> None:
     for row, other in zip(rows, expected, strict=True):
         assert {**row, "COUNT(*)": 0} == {**other, "COUNT(*)": 0}
         assert abs(row["COUNT(*)"] / other["COUNT(*)"] - 1) < 1e-9
-    graph = one.moving[0].graph
+    graph = one.runs(MOVING_WINDOWS)[0].graph
     assert isinstance(graph, MovingShareGraph)
     assert graph.stack > 256
 
@@ -254,6 +255,6 @@ def test_more_entries_than_a_stack_has_room_for() -> None:
 def test_events_are_kept_once_for_all() -> None:
     one = engine(workload("", " AND T.w > 2"), "hamlet")
     one.feed(EVENTS.slice(0, 60))
-    (sharing,) = one.moving
+    (sharing,) = one.runs(MOVING_WINDOWS)
     assert len(sharing.graph.buffer) > 10
-    assert all(len(counting.graph.buffer) == 0 for counting in sharing.countings)
+    assert all(state["graph"] is None for state in map(sharing.save_member, range(len(sharing.members))))

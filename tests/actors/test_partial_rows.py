@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elsinore.actors.rows.partial_rows import Part, PartialRows, merged
+from elsinore.actors.rows.partial_rows import PartialAggregate, PartialRows, merged
 from elsinore.actors.rows.rows import Rows
 
 HUGE = Decimal("1e400")
@@ -19,7 +19,9 @@ def rows(values: Any) -> PartialRows:
     """A row of one window each, of groups 0, 1 ..."""
     count = len(values)
     zeros = np.zeros(count, np.int64)
-    return PartialRows("q", zeros, zeros + 10, {"g": pa.array(range(count))}, {"COUNT(*)": Part("COUNT", values)})
+    return PartialRows(
+        "q", zeros, zeros + 10, {"g": pa.array(range(count))}, {"COUNT(*)": PartialAggregate("COUNT", values)}
+    )
 
 
 def numbers(*values: Any) -> Any:

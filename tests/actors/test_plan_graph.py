@@ -18,6 +18,7 @@ from elsinore.planner.gloria.optimizers import OPTIMIZERS, GloriaOptimizer
 from elsinore.planner.gloria.plan import QSet, SharingPlan
 from elsinore.planner.gloria.sets import planned_sets
 from elsinore.planner.gloria.templates.template import Template, bits
+from elsinore.planner.plans.kinds import PLANNED
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
@@ -100,7 +101,7 @@ def test_rows_of_any_plan_are_those_of_queries_apart(seed: int) -> None:
     with patch.object(elsinore.actors.gloria.graph, "SNAPSHOTS", (2, 5, 16)[seed % 3]):
         rows, one = run(sharing(text, Drawn(seed)), events)
     assert rows == apart(text, events)
-    assert one.planned[0].graph.totals[2] > 100
+    assert one.runs(PLANNED)[0].graph.totals[2] > 100
 
 
 @pytest.mark.parametrize("strategy", ["gloria", "gloria-greedy"])
@@ -109,7 +110,7 @@ def test_extremes(strategy: str, extremes: str) -> None:
     text, events = workload(ITEMS[:2], extremes), stream(1200)
     rows, one = run(plan(check_text(text), strategy), events)
     assert rows == apart(text, events)
-    assert any(graph.shape.keys for found in one.planned for graph in found.graph.graphs)
+    assert any(graph.shape.keys for found in one.runs(PLANNED) for graph in found.graph.graphs)
 
 
 def test_numbers_and_coefficients_of_many_words() -> None:
@@ -118,7 +119,7 @@ def test_numbers_and_coefficients_of_many_words() -> None:
     events = stream(3000, burst=300, partitions=1)
     rows, one = run(plan(check_text(text), "gloria"), events)
     assert rows == apart(text, events)
-    assert one.planned[0].graph.words > 2
+    assert one.runs(PLANNED)[0].graph.words > 2
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -140,7 +141,7 @@ def test_sums_of_values_that_fill_a_word() -> None:
         for n in range(2)
     )
     rows, one = run(sharing(text, Together()), events)
-    assert one.planned
+    assert one.runs(PLANNED)
     assert [(row["SUM(A.v)"], row["SUM(B.v)"]) for row in rows] == [(6 * great, 2 * great + 2)] * 2
 
 
@@ -151,7 +152,7 @@ def totals(patterns: str, events: str, window: str = "WITHIN 100 seconds SLIDE 1
     whole = batch([*events, "Z"], range(len(events) + 1))
     rows, one = run(sharing(text, Together()), whole)
     assert rows == apart(text, whole)
-    (found,) = one.planned
+    (found,) = one.runs(PLANNED)
     return [int(total) for total in found.graph.totals]
 
 

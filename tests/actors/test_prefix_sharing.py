@@ -11,6 +11,7 @@ import pytest
 from elsinore.actors.engine import Engine
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
+from elsinore.planner.plans.kinds import PREFIX
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from tests.actors.streams import Row, batch, cut, fed, shown
@@ -92,7 +93,7 @@ def test_sequences_are_as_long_as_the_stream_asks(count: int) -> None:
     rows = fed(one, [events])
     assert rows == run(text, "auto", events)
     assert rows[0]["COUNT(*)"] == 2**count - 1
-    (sharing,) = one.prefixes
+    (sharing,) = one.runs(PREFIX)
     longest = {8: 8, 9: 16, 128: 128}[count]
     assert [sequences.length for sequences in sharing.graph.sequences] == [longest, 128 if count == 128 else 8, longest]
 
@@ -109,7 +110,7 @@ def test_counters_are_there_once_however_many_queries_have_them() -> None:
             )
         )
         assert len(fed(one, [events])) == queries
-        (sharing,) = one.prefixes
+        (sharing,) = one.runs(PREFIX)
         graph = sharing.graph
         kind = graph.kinds.types.index("B")
         appends = graph.layout.counter.machine.appends[graph.kinds.type_of.index(kind)]

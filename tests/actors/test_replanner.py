@@ -46,16 +46,16 @@ def shares(one: Plan) -> list[bool]:
 def test_events_and_bursts() -> None:
     """A burst goes on from one batch to the next, and types have other numbers there."""
     one = noted(batch(list("AABBA"), range(5)), batch(list("ACC"), range(5, 8)), batch([], []), ticks=2)
-    assert one.take() == Observed(Fraction(7, 2), {"A": 4, "B": 2, "C": 2}, {"A": 2, "B": 1, "C": 1})
+    assert one.read_and_reset() == Observed(Fraction(7, 2), {"A": 4, "B": 2, "C": 2}, {"A": 2, "B": 1, "C": 1})
 
 
 def test_from_one_look_to_the_next() -> None:
     one = noted(batch("A", [3]))
-    assert one.take() is None
+    assert one.read_and_reset() is None
     part = batch(list("AB"), [4, 7])
     one.note(part.column(0), part.column(1))
-    assert one.take() == Observed(Fraction(4), {"A": 2, "B": 1}, {"A": 1, "B": 1})
-    assert one.take() is None
+    assert one.read_and_reset() == Observed(Fraction(4), {"A": 2, "B": 1}, {"A": 1, "B": 1})
+    assert one.read_and_reset() is None
 
 
 def test_bursts_and_windows_of_partitions() -> None:
@@ -65,13 +65,13 @@ def test_bursts_and_windows_of_partitions() -> None:
     one.note(turns.column(0), turns.column(1), np.array([0, 1, 0, 1, 0, -1], np.int32))
     one.keep(np.array([1, 0]))
     one.note(alone.column(0), alone.column(1), np.array([1, 0], np.int32))
-    seen = one.take()
+    seen = one.read_and_reset()
     assert seen == Observed(Fraction(8), {"A": 5, "B": 2}, {"A": 2, "B": 1}, 4)
     assert seen.per_window(Fraction(5)).counts == {"A": 5 / 4, "B": 2 / 4}
     assert Observed.read(seen.save()) == seen
     later = batch(list("A"), [9])
     one.note(later.column(0), later.column(1), np.array([0], np.int32))
-    assert one.take() == Observed(Fraction(1), {"A": 1}, {"A": 1})
+    assert one.read_and_reset() == Observed(Fraction(1), {"A": 1}, {"A": 1})
 
 
 FEW = {"A": 5, "B": 10, "C": 3}

@@ -126,7 +126,7 @@ def test_one_batch_and_a_thousand(text: str) -> None:
 @pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
 def test_slices_within_a_batch_do_not_show(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = run(text, EVENTS)
-    monkeypatch.setattr("elsinore.actors.engine.SLICE", 700)
+    monkeypatch.setattr("elsinore.actors.engine.SLICE_EVENTS", 700)
     assert run(text, EVENTS) == expected
 
 

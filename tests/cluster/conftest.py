@@ -12,6 +12,6 @@ from elsinore.cluster.machines.settings import Settings
 
 @pytest.fixture(scope="session")
 def running() -> Iterator[Session]:
-    begun = session(Settings(engine="ray"))
-    yield begun
-    begun.close()
+    started = session(Settings(engine="ray"))
+    yield started
+    started.close()

@@ -62,7 +62,7 @@ class Handle:
 
     def called(self, name: str, arguments: list[Any]) -> Reply:
         self.ray.calls += 1
-        assert self.ray.calls < 10_000, "calls go on for ever"
+        assert self.ray.calls < 10_000, "calls go on forever"
         if self.dead:
             return Reply(error=ActorDiedError())
         fate = self.ray.script(name, self)
@@ -137,7 +137,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> Played:
 def play(monkeypatch: pytest.MonkeyPatch) -> Played:
     ray = Played()
     monkeypatch.setattr("elsinore.cluster.run.crew.ray", ray)
-    monkeypatch.setattr("elsinore.cluster.run.crew.heard", heard)
+    monkeypatch.setattr("elsinore.cluster.run.crew.wait_for_reply", heard)
     monkeypatch.setattr("elsinore.cluster.run.crew.sleep", ray.slept.append)
-    monkeypatch.setattr("elsinore.cluster.run.collecting.heard", heard)
+    monkeypatch.setattr("elsinore.cluster.run.collecting.wait_for_reply", heard)
     return ray

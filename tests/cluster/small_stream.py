@@ -14,8 +14,8 @@ import pytest
 
 from elsinore.actors.shells.blocks_in import block_of
 from elsinore.actors.shells.collector import Collector
-from elsinore.cluster.run.crew import Batch, Crew
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done, Era
+from elsinore.cluster.run.crew import Crew, NumberedBatch
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
 from elsinore.cluster.stream.recovery import Recovery, hand_over
 from elsinore.cluster.stream.snapshots import Snapshots
 from elsinore.cluster.stream.terms import Terms
@@ -65,8 +65,8 @@ class Stream:
 
     def begin(self) -> None:
         latest = self.checkpoint.latest
-        known = Recovery(self.checkpoint, self.hired, self.write).known(latest) if latest else None
-        self.done = known.done if known else Done(counts={"rows": 0})
+        known = Recovery(self.checkpoint, self.hired, self.write).end_of(latest) if latest else None
+        self.done = known.done if known else BatchRecord(counts={"rows": 0})
         self.era = self.checkpoint.next_era()
         self.era.begin(TERMS.document())
         self.crew = self.hired(TERMS, self.era)
@@ -87,10 +87,10 @@ class Stream:
         )
         return len(self.rows[batch])
 
-    def given(self) -> tuple[Done, list[Any]]:
+    def given(self) -> tuple[BatchRecord, list[Any]]:
         number = self.done.number + 1
-        self.crew.send(Batch(number, 4 * number + 3, lambda _: [events(number)]))
-        return Done(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
+        self.crew.send(NumberedBatch(number, 4 * number + 3, lambda _: [events(number)]))
+        return BatchRecord(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
 
     def step(self) -> bool:
         """Process a batch; return whether it ended with a snapshot that every place has saved."""

@@ -77,20 +77,20 @@ def goes_on(folder: Path, done: int) -> list[int]:
         assert json.loads((folder / "metadata").read_text())["id"]
     offsets, commits = _numbers(folder / "offsets"), _numbers(folder / "commits")
     steps = _numbers(folder / "sources/0")
-    begun, ended = max(offsets, default=-1), max(commits, default=-1)
-    assert begun in (done, done + 1)
+    last_offset, ended = max(offsets, default=-1), max(commits, default=-1)
+    assert last_offset in (done, done + 1)
     assert ended <= done
     if commits:
         json.loads((folder / f"commits/{ended}").read_text().splitlines()[1])
-    if begun > 0:
-        _step(folder, begun - 1)
+    if last_offset > 0:
+        _step(folder, last_offset - 1)
     last = max(steps, default=-1)
     first = max((step for step in steps if step % EVERY == EVERY - 1), default=0)
     known = [entry for step in range(first, last + 1) for entry in _entries(folder, step)]
     assert sorted(set(known)) == list(range(last + 1))
-    if begun >= 0:
-        assert _step(folder, begun) <= last
-        assert _step(folder, begun) in _entries(folder, _step(folder, begun))
+    if last_offset >= 0:
+        assert _step(folder, last_offset) <= last
+        assert _step(folder, last_offset) in _entries(folder, _step(folder, last_offset))
     return [file for file in known if file > done]
 
 

@@ -35,11 +35,11 @@ OPTIONS = {
 def cluster() -> Iterator[Cluster]:
     """Start two worker nodes, and a head node that runs nothing but RayDP's master."""
     prepare_java()
-    begun = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
+    cluster_of_nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "object_store_memory": 128 << 20})
     for _ in range(2):
-        another(begun)
-    yield begun
-    shutdown: Any = begun.shutdown
+        another(cluster_of_nodes)
+    yield cluster_of_nodes
+    shutdown: Any = cluster_of_nodes.shutdown
     shutdown()
 
 
@@ -58,16 +58,16 @@ from ray.cluster_utils import Cluster
 
 import elsinore.cluster.stream.checkpoint
 import elsinore.cluster.run.crew
-from elsinore.cluster.machines.pool import Pool, heard
+from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 folder, found = map(Path, sys.argv[1:])
-elsinore.cluster.run.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT = EVERY
 size = {"object_store_memory": 80 << 20}
 nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **size})
 first = nodes.add_node(num_cpus=2, **size)
 ray.init(nodes.address, log_to_driver=False)
-stream = Stream(Pool(cpus=1), folder, restarts=20, heard=heard)
+stream = Stream(Pool(cpus=1), folder, restarts=20, heard=wait_for_reply)
 put_whole = elsinore.cluster.stream.checkpoint.Era.put_whole
 
 def lost(era, done):

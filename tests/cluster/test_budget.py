@@ -50,8 +50,8 @@ def test_failures_over_one_batch_are_not_forgotten_in_time() -> None:
 def test_the_error_names_the_setting_and_the_last_failure() -> None:
     budget = Budget(1, Time())
     budget.forgive(OSError("the first"), 0)
-    with pytest.raises(FailedError, match=r"1 failures in 10 minutes.*setting restarts.*: the second") as found:
+    with pytest.raises(FailedError, match=r"setting restarts allows 1 in 10 minutes.*: the second") as found:
         budget.forgive(OSError("the second"), 0)
     assert isinstance(found.value.__cause__, OSError)
-    with pytest.raises(FailedError, match=r"once too often.*: MemoryError$"):
+    with pytest.raises(FailedError, match=r"too many failures.*: MemoryError$"):
         Budget(0).forgive(MemoryError(), 0)

@@ -41,10 +41,10 @@ ELSEWHERE = "127.0.0.2"
 def cluster() -> Iterator[Cluster]:
     prepare_java()
     head = {"num_cpus": 0, "object_store_memory": 128 << 20}
-    begun = Cluster(initialize_head=True, head_node_args=head)
-    begun.add_node(num_cpus=4, object_store_memory=256 << 20, node_ip_address=ELSEWHERE)
-    yield begun
-    shutdown: Any = begun.shutdown
+    two_nodes = Cluster(initialize_head=True, head_node_args=head)
+    two_nodes.add_node(num_cpus=4, object_store_memory=256 << 20, node_ip_address=ELSEWHERE)
+    yield two_nodes
+    shutdown: Any = two_nodes.shutdown
     shutdown()
 
 
@@ -90,4 +90,4 @@ def test_calls_do_fail(tmp_path: Path, growing: Growing, cluster: Cluster) -> No
     """Without restarts, the same run fails."""
     with run(tmp_path, growing, cluster, HOW["answers lost"], restarts=0) as driver:
         assert driver.end() == 1
-        assert "once too often" in driver.said()
+        assert "too many failures" in driver.said()

@@ -8,27 +8,27 @@ from typing import Any
 
 import pytest
 
-from elsinore.cluster.stream.live import Asked, Live
+from elsinore.cluster.stream.live import Live, StreamRequest
 
 
 class Begun(Live):
     """A stream that has lost Spark and restarts it when `go` is set, without all other parts."""
 
     def __init__(self) -> None:
-        self.asked = Asked("before", "auto", "exact", Fraction(0))
+        self.asked = StreamRequest("before", "auto", "exact", Fraction(0))
         self.go, self.opening, self.ended_by_test = Event(), Event(), Event()
         self.error: BaseException | None = None
         self.turned: list[str] = []
         self.query = None
         self.replanning: Any = None
         self.terms: Any = None
-        self._stopping, self._wanted = Event(), None
+        self._stopping, self._requested = Event(), None
         self._busy, self._changing = Lock(), Lock()
-        self._going = Thread(target=self._run, daemon=True)
-        self._going.start()
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
-        self._begun()
+        self._start_when_ready()
         self.ended_by_test.wait(10)
 
     def _opened(self) -> Any:
@@ -36,11 +36,11 @@ class Begun(Live):
         assert self.go.wait(10)
         return object()
 
-    def _turn(self, asked: Asked, better: Any = None) -> None:
+    def _begin_changed_era(self, asked: StreamRequest, better: Any = None) -> None:
         self.turned.append(asked.workload)
         self.asked = asked
 
-    def _reading(self, stream: Any) -> Any:
+    def _start_query(self, stream: Any) -> Any:
         return stream
 
     @property
@@ -54,11 +54,11 @@ def test_a_change_is_made_while_spark_is_begun_anew(monkeypatch: pytest.MonkeyPa
     assert live.opening.wait(10)
     asking = Thread(target=lambda: live.change("after"), daemon=True)
     asking.start()
-    while live._wanted is None:
+    while live._requested is None:
         asking.join(0.01)
     live.go.set()
     asking.join(10)
     live.ended_by_test.set()
-    live._going.join(10)
+    live._thread.join(10)
     assert (live.turned, live.asked.workload) == (["after"], "after")
-    assert live._wanted is None
+    assert live._requested is None

@@ -9,7 +9,7 @@ import pytest
 
 from elsinore._version import __version__
 from elsinore.actors.state import FORMAT, UnreadableError, pack, unpack
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done, status
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, status
 from elsinore.cluster.stream.terms import Terms
 from elsinore.errors import InputError
 from tests.cluster.test_terms import terms
@@ -19,14 +19,14 @@ WAY_OUT = f"this is Elsinore {__version__}, which reads format {FORMAT}: begin a
 
 def checkpoint(folder: Path, **others: Any) -> Path:
     """Create a checkpoint whose era has a duty that differs from what this version writes."""
-    begun = Checkpoint(str(folder))
-    era = begun.next_era()
+    opened = Checkpoint(str(folder))
+    era = opened.next_era()
     era.begin(terms().document())
     name = f"{era.name}/duty"
     duty = {**unpack(era.vault.get(name)), **others}
     era.vault.put(name, pack({key: value for key, value in duty.items() if value is not None}))
-    era.put_done(Done(1, 0))
-    begun.close()
+    era.put_done(BatchRecord(1, 0))
+    opened.close()
     return folder
 
 
@@ -38,17 +38,17 @@ def test_an_era_says_which_version_wrote_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "said"),
+    ("others", "message"),
     [
         ({"format": FORMAT + 1, "elsinore": "9.8"}, f"was written by Elsinore 9.8 in format {FORMAT + 1}; "),
         ({"format": None, "elsinore": None}, "was written by an earlier version of Elsinore; "),
     ],
 )
-def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path, others: dict[str, Any], said: str) -> None:
+def test_a_checkpoint_of_another_format_is_refused(tmp_path: Path, others: dict[str, Any], message: str) -> None:
     """The refusal comes before the states are read: the format in an era's duty holds for the whole era."""
     with pytest.raises(InputError) as found:
         status(str(checkpoint(tmp_path, **others)))
-    assert said in str(found.value)
+    assert message in str(found.value)
     assert WAY_OUT in str(found.value)
 
 
@@ -60,8 +60,8 @@ def test_terms_with_other_fields_are_refused(tmp_path: Path, others: dict[str, A
 
 
 def test_a_record_with_other_fields_is_refused(tmp_path: Path) -> None:
-    begun = Checkpoint(str(checkpoint(tmp_path)))
-    era = begun.latest
+    opened = Checkpoint(str(checkpoint(tmp_path)))
+    era = opened.latest
     assert era is not None
     for folder, read in (("done", era.done), ("events", lambda: era.whole(2))):
         name = f"{era.name}/{folder}/{2:012}" + ("/whole" if folder == "events" else "")
@@ -69,4 +69,4 @@ def test_a_record_with_other_fields_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UnreadableError, match="record of a batch of other fields") as found:
             read()
         assert WAY_OUT in str(found.value)
-    begun.close()
+    opened.close()

@@ -50,4 +50,4 @@ def test_a_live_stream_goes_on_with_them(tmp_path: Path) -> None:
     assert (live.metrics.dead, live.metrics.late, live.metrics.set_aside) == (5, 0, 0)
     assert sum(table.num_rows for table in rows) == 3
     letters = "".join(path.read_text() for path in (tmp_path / "dead").glob("*/*.json"))
-    assert letters.count("of the years 1 to 9999") == 4
+    assert letters.count("in the years 1 to 9999") == 4

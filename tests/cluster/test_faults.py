@@ -22,10 +22,10 @@ import elsinore
 from elsinore.actors.shells.graph_actor import GraphActor
 from elsinore.api import prepare
 from elsinore.cluster.machines.session import Session
-from elsinore.cluster.run.crew import Batch, Crew, Place
-from elsinore.cluster.stream.checkpoint import Done, Era
-from elsinore.connectors.rows.tables import answers, columns_of, form_of
-from elsinore.connectors.spark.handover import Blocks
+from elsinore.cluster.run.crew import Crew, NumberedBatch, SupervisedActor
+from elsinore.cluster.stream.checkpoint import BatchRecord, Era
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
+from elsinore.connectors.spark.handover import SparkBlocks
 from elsinore.result import Result
 from tests.cluster.drivers import Driver
 from tests.cluster.small_stream import told, undisturbed
@@ -88,9 +88,9 @@ def test_an_executor_that_never_comes_back_is_not_missed(
     tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victims = [kill_executor_for_good]
-    fetched = Blocks.reference
+    fetched = SparkBlocks.reference
 
-    def killed_before(blocks: Blocks, partition: int) -> Any:
+    def killed_before(blocks: SparkBlocks, partition: int) -> Any:
         """Kill before the first fetch, so that Spark's result is lost."""
         if victims:
             victims.pop()()
@@ -99,7 +99,7 @@ def test_an_executor_that_never_comes_back_is_not_missed(
     growing.more(2)
     with begin(tmp_path, files_at_once=1) as live:
         taken(live, EVENTS // PIECES)
-        monkeypatch.setattr(Blocks, "reference", killed_before)
+        monkeypatch.setattr(SparkBlocks, "reference", killed_before)
         growing.end()
         until(live, lambda: live.metrics.events >= EVENTS + 1, 30)
     assert not victims
@@ -117,7 +117,7 @@ def test_a_run_with_an_end_goes_on_without_spark(
     kill_spark()
     found = list(job)
     columns = columns_of(job.workload)
-    rows, form = answers(found, columns, job.run.clock), form_of(job.run.clock)
+    rows, form = answers(found, columns, job.run.clock), bounds_type(job.run.clock)
     result = Result(rows, columns, form, False, job.run.metrics, pa.table({}))
     assert Counter(map(row_of, result.rows())) == expected
 
@@ -133,7 +133,7 @@ def test_calls_that_fail_are_made_again(
         forgive(crew, error)
 
     monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", Unreliable)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     monkeypatch.setattr(Crew, "_forgive", counted)
     for actors in (2, 3):
         growing.more(5)
@@ -159,13 +159,13 @@ from pathlib import Path
 import ray
 
 import elsinore.cluster.run.crew
-from elsinore.cluster.machines.pool import Pool, heard
+from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from tests.cluster.small_stream import BATCHES, EVERY, Stream
 
 address, folder, found = sys.argv[1:]
-elsinore.cluster.run.crew.SAVE_EVERY = EVERY
+elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT = EVERY
 ray.init(address, log_to_driver=False)
-stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=heard)
+stream = Stream(Pool(cpus=0), Path(folder), restarts=50, heard=wait_for_reply)
 stream.until(BATCHES)
 stream.tell(Path(found))
 """
@@ -207,23 +207,23 @@ def test_kills_at_the_worst_moments_are_not_missed(
             killed.append(moment)
             os.kill(ray.get(crew.places[place].actor.pid.remote()), signal.SIGKILL)
 
-    def sent(crew: Crew, batch: Batch) -> None:
+    def sent(crew: Crew, batch: NumberedBatch) -> None:
         if batch.number == 2:
             kill_once("before take", crew, 0)
         send(crew, batch)
 
-    def replaced(crew: Crew, number: int, place: Place) -> None:
+    def replaced(crew: Crew, number: int, place: SupervisedActor) -> None:
         replace_(crew, number, place)
         kill_once("while another is replaced", crew, 1 - number)
 
-    def whole(era: Era, done: Done) -> None:
+    def whole(era: Era, done: BatchRecord) -> None:
         put_whole(era, done)
         if done.number == 6:
             kill_once("between whole and done", live._live.crew, 1)
             os.kill(pid_of("Collector"), signal.SIGKILL)
 
     monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", MortalInSave)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     monkeypatch.setattr(Crew, "send", sent)
     monkeypatch.setattr(Crew, "_replace", replaced)
     monkeypatch.setattr(Era, "put_whole", whole)
@@ -239,7 +239,7 @@ def test_a_stream_whose_saves_were_lost_begins_again(
     tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elsinore.cluster.run.crew.GraphActor", Forgetful)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     growing.more(8)
     with begin(tmp_path, files_at_once=1) as live:
         until(live, lambda: live.metrics.batches == 8)

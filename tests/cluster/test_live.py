@@ -95,7 +95,7 @@ def test_a_checkpoint_has_a_path_and_an_address(tmp_path: Path, growing: Growing
     address = (tmp_path / "checkpoint").as_uri()
     growing.more(3)
     with begin(tmp_path, checkpoint=address) as live:
-        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} already uses the checkpoint"):
             begin(tmp_path)
         taken(live, growing.put * (EVENTS // PIECES))
     growing.end()
@@ -172,8 +172,8 @@ def test_every_event_is_accounted_for(tmp_path: Path) -> None:
         (tmp_path / "in" / f".{name}").rename(tmp_path / "in" / name)
         with begin(tmp_path, workload, lateness=5, dead_letters=tmp_path / "dead") as live:
             taken(live, events[number])
-    told = live.metrics
-    assert (told.events, told.late, told.dead, told.unmatched, told.dropped) == (9, 1, 2, 1, 1)
+    metrics = live.metrics
+    assert (metrics.events, metrics.late, metrics.dead, metrics.unmatched, metrics.dropped) == (9, 1, 2, 1, 1)
     lost = [json.loads(line) for path in sorted((tmp_path / "dead").rglob("*.json")) for line in path.open()]
     assert [(letter["reason"].split(":")[0], "time" in letter["event"]) for letter in lost] == [
         ("it is late", True),
@@ -279,7 +279,7 @@ def test_a_sink_that_fails_for_good_ends_the_stream_and_loses_nothing(
     tmp_path: Path, growing: Growing, expected: Any
 ) -> None:
     growing.end()
-    with pytest.raises(elsinore.FailedError, match="the sink failed 5 times over batch 1: no such luck"):
+    with pytest.raises(elsinore.FailedError, match="the sink failed 5 times to write batch 1: no such luck"):
         begin(tmp_path, sink=Failing(99)).wait(60)
     with begin(tmp_path) as live:
         taken(live, EVENTS + 1)
@@ -289,7 +289,7 @@ def test_a_sink_that_fails_for_good_ends_the_stream_and_loses_nothing(
 def test_one_process_at_a_time(tmp_path: Path, growing: Growing) -> None:
     growing.more()
     with begin(tmp_path) as live:
-        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+        with pytest.raises(elsinore.InputError, match=f"process {os.getpid()} already uses the checkpoint"):
             begin(tmp_path)
         taken(live, 1)
 
@@ -301,7 +301,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
     rows = answered(tmp_path / "rows.jsonl")
     live._live.checkpoint.next_era()
     growing.end()
-    with pytest.raises(elsinore.FailedError, match="another process goes on with the checkpoint"):
+    with pytest.raises(elsinore.FailedError, match="another process has taken over the checkpoint"):
         live.wait(60)
     assert live.metrics.events < EVENTS
     assert rows <= answered(tmp_path / "rows.jsonl")
@@ -311,7 +311,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
 def test_of_damaged_states_the_one_before_is_used(
     tmp_path: Path, growing: Growing, expected: Any, harm: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 2)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 2)
     growing.more(8)
     with begin(tmp_path, files_at_once=1) as live:
         until(live, lambda: live.metrics.batches == 8)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import elsinore
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done, last_done, mend
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, last_done, mend
 from elsinore.cluster.stream.mending import Log
 from elsinore.cluster.stream.spark_log import SparkLog
 from elsinore.connectors.errors import InputError
@@ -26,8 +26,8 @@ STATES = (WHOLE, EMPTY, MISSING)
 
 def beyond(log: Written, done: int) -> list[Path]:
     """Write what Spark writes between two batches, and return the paths; none of these files is synced yet."""
-    begun = [log.commit(done)] if done >= 0 else [log.begin()]
-    return [*begun, log.step(done + 1), log.offsets(done + 1)]
+    files = [log.commit(done)] if done >= 0 else [log.begin()]
+    return [*files, log.step(done + 1), log.offsets(done + 1)]
 
 
 def become(path: Path, state: str) -> None:
@@ -112,11 +112,11 @@ def lose(log: Written, *names: str) -> None:
 
 
 UNFIT: dict[str, Callable[[Written], object]] = {
-    "empty or missing, though 6": lambda log: shutil.rmtree(log.folder),
+    "empty or missing, although 6": lambda log: shutil.rmtree(log.folder),
     "ends with batch 3, but batch 5 is done": lambda log: lose(log, "offsets/4", "offsets/5"),
     "at batch 7, but the last one that is done is 5": lambda log: [(log.offsets(n), log.step(n)) for n in (6, 7)],
     "at batch 6, but the last one": lambda log: log.commit(6),
-    "that of another stream": lambda log: log.begin("another"),
+    "belongs to another stream": lambda log: log.begin("another"),
     "offsets/5 is missing or damaged": lambda log: (log.folder / "offsets/5").write_bytes(b""),
     "offsets/4 is missing or damaged": lambda log: lose(log, "offsets/4"),
     "sources/0/5 is missing or damaged": lambda log: (log.folder / "sources/0/5").write_bytes(b"v1"),
@@ -130,29 +130,29 @@ def checkpoint(folder: Path, stream: str = STREAM) -> Written:
     found = Checkpoint(str(folder))
     era = found.next_era()
     era.begin({})
-    era.put_done(Done(5, 4, spark_stream=stream))
-    era.put_whole(Done(6, 5, spark_stream=stream))
+    era.put_done(BatchRecord(5, 4, spark_stream=stream))
+    era.put_whole(BatchRecord(6, 5, spark_stream=stream))
     found.close()
     log = Written(folder / "spark")
     log.done(5)
     return log
 
 
-@pytest.mark.parametrize("said", UNFIT)
-def test_a_log_that_does_not_fit_what_was_done_is_refused(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("message", UNFIT)
+def test_a_log_that_does_not_fit_what_was_done_is_refused(tmp_path: Path, message: str) -> None:
     log = checkpoint(tmp_path)
     mend(str(tmp_path))
     assert goes_on(log.folder, 5) == []
-    UNFIT[said](log)
-    with pytest.raises(InputError, match=f"(?s){tmp_path}/spark is the folder .* {said}.* To go on would skip"):
+    UNFIT[message](log)
+    with pytest.raises(InputError, match=f"(?s){tmp_path}/spark is .*, and .*{message}.* To continue would skip"):
         mend(str(tmp_path))
-    with pytest.raises(InputError, match="To go on would skip"):
+    with pytest.raises(InputError, match="To continue would skip"):
         mend(str(tmp_path))
 
 
 def test_a_checkpoint_of_an_older_version_goes_on(tmp_path: Path) -> None:
     log = checkpoint(tmp_path, "")
-    assert last_done(str(tmp_path)) == mend(str(tmp_path)) == Done(6, 5)
+    assert last_done(str(tmp_path)) == mend(str(tmp_path)) == BatchRecord(6, 5)
     log.begin("whatever")
     assert mend(str(tmp_path)).spark_batch == 5
     shutil.rmtree(log.folder)
@@ -215,14 +215,14 @@ def test_a_damaged_copy_of_what_is_needed_is_named(tmp_path: Path) -> None:
     Written(here.folder).done(3)
     here.keep()
     vault._place[0].pipe_file(f"{vault._place[1]}/spark/offsets/3", b"no digest")
-    with pytest.raises(InputError, match=f"memory://{tmp_path}/spark is the folder .* ends with batch 2"):
+    with pytest.raises(InputError, match=f"memory://{tmp_path}/spark is .* ends with batch 2"):
         SparkLog(vault).begin(3, STREAM)
 
 
 def test_a_stream_whose_log_is_gone_is_told_so_at_once(tmp_path: Path) -> None:
     log = checkpoint(tmp_path / "checkpoint")
     shutil.rmtree(log.folder)
-    with pytest.raises(InputError, match="empty or missing, though 6 of Spark's batches are done"):
+    with pytest.raises(InputError, match="empty or missing, although 6 of Spark's batches are done"):
         elsinore.stream(
             "RETURN COUNT(*) PATTERN A+ WITHIN 1 minute", tmp_path, print, checkpoint=tmp_path / "checkpoint"
         )
@@ -251,7 +251,7 @@ def test_on_a_real_disk_a_batch_is_as_safe_as_its_record(tmp_path: Path) -> None
         for done in range(3):
             Written(found.spark_log.folder).done(done)
             found.spark_log.keep()
-            era.put_done(Done(done + 1, done, spark_stream=STREAM))
+            era.put_done(BatchRecord(done + 1, done, spark_stream=STREAM))
         beyond(Written(found.spark_log.folder), 2)
         shutil.copyfile(image, left)
         found.close()

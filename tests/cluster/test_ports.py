@@ -19,9 +19,9 @@ import pytest
 import ray
 from ray._private import worker
 
-from elsinore.cluster.machines.raydp_gateway import SECRET
+from elsinore.cluster.machines.raydp_gateway import SECRET_VARIABLE
 from elsinore.cluster.machines.session import Session
-from elsinore.connectors.spark.handover import Blocks
+from elsinore.connectors.spark.handover import SparkBlocks
 from tests.cluster.test_faults import pid_of
 
 COMMAND = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"
@@ -99,10 +99,10 @@ def check_gateways() -> None:
     master = ports_of("py4j.GatewayServer")
     assert master, "RayDP's master has another gateway than the one with a token"
     assert not ports_of("AppMasterEntryPoint")
-    said = answers({port: one for one in processes() for port in listening(one)}, COMMAND)
-    assert not [port for port, one in said.items() if one.startswith(b"!y")]
-    assert any(b"Authentication error" in said.get(port, b"") for port in master)
-    assert any(b"Authentication error" in said.get(port, b"") for port in ports_of("SparkSubmit"))
+    replies = answers({port: one for one in processes() for port in listening(one)}, COMMAND)
+    assert not [port for port, one in replies.items() if one.startswith(b"!y")]
+    assert any(b"Authentication error" in replies.get(port, b"") for port in master)
+    assert any(b"Authentication error" in replies.get(port, b"") for port in ports_of("SparkSubmit"))
 
 
 def test_gateways_ask_for_a_token(running: Session) -> None:
@@ -113,27 +113,27 @@ def test_gateways_ask_for_a_token(running: Session) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
 def test_another_user_is_refused(running: Session) -> None:
     assert running.spark.range(10).count() == 10
-    said = [
+    replies = [
         subprocess.run(
             ["/bin/bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port}; cat >&3; timeout {SECONDS} head -c 2 <&3"],
             input=COMMAND, capture_output=True, user=NOBODY, group=NOBODY, extra_groups=[], check=False, cwd="/",
         ).stdout
         for port in ports_of("py4j.GatewayServer")
     ]  # fmt: skip
-    assert said
-    assert b"!x" in said
-    assert b"!y" not in said
+    assert replies
+    assert b"!x" in replies
+    assert b"!y" not in replies
 
 
 def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
     """Without a secret, Spark deserializes any request."""
-    blocks = Blocks(running.spark.range(100).toDF("id"))
+    blocks = SparkBlocks(running.spark.range(100).toDF("id"))
     assert sum(len(ray.get(blocks.reference(one))) for one in range(len(blocks))) > 0
     blocks.close()
     body = b"no serialized object"
     request = struct.pack(">QBQI", 21 + len(body), RPC_REQUEST, 1, len(body)) + body
-    said = answers(ports_of("SparkSubmit") | ports_of("raydp"), request).values()
-    failures = [one for one in said if len(one) > 9 and one[8] == RPC_FAILURE]
+    replies = answers(ports_of("SparkSubmit") | ports_of("raydp"), request).values()
+    failures = [one for one in replies if len(one) > 9 and one[8] == RPC_FAILURE]
     assert len(failures) >= 3, "the driver, an executor and the application master"
     for one in failures:
         assert b"Sasl" in one or b"auth" in one.lower(), one
@@ -142,7 +142,7 @@ def test_sparks_ports_ask_for_a_secret(running: Session) -> None:
 
 def test_secrets_are_on_no_command_line_and_in_no_file_of_others(running: Session) -> None:
     assert running.spark.conf.get("spark.authenticate") == "true"
-    secret = os.environ[SECRET]
+    secret = os.environ[SECRET_VARIABLE]
     assert not [one for one in processes() if secret in command(one)]
     node: Any = worker._global_node
     assert running.scratch.path in Path(node.get_session_dir_path()).parents

@@ -23,25 +23,25 @@ __all__ = ["expected", "growing", "rides"]
 pytestmark = pytest.mark.usefixtures("running")
 
 POINTS: dict[str, tuple[type, str]] = {
-    "Spark has begun a batch": (Live, "_take"),
+    "Spark has begun a batch": (Live, "_process"),
     "Spark's log is synced": (SparkLog, "keep"),
     "a batch is whole": (Era, "put_whole"),
-    "rows are written": (Live, "_written"),
+    "rows are written": (Live, "_write_rows"),
     "a batch is done": (Era, "put_done"),
 }
 
 
 @contextmanager
 def called(point: str, then: Callable[[], object]) -> Iterator[None]:
-    """Call `then` before each call of the method `_take`, or after each call of another point's method."""
+    """Call `then` before each call of the method `_process`, or after each call of another point's method."""
     kind, name = POINTS[point]
     method = getattr(kind, name)
 
     def wrapped(*arguments: Any) -> Any:
-        if name == "_take":
+        if name == "_process":
             then()
         found = method(*arguments)
-        if name != "_take":
+        if name != "_process":
             then()
         return found
 

@@ -38,7 +38,7 @@ def test_jobs_are_private(tmp_path: Path) -> None:
     jobs = Jobs(tmp_path / "new" / "data")
     jobs.begin()
     jobs.add("job", SPEC, {"type": "string", "time": "int64"})
-    jobs.seen({"pid": 1})
+    jobs.put_manager({"pid": 1})
     assert modes(tmp_path / "new") == {"data": 0}
     for name in ("jobs/job/job.json", "jobs/job/columns.json", "manager.json"):
         assert stat.S_IMODE((jobs.data / name).stat().st_mode) == 0o600, name
@@ -49,7 +49,7 @@ def test_a_folder_that_a_user_made_keeps_its_mode_and_what_is_put_there_is_priva
     data.mkdir(mode=0o750)
     jobs = Jobs(data)
     jobs.begin()
-    jobs.seen({"pid": 1})
+    jobs.put_manager({"pid": 1})
     assert stat.S_IMODE(data.stat().st_mode) == 0o750
     assert set(modes(data).values()) == {0}
 

@@ -23,7 +23,7 @@ from elsinore.cluster.machines.session import Session
 from elsinore.cluster.run.crew import Crew
 from elsinore.cluster.run.ray_run import RayRun
 from elsinore.connectors.ridesharing import TYPES, write
-from elsinore.connectors.rows.tables import answers, columns_of, form_of
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.result import Result
 from tests import frozen
 from tests.cluster.streaming import answers_alone, row_of
@@ -119,6 +119,26 @@ def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: i
     assert spread.metrics.dropped == alone.metrics.dropped
 
 
+MATCHES = """
+QUERY given_up RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 9
+WITHIN 5 minutes;
+QUERY first RETURN MATCHES R.driver, COUNT(T), T.speed
+PATTERN SEQ(Request R, Travel T{2}, Cancel C) WHERE [rider] GROUP-BY district WITHIN 6000 events LIMIT 2;
+QUERY counted RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 5000 events SLIDE 1000 events;
+QUERY timed RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+) GROUP-BY district WITHIN 2 minutes SLIDE 1 minute
+"""
+
+
+@pytest.mark.parametrize(("actors", "slice_events"), [(2, 10**9), (3, 9_000)])
+def test_matches_and_windows_of_events_are_those_of_one_process(rides: Path, actors: int, slice_events: int) -> None:
+    alone = elsinore.run(MATCHES, rides, engine="local")
+    spread = elsinore.run(MATCHES, rides, engine="ray", actors=actors, slice_events=slice_events)
+    assert all(len(alone.query(name)) for name in alone.queries)
+    assert Counter(map(repr, spread.rows())) == Counter(map(repr, alone.rows()))
+
+
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_long_stream_is_cut_in_slices(tmp_path: Path, rides: Path, ordered: bool) -> None:
     """The slices group Spark's partitions if these are in order of time; otherwise they are cut by time."""
@@ -136,7 +156,7 @@ def test_a_long_stream_is_cut_in_slices(tmp_path: Path, rides: Path, ordered: bo
         settings={"slice_events": 9_000},
     )
     columns = columns_of(job.workload)
-    form = form_of(job.run.clock)
+    form = bounds_type(job.run.clock)
     found = Result(answers(job, columns, job.run.clock), columns, form, False, job.run.metrics, pa.table({}))
     assert isinstance(job.run, RayRun)
     assert (job.run.cuts is None) is ordered
@@ -173,7 +193,7 @@ def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.
 
     dead: list[Any] = []
     monkeypatch.setattr(Crew, "receive", kill_twice)
-    monkeypatch.setattr("elsinore.cluster.run.crew.SAVE_EVERY", 3)
+    monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 3)
     alone = elsinore.run(WORKLOAD, rides, engine="local")
     spread = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
     assert len(killed) == 2

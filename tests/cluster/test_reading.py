@@ -15,7 +15,7 @@ import pytest
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
 from elsinore.cluster.stream import reading
-from elsinore.cluster.stream.reading import TRIES, Reading
+from elsinore.cluster.stream.reading import MAX_TRIES, Reading
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.spark.streams import DamagedFileError
 from tests.connectors.test_setting_aside import FAILURES
@@ -121,26 +121,28 @@ def test_what_may_pass_is_tried_again_and_then_told_with_the_file_and_the_cause(
     text = FAILURES[name]["text"]
     named = next(word for word in ("denied", "gonefalse", "rnd10", "json_latin") if f"/in/{word}." in text)
     failure = JavaError(text.replace(f"/in/{named}.{'json' if '.json' in text else 'parquet'}", str(batch[1])))
-    for _ in range(TRIES - 1):
+    for _ in range(MAX_TRIES - 1):
         assert files.failed(failure, STREAM, 3) == 0
     with pytest.raises(FailedError) as raised:
         files.failed(failure, STREAM, 3)
     assert str(batch[1]) in str(raised.value)
     assert left(batch) == batch
-    assert len(pauses) == TRIES - 1
+    assert len(pauses) == MAX_TRIES - 1
     assert pauses == sorted(pauses)
 
 
 def test_a_failure_of_another_batch_is_counted_anew(files: Reading, batch: list[Path]) -> None:
-    for number in (3, 4) * TRIES:
+    for number in (3, 4) * MAX_TRIES:
         assert files.failed(said("denied", batch[0]), STREAM, number) == 0
 
 
 def test_a_failure_that_is_of_no_file_is_told(files: Reading, batch: list[Path]) -> None:
     failure = JavaError("An error occurred\n: org.apache.spark.SparkException: no executors")
-    for _ in range(TRIES - 1):
+    for _ in range(MAX_TRIES - 1):
         assert files.failed(failure, STREAM, 3) == 0
-    with pytest.raises(FailedError, match=r"Spark failed over a batch: org\S+SparkException: no executors\. It was"):
+    with pytest.raises(
+        FailedError, match=r"Spark cannot read a batch: org\S+SparkException: no executors\. 5 attempts"
+    ):
         files.failed(failure, STREAM, 3)
 
 

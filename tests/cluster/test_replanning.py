@@ -14,7 +14,7 @@ import ray
 import elsinore
 from elsinore.cluster.stream.checkpoint import latest_of
 from elsinore.cluster.stream.terms import Terms
-from elsinore.status import shown
+from elsinore.status import status_table
 from tests.cluster.streaming import Growing, answered, answers_alone
 from tests.cluster.test_live import begin, taken
 
@@ -96,7 +96,7 @@ def terms(tmp_path: Path) -> Terms:
 
 
 def told(tmp_path: Path) -> dict[str, str]:
-    table = shown(str(tmp_path / "checkpoint"))
+    table = status_table(str(tmp_path / "checkpoint"))
     names, values = (list(column.cells) for column in table.columns)
     return dict(zip(map(str, names), map(str, values), strict=True))
 

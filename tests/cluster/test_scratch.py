@@ -12,13 +12,13 @@ import pytest
 
 from elsinore.cluster.machines import scratch
 from elsinore.cluster.machines.scratch import LOCK, NEW_SECONDS, PREFIX, Scratch
-from elsinore.cluster.machines.session import _told_to
+from elsinore.cluster.machines.session import _output_to
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from elsinore.cluster.machines import scratch
-scratch.PLACE = Path(sys.argv[1])
+scratch.RAY_FOLDER = Path(sys.argv[1])
 scratch.Scratch().log.write_text("of a process that was killed")
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -26,7 +26,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(scratch, "PLACE", tmp_path)
+    monkeypatch.setattr(scratch, "RAY_FOLDER", tmp_path)
     return tmp_path
 
 
@@ -72,7 +72,7 @@ def test_a_symbolic_link_of_another_user_is_not_followed(place: Path, monkeypatc
     monkeypatch.setattr("tempfile.tempdir", str(place))
     (place / f"elsinore-{os.getpid()}.log").symlink_to(victim)
     made = Scratch()
-    with _told_to(made.log):
+    with _output_to(made.log):
         os.write(1, b"what Java says")
     assert victim.read_text() == "untouched"
     assert made.log.read_text() == "what Java says"

@@ -35,7 +35,7 @@ def test_what_is_wrong_is_said_all_at_once() -> None:
     with pytest.raises(InputError) as error:
         settings(actor=3, ahead=0)
     assert "there is no setting 'actor'; did you mean 'actors'?" in str(error.value)
-    assert "the setting ahead (slices or batches that may wait for the actors) is 0" in str(error.value)
+    assert "the setting ahead (most slices or batches that wait for the actors) is 0" in str(error.value)
 
 
 SETTINGS = [
@@ -81,7 +81,7 @@ def test_a_named_file_is_read_and_that_of_the_current_folder_is_not(
     found = settings()
     assert (found.actors, found.ahead, found.address) == (2, 4, None)
     named.unlink()
-    with pytest.raises(InputError, match=r"ELSINORE_FILE names .*named\.toml, and there is no such file"):
+    with pytest.raises(InputError, match=r"ELSINORE_FILE is .*named\.toml, which is not a file"):
         settings()
 
 

@@ -19,7 +19,7 @@ import pytest
 
 import elsinore
 from elsinore.cluster.stream import live, reading
-from elsinore.connectors.spark.handover import Blocks
+from elsinore.connectors.spark.handover import SparkBlocks
 from tests.cluster.streaming import answered
 from tests.cluster.test_live import begin
 from tests.cluster.test_live import until as until_within
@@ -147,11 +147,11 @@ def test_files_that_spark_does_not_name_are_set_aside(tmp_path: Path, folder: Pa
 
 
 class Unlucky:
-    """A replacement for `Blocks` whose first `times` reads fail in Spark."""
+    """A replacement for `SparkBlocks` whose first `times` reads fail in Spark."""
 
     def __init__(self, times: int) -> None:
         self.left = times
-        self.real = Blocks
+        self.real = SparkBlocks
 
     def __call__(self, dealt: Any) -> Any:
         if self.left:
@@ -163,7 +163,7 @@ class Unlucky:
 
 def test_what_may_pass_is_tried_again(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "PAUSE_SECONDS", 0.01)
-    monkeypatch.setattr(live, "Blocks", Unlucky(reading.TRIES - 1))
+    monkeypatch.setattr(live, "SparkBlocks", Unlucky(reading.MAX_TRIES - 1))
     put(folder, 0)
     with begin(tmp_path, WORKLOAD) as stream:
         taken(stream, 1)
@@ -177,10 +177,10 @@ def test_what_does_not_pass_ends_the_stream_and_loses_nothing(
     put(folder, 0)
     with monkeypatch.context() as patched:
         patched.setattr(reading, "PAUSE_SECONDS", 0.01)
-        patched.setattr(live, "Blocks", Unlucky(99))
+        patched.setattr(live, "SparkBlocks", Unlucky(99))
         stream = begin(tmp_path, WORKLOAD)
         with pytest.raises(
-            elsinore.FailedError, match=r"Spark failed over a batch: java\.io\.FileNotFoundException.*5 times"
+            elsinore.FailedError, match=r"Spark cannot read a batch: java\.io\.FileNotFoundException.*5 attempts"
         ):
             stream.wait(200)
         assert stream.state == "failed"
@@ -218,9 +218,9 @@ def test_the_command_says_that_it_waits_and_ends_with_ctrl_c(tmp_path: Path, fol
     arguments = [str(tmp_path / "w"), "-s", str(folder), "-o", str(tmp_path / "rows.jsonl"), "-c", str(tmp_path / "c")]
     with subprocess.Popen([*COMMAND, *arguments], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        assert process.stderr.readline() == f"waits for the first file in {folder}\n"
-        begun = monotonic()
+        assert process.stderr.readline() == f"waiting for the first file in {folder}\n"
+        started_at = monotonic()
         process.send_signal(signal.SIGINT)
         assert "0 events, 0 rows" in process.stderr.read()
         assert process.wait(60) == 0
-    assert monotonic() - begun < 60
+    assert monotonic() - started_at < 60

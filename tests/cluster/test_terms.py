@@ -40,9 +40,9 @@ def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
     return Terms("a stream", WORKLOAD, strategy, "exact", clock, Ranges.even(8, 2), known)
 
 
-def plans(told: Terms) -> bytes:
+def plans(era_terms: Terms) -> bytes:
     """Return the plans for the graph actors, serialized."""
-    return pack([save_plan(one) for one in told.duty().plans])
+    return pack([save_plan(one) for one in era_terms.duty().plans])
 
 
 THERE = """
@@ -56,20 +56,20 @@ sys.stdout.buffer.write(plans(Terms.read(unpack(sys.stdin.buffer.read()))))
 
 @pytest.mark.parametrize("strategy", ["auto", "gloria"])
 def test_another_process_makes_the_same_plans_of_them(strategy: str) -> None:
-    told = terms(strategy, whole=MANY, split=FEW)
-    read = Terms.read(unpack(pack(told.document())))
-    assert read == told
-    assert read.statistics == told.statistics
+    era_terms = terms(strategy, whole=MANY, split=FEW)
+    read = Terms.read(unpack(pack(era_terms.document())))
+    assert read == era_terms
+    assert read.statistics == era_terms.statistics
     for seed in ("1", "2"):
         there = subprocess.run(
             [sys.executable, "-c", THERE],
-            input=pack(told.document()),
+            input=pack(era_terms.document()),
             capture_output=True,
             check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         )
-        assert there.stdout == plans(told)
-    assert plans(told) != plans(terms(strategy))
+        assert there.stdout == plans(era_terms)
+    assert plans(era_terms) != plans(terms(strategy))
 
 
 def test_of_checkpoints_that_know_nothing_of_statistics() -> None:
@@ -81,8 +81,8 @@ def test_of_checkpoints_that_know_nothing_of_statistics() -> None:
 
 @pytest.mark.parametrize("strategy", ["auto", "gloria"])
 def test_who_looks_for_better_plans_begins_with_those_that_run(strategy: str) -> None:
-    told = terms(strategy, split=MANY)
-    for route, seen, run in zip(told.routes, (None, MANY), told.duty().plans, strict=True):
+    era_terms = terms(strategy, split=MANY)
+    for route, seen, run in zip(era_terms.routes, (None, MANY), era_terms.duty().plans, strict=True):
         made = check_text(WORKLOAD)
         along = replace(made, queries=tuple(query for query in made.queries if query.name in route.queries))
         assert save_plan(Replanner(along, strategy, seen=seen, kept=False).plan) == save_plan(run)
@@ -102,13 +102,13 @@ def test_statistics_change_plans_and_not_routes() -> None:
 
 
 def test_what_is_known_stays_known_where_queries_name_the_same_types() -> None:
-    told = terms(whole=MANY, split=FEW)
+    era_terms = terms(whole=MANY, split=FEW)
     fewer = WORKLOAD.rsplit("; ", 1)[0]
-    assert told.changed(WORKLOAD, "gloria", 3).statistics == told.statistics
-    assert told.changed(fewer, "gloria", 2).statistics == told.statistics
+    assert era_terms.changed(WORKLOAD, "gloria", 3).statistics == era_terms.statistics
+    assert era_terms.changed(fewer, "gloria", 2).statistics == era_terms.statistics
     more = f"{WORKLOAD}; QUERY more RETURN COUNT(*) PATTERN SEQ(A, Z) {WINDOW}"
-    assert told.changed(more, "gloria", 2).statistics == {SPLIT: FEW}
-    assert told.changed(WORKLOAD, "auto", 2).statistics == {}
+    assert era_terms.changed(more, "gloria", 2).statistics == {SPLIT: FEW}
+    assert era_terms.changed(WORKLOAD, "auto", 2).statistics == {}
 
 
 def test_planned_sets_are_there_to_choose_among() -> None:

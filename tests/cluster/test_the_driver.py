@@ -21,9 +21,9 @@ __all__ = ["expected", "growing", "rides"]
 @pytest.fixture(autouse=True, scope="module")
 def alone() -> None:
     """Close the shared session, because two Rays at a time are too much for a small machine."""
-    begun = session.current()
-    if begun is not None:
-        begun.close()
+    current_session = session.current()
+    if current_session is not None:
+        current_session.close()
 
 
 def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:
@@ -84,7 +84,7 @@ def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any,
         until_answered(tmp_path, driver, expected)
         driver.process.send_signal(signal.SIGTERM)
         assert driver.end() == 0, driver.said()
-        assert "Stopped; it goes on from here" in driver.said()
+        assert "Stopped; it resumes from here" in driver.said()
         driver.until_nothing_is_left()
     assert answered(tmp_path / "rows.jsonl") == expected
 

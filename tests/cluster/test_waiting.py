@@ -17,10 +17,10 @@ from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 import elsinore
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.stream import live
-from elsinore.cluster.stream.live import Asked, Live
+from elsinore.cluster.stream.live import Live, StreamRequest
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.live import LiveStream
-from elsinore.status import shown
+from elsinore.status import status_table
 
 WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 10 seconds SLIDE 10 seconds"
 
@@ -80,7 +80,7 @@ def waiting(played: Played, source: Source, tmp_path: Path) -> Iterator[Live]:
 
 
 def begin(source: Source, folder: Path) -> Live:
-    asked = Asked(WORKLOAD, "auto", "exact", 0)  # type: ignore[arg-type]
+    asked = StreamRequest(WORKLOAD, "auto", "exact", 0)  # type: ignore[arg-type]
     return Live(asked, source, lambda _: lambda *_: None, str(folder / "checkpoint"), Settings(engine="ray"))
 
 
@@ -94,7 +94,7 @@ def test_a_stream_waits_in_the_background(waiting: Live, source: Source) -> None
     until(lambda: source.asked > 2)
     told = LiveStream(waiting)
     assert told.state == "waiting"
-    assert repr(told) == "<LiveStream: waits for the first file, 0 events, 0 rows, 0 batches>"
+    assert repr(told) == "<LiveStream: waiting for the first file, 0 events, 0 rows, 0 batches>"
     assert not told.wait(0)
     told.stop()
     assert (told.state, told.wait(0)) == ("stopped", True)
@@ -103,16 +103,16 @@ def test_a_stream_waits_in_the_background(waiting: Live, source: Source) -> None
 def test_a_stream_that_waits_holds_its_checkpoint_and_status_says_so(
     waiting: Live, source: Source, tmp_path: Path
 ) -> None:
-    with pytest.raises(InputError, match=f"process {os.getpid()} is at work on the checkpoint"):
+    with pytest.raises(InputError, match=f"process {os.getpid()} already uses the checkpoint"):
         begin(source, tmp_path)
-    told = shown(str(tmp_path / "checkpoint"))
+    told = status_table(str(tmp_path / "checkpoint"))
     cells = [list(column.cells) for column in told.columns]
-    assert cells[0] == ["at work", "state"]
+    assert cells[0] == ["owner", "state"]
     assert cells[1][0] == f"process {os.getpid()}"
-    assert "waits for the first file" in str(cells[1][1])
+    assert "waiting for the first file" in str(cells[1][1])
     waiting.stop()
     with pytest.raises(InputError, match="holds no checkpoint of a stream"):
-        shown(str(tmp_path / "checkpoint"))
+        status_table(str(tmp_path / "checkpoint"))
     begin(source, tmp_path).stop()
 
 
@@ -174,7 +174,7 @@ def test_a_stream_is_stopped_where_java_has_ended_meanwhile(waiting: Live) -> No
 
 
 def test_a_folder_that_is_not_there_is_said_before_anything_is_begun(tmp_path: Path) -> None:
-    with pytest.raises(elsinore.InputError, match="is no folder"):
+    with pytest.raises(elsinore.InputError, match="is not a folder"):
         elsinore.stream(WORKLOAD, tmp_path / "in", "-", checkpoint=tmp_path / "checkpoint")
     assert list(tmp_path.iterdir()) == []
 
@@ -183,10 +183,10 @@ def test_a_first_file_that_may_not_be_read_is_tried_again(
     played: Played, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from elsinore.cluster.stream import reading
-    from elsinore.connectors.spark.streams import UnreadableError
+    from elsinore.connectors.spark.streams import UnreadableFileError
 
     monkeypatch.setattr(reading, "PAUSE_SECONDS", 0.001)
-    source.wrong = UnreadableError("0.parquet cannot be read: Permission denied")
+    source.wrong = UnreadableFileError("0.parquet cannot be read: Permission denied")
     with pytest.raises(FailedError, match=r"0\.parquet cannot be read: Permission denied"):
         begin(source, tmp_path)
-    assert source.asked == reading.TRIES
+    assert source.asked == reading.MAX_TRIES

@@ -1,4 +1,4 @@
-"""Events read to their end, for tests to look at."""
+"""Read sources to their end, for tests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def batches(source: Source, columns: Collection[str] = ()) -> list[pa.RecordBatc
 
 
 def read(events: Any, *columns: str, **options: Any) -> list[dict[str, Any]]:
-    """All events as dicts."""
+    """Return all events as dicts."""
     return [event for batch in batches(open_events(events, **options), columns) for event in batch.to_pylist()]
 
 

@@ -1,4 +1,4 @@
-"""From which file the columns of a folder are known. No Spark."""
+"""Test which file of a folder decides its columns, without Spark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.spark.streams import DamagedFileError, UnreadableError, _with_events, check_folder
+from elsinore.connectors.spark.streams import DamagedFileError, UnreadableFileError, _with_events, check_folder
 
 EVENT = '{"type": "A", "time": 1}\n'
 
@@ -32,7 +32,7 @@ def test_files_without_events_are_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_long_line_is_not_read_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elsinore.connectors.spark.streams.LONGEST_LINE_BYTES", 8)
+    monkeypatch.setattr("elsinore.connectors.spark.streams.MAX_LINE_BYTES", 8)
     (tmp_path / "0.jsonl").write_bytes(b"\0" * 100)
     assert [path.name for path in _with_events(tmp_path)] == ["0.jsonl"]
 
@@ -55,7 +55,7 @@ def test_a_file_that_may_not_be_read_is_named_with_the_reason(
     (tmp_path / name).touch()
     monkeypatch.setattr("pyarrow.parquet.read_metadata", refused)
     monkeypatch.setattr(Path, "open", refused)
-    with pytest.raises(UnreadableError, match=rf"{name} cannot be read: Permission denied"):
+    with pytest.raises(UnreadableFileError, match=rf"{name} cannot be read: Permission denied"):
         list(_with_events(tmp_path))
 
 
@@ -68,5 +68,5 @@ def test_a_file_that_goes_meanwhile_is_passed_over(tmp_path: Path, monkeypatch: 
 def test_a_folder_has_to_be_there(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path / "file", tmp_path / "none"):
-        with pytest.raises(InputError, match="is no folder"):
+        with pytest.raises(InputError, match="is not a folder"):
             check_folder(path)

@@ -1,4 +1,4 @@
-"""What the times of a stream look like is seen from the first that are there, wherever these stand."""
+"""Test that the form of a stream's times is inferred from its first times, wherever these are in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from elsinore.connectors import blocks
+from elsinore.connectors import text_blocks
 from elsinore.connectors.columns import cast_or_null
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.sources import open_events
@@ -102,7 +102,7 @@ FORMS: list[Callable[[list[pa.RecordBatch], Path], Any]] = [
 def test_times_are_seen_wherever_the_first_of_them_stand(
     form: Callable[..., Any], first: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(blocks, "SIZE", 100_000)
+    monkeypatch.setattr(text_blocks, "BLOCK_BYTES", 100_000)
     source = open_events(form([*FIRST[first], VALUES], tmp_path))
     assert source.form.tz is not None
     (tmp_path / "again").mkdir()

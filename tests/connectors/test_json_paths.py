@@ -1,4 +1,4 @@
-"""JSON is read by Arrow where that is quick, and by Python where it must be: nobody can tell which it was."""
+"""Test that both parsers of JSON, Arrow and the json module, give the same events."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def outcome(body: bytes, known: dict[str, str]) -> Any:
 
 
 def check_both_ways(body: bytes, kinds: tuple[str, ...]) -> None:
-    """A blank line in front is no event, and enough for Arrow not to be asked."""
+    """Compare both parsers; a blank line at the beginning is enough to select the json module."""
     known = {"type": "string", "time": "int64"} | dict(zip("abcd", kinds, strict=True))
     assert outcome(body, known) == outcome(b"\n" + body, known)
 
@@ -138,14 +138,14 @@ def test_numbers_that_would_be_rounded_are_refused(blank: str, field: str) -> No
 
 
 def test_whole_numbers_stay_exact_beside_floats() -> None:
-    """In a column of whole numbers, whatever else stands in it."""
+    """Test a column of whole numbers, with any other values in it."""
     body = (EVENT % '"i":9007199254740993' + EVENT % '"i":1.0').encode()
     assert fitted(read_json(body, 9, KNOWN), NAMES, KNOWN).table.column("i").to_pylist() == [TOO_LONG, 1]
 
 
 def test_msgpack_rounds_nothing() -> None:
     for wrong in ({"f": TOO_LONG}, {"f": 2**64 - 1}, {"i": 2.0**60}, {"i": 0.5}, {"i": 2**64 - 1}):
-        with pytest.raises(InputError, match=r"is (float64|int64), and these events have"):
+        with pytest.raises(InputError, match=r"is (float64|int64), but these events have"):
             fitted(read_msgpack(msgpack.packb([{"type": "A", "time": 1} | wrong]), 9), NAMES, KNOWN)
 
 
@@ -174,7 +174,7 @@ CELLS = "type,time,v\nA,1,0.5\nA,2,%s\nA,3,1.5\n"
 @pytest.mark.parametrize("behind", [0, 200], ids=["first", "later"])
 @pytest.mark.parametrize("value", [str(TOO_LONG), str(-TOO_LONG), "1" * 30, "9" * 400, "1e400", "x"])
 def test_cells_that_would_be_rounded_are_dead(tmp_path: Path, behind: int, value: str) -> None:
-    """The type of the column is known from others; `behind`: from lines that come first."""
+    """Test values whose column has its type from other lines; `behind`: from earlier lines."""
     path = tmp_path / "a.csv"
     path.write_text(CELLS % value + "A,4,2.5\n" * 300, encoding="utf-8")
     assert [event["v"] for event in read(path, "v", dead_letters=tmp_path / "dead")][:2] == [0.5, 1.5]

@@ -1,4 +1,4 @@
-"""What was said to be safe survives a loss of power: its content, its name, and those of the folders it is in."""
+"""Test that acknowledged files survive a loss of power: content, name, and the names of their folders."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from elsinore.cluster.service.intake import NDJSON, Append, take
+from elsinore.cluster.service.intake import NDJSON, Append, accept
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.rows import RowsSink
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint
 from elsinore.connectors.live_sinks import open_live_sink
 from elsinore.connectors.spark.setting_aside import set_aside
 from elsinore.connectors.storage.vault import Vault
@@ -25,7 +25,7 @@ ROWS = pa.table({"query": ["q"], "window_start": [0], "window_end": [1], "n": [1
 
 def folder_of(kind: str) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
-        sink = open_live_sink(folder / "new" / f"rows.{kind}", {"q": ["n"]}, "a stream")
+        sink = open_live_sink(folder / "new" / f"rows.{kind}", {"q": ["window_start", "window_end", "n"]}, "a stream")
         sink.write(1, ROWS)
         sink.write(2, ROWS)
 
@@ -33,7 +33,7 @@ def folder_of(kind: str) -> Callable[[Path], None]:
 
 
 def rows_of_a_job(folder: Path) -> None:
-    RowsSink(folder, {"q": ["n"]}).write(1, ROWS)
+    RowsSink(folder, {"q": ["window_start", "window_end", "n"]}).write(1, ROWS)
 
 
 def vault(folder: Path) -> None:
@@ -49,8 +49,8 @@ def era(folder: Path) -> None:
     found.begin({})
     found.put_state(1, 0, b"state")
     found.put_events(1, 0, [b"events"])
-    found.put_whole(Done(1))
-    found.put_done(Done(1))
+    found.put_whole(BatchRecord(1))
+    found.put_done(BatchRecord(1))
     checkpoint.close()
 
 
@@ -60,7 +60,7 @@ def job(folder: Path) -> None:
     document = Submission(workload="RETURN COUNT(*) PATTERN A+ WITHIN 1 minute", name="j")
     settings = service_settings(data=folder / "data")
     submit(jobs, document, "a key", b"", settings)
-    take(jobs.get("j"), Append(b'{"type": "A", "time": 1}\n', NDJSON, "key"), settings)
+    accept(jobs.get("j"), Append(b'{"type": "A", "time": 1}\n', NDJSON, "key"), settings)
 
 
 def aside(folder: Path) -> None:

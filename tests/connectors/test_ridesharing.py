@@ -1,4 +1,4 @@
-"""The ridesharing stream: what the paper says of it, and trips that make sense."""
+"""Test the ridesharing stream: the properties that the paper gives, and consistent trips."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_seed_says_everything_however_the_batches_are_cut() -> None:
 
 @pytest.mark.parametrize("burst", [1, 4, 25])
 def test_bursts_have_the_mean_that_was_asked_for(burst: float) -> None:
-    """Within a pair; a `Travel` that follows a `Delay` is a burst of its own, as is each stage of a route."""
+    """Test bursts within a pair; each stage of a route is a burst, such as a `Travel` after a `Delay`."""
     events = frame(400_000, groups=50, burst=burst).sort("rider", maintain_order=True)
     runs = events.group_by(pl.struct("rider", "type").rle_id().alias("run"), maintain_order=True).agg(
         pl.col("type").first().cast(pl.String), pl.len()
@@ -69,12 +69,12 @@ def test_groups_are_pairs_of_one_district_each() -> None:
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_written_and_read_again(ending: str, tmp_path: Path) -> None:
-    told: list[int] = []
+    steps: list[int] = []
     path = tmp_path / f"rides.{ending}"
-    write(path, 20_000, groups=100, progress=told.append)
+    write(path, 20_000, groups=100, progress=steps.append)
     columns = [name for name in SCHEMA.names if name not in ("type", "time")]
     assert read(path, *columns) == pa.Table.from_batches(generate(20_000, groups=100)).to_pylist()
-    assert sum(told) == 20_000
+    assert sum(steps) == 20_000
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -90,11 +90,11 @@ def test_no_events() -> None:
 @pytest.mark.parametrize("option", ["events", "rate", "groups", "burst", "seed"])
 def test_options_that_cannot_be(option: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {"events": 5} | {option: -1}
-    with pytest.raises(InputError, match=f"{option} is -1; it is a number of at least"):
+    with pytest.raises(InputError, match=f"{option} is -1; it must be at least"):
         write(tmp_path / "rides.csv", **options)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_ending_that_is_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"events are written to \.parquet, \.csv, \.jsonl"):
+    with pytest.raises(InputError, match=r"the file name must end in \.parquet, \.csv, \.jsonl"):
         write(tmp_path / "rides.txt", 5)

@@ -1,4 +1,4 @@
-"""Which failures of Spark's tell of a damaged file, and that a file which is set aside is never lost."""
+"""Test which failures of Spark mean a damaged file, and that no file is lost when it is set aside."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 from elsinore.connectors.spark.setting_aside import causes, damaged, named, set_aside, tells_of_damage
 
 FAILURES = json.loads((Path(__file__).parent / "spark_failures.json").read_text())
-"""What Spark 3.5.7 said, behind RayDP, when files were damaged, or could not be read for another reason."""
+"""Messages of Spark 3.5.7 under RayDP about files that were damaged, or not readable for other reasons."""
 
 
 @pytest.mark.parametrize("name", [name for name, one in FAILURES.items() if one["damage"]])
@@ -71,7 +71,7 @@ def parquet(**options: Any) -> bytes:
 
 
 def flipped(content: bytes, seed: int) -> bytes:
-    """Of a few pages of a file with checksums some bits."""
+    """Flip some bits of a few pages of a file with checksums."""
     column = pq.read_metadata(io.BytesIO(content)).row_group(0).column(seed % 3)
     begin = column.dictionary_page_offset or column.data_page_offset
     found, random = bytearray(content), Random(seed)
@@ -133,7 +133,7 @@ def test_a_file_that_was_set_aside_is_never_written_over(tmp_path: Path) -> None
 
 @pytest.fixture(params=[False, True], ids=["one file system", "two file systems"])
 def across(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether a file goes to another file system: then the kernel refuses to rename it."""
+    """Run with and without the target on another file system, to which the kernel refuses to rename a file."""
     rename = Path.replace
 
     def refused(path: Path, target: Path) -> Path:
@@ -156,7 +156,7 @@ def test_a_file_is_set_aside_on_another_file_system(tmp_path: Path, across: bool
 def test_a_file_is_on_disk_where_it_was_set_aside(
     tmp_path: Path, across: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file, its new folder, that folder's place in its parent, and the folder that it has left."""
+    """Test that the file, its new folder, the parent of that folder, and the old folder are synced."""
     synced: list[tuple[Path, bool]] = []
     fsync, path = os.fsync, tmp_path / "in" / "bad.parquet"
 
@@ -171,7 +171,7 @@ def test_a_file_is_on_disk_where_it_was_set_aside(
     assert {tmp_path, tmp_path / "aside", found, path.parent} <= {one for one, _ in synced}
     assert (path.parent, False) in synced
     if across:
-        # The copy is safe before the file goes.
+        # The copy is synced before the file is deleted.
         assert (tmp_path / "aside", True) in synced
 
 

@@ -1,4 +1,4 @@
-"""Rows on their way out: no digit is lost, and a file appears when it is complete."""
+"""Test the output of rows: no digit is lost, and a file appears when it is complete."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ import pytest
 
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.live_sinks import MARKER, LiveSink, open_live_sink
-from elsinore.connectors.rows.columns import NUMBER
+from elsinore.connectors.rows.row_columns import NUMBER
 from elsinore.connectors.sinks import open_sink
 
-QUERIES = {"first": ["g", "COUNT(*)"], "second": ["SUM(X.v)"]}
+BOUNDS = ["window_start", "window_end"]
+QUERIES = {"first": [*BOUNDS, "g", "COUNT(*)"], "second": [*BOUNDS, "SUM(X.v)"]}
 
 
 def rows(count: pa.Array, total: pa.Array, start: list[Any] | None = None) -> pa.Table:
@@ -52,7 +53,7 @@ HUGE = rows(pa.array([str(2**300), None]), pa.array([None, 2**60]))
 
 
 def numbered(table: pa.Table) -> pa.Table:
-    """The table, its text column of numbers marked as such."""
+    """Mark the text column of a table as numbers."""
     place = table.schema.get_field_index("COUNT(*)")
     field = pa.field("COUNT(*)", pa.string(), metadata={NUMBER: b"true"})
     return table.set_column(place, field, table.column(place))
@@ -75,7 +76,7 @@ def test_json_lines_go_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     write("-", SMALL)
     with open_sink(None, QUERIES) as sink:
         sink.write(SMALL)
-        assert len(capsys.readouterr().out.splitlines()) == 4, "rows are there before the sink is closed"
+        assert len(capsys.readouterr().out.splitlines()) == 4, "rows are written before the sink is closed"
 
 
 @pytest.mark.parametrize("zone", [None, "UTC"])
@@ -148,7 +149,7 @@ def test_a_run_that_fails_leaves_nothing_behind(ending: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows", "no/folder.csv"])
 def test_names_that_cannot_be(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"rows are written to \.jsonl|cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"the file name must end in \.jsonl|cannot be written: No such file"):
         open_sink(tmp_path / name, QUERIES)
 
 
@@ -157,13 +158,13 @@ def rows_of(number: int) -> pa.Table:
 
 
 def live_sink(folder: Path, stream: str, resumed: bool = False) -> LiveSink:
-    return open_live_sink(folder, {"q": ["n"]}, stream, resumed)
+    return open_live_sink(folder, {"q": ["window_start", "window_end", "n"]}, stream, resumed)
 
 
 def test_a_folder_of_rows_belongs_to_one_stream(tmp_path: Path) -> None:
     folder = tmp_path / "rows.jsonl"
     live_sink(folder, "one").write(1, rows_of(1))
-    with pytest.raises(InputError, match=f"{folder} holds the rows of another stream. Name another folder"):
+    with pytest.raises(InputError, match=f"{folder} holds the rows of another stream. Use another folder"):
         live_sink(folder, "two")
     with pytest.raises(InputError, match="another stream"):
         live_sink(folder, "two", resumed=True)
@@ -174,7 +175,7 @@ def test_a_folder_of_rows_belongs_to_one_stream(tmp_path: Path) -> None:
 def test_rows_of_an_older_version_belong_to_the_stream_that_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "rows.jsonl"
     live_sink(folder, "").write(1, rows_of(1))
-    with pytest.raises(InputError, match="holds rows that this stream has not written"):
+    with pytest.raises(InputError, match="holds rows that this stream did not write"):
         live_sink(folder, "new")
     live_sink(folder, "old", resumed=True).write(2, rows_of(2))
     with pytest.raises(InputError, match="another stream"):
@@ -214,3 +215,35 @@ def test_a_folder_is_claimed_where_files_have_one_name(tmp_path: Path, monkeypat
     live_sink(tmp_path / "rows.csv", "one")
     with pytest.raises(InputError, match="another stream"):
         live_sink(tmp_path / "rows.csv", "two")
+
+
+def test_events_are_json(tmp_path: Path) -> None:
+    """Whole events are objects in JSON lines, their JSON in CSV, and structs in Parquet."""
+    event = {"type": "A", "time": dt.datetime(2026, 1, 31), "v": None, "s": 'a"b'}
+    table = pa.table(
+        {
+            "query": ["q", "q", "q"],
+            "start": [0, 1, 2],
+            "end": [0, 1, 2],
+            "A": [event, None, event],
+            "B": [[event, {**event, "v": 1}], [], None],
+        }
+    )
+    queries = {"q": ["start", "end", "A", "B"]}
+    for kind in ("jsonl", "csv", "parquet"):
+        with open_sink(tmp_path / f"rows.{kind}", queries) as sink:
+            sink.write(table.slice(1))
+            sink.write(table.slice(0, 1))
+    shown = event | {"time": "2026-01-31T00:00:00.000000"}
+    lines = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
+    assert [(line["A"], line["B"]) for line in lines] == [
+        (None, []),
+        (shown, None),
+        (shown, [shown, {**shown, "v": 1}]),
+    ]
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        cells = [row[3:] for row in csv.reader(file)][1:]
+    assert [[cell and json.loads(cell) for cell in row] for row in cells] == [
+        ["", []], [shown, ""], [shown, [shown, {**shown, "v": 1}]]
+    ]  # fmt: skip
+    assert pq.read_table(tmp_path / "rows.parquet").column("A").to_pylist() == [None, event, event]

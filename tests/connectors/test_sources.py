@@ -1,4 +1,4 @@
-"""Whatever holds events gives the same batches."""
+"""Test that all kinds of sources give the same batches."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TABLE = pa.Table.from_pylist(EVENTS)
 
 
 class Stream:
-    """Something that speaks the Arrow C stream interface and is nothing else."""
+    """An object with the Arrow C stream interface and nothing else."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return TABLE.__arrow_c_stream__(requested_schema)
@@ -184,7 +184,7 @@ def test_attributes_come_out_in_few_types() -> None:
 )
 def test_attributes_that_no_query_can_use(column: pa.Array, message: str | None) -> None:
     table = pa.table({"type": ["A"], "time": [1], "v": column})
-    assert len(read(table)) == 1, "a column that nobody asks for hurts nobody"
+    assert len(read(table)) == 1, "a column that no query reads is ignored"
     if message is None:
         assert read(table, "v") == [{"type": "A", "time": 1, "v": 1e20}]
     else:
@@ -225,9 +225,7 @@ def test_without_a_file_they_are_counted_all_the_same() -> None:
 
 
 def test_strict_stops_at_the_first() -> None:
-    with pytest.raises(
-        EventError, match=r"the table, row 1: it has no type \(column 'type'\)\n  the event: .*\n  Mend"
-    ):
+    with pytest.raises(EventError, match=r"the table, row 1: it has no type \(column 'type'\)\n  the event: .*\n  Fix"):
         read(pa.table({"type": ["A", None], "time": [1, 2]}), strict=True)
 
 
@@ -309,13 +307,13 @@ def test_bad_dicts(tmp_path: Path) -> None:
 )
 def test_attributes_that_mix_kinds(values: list[Any], message: str) -> None:
     events = [{"type": "A", "time": index, "v": value} for index, value in enumerate(values)]
-    assert len(read(events)) == len(values), "an attribute that nobody asks for hurts nobody"
+    assert len(read(events)) == len(values), "an attribute that no query reads is ignored"
     with pytest.raises(EventError) as caught:
         read(events, "v")
     assert message in str(caught.value)
 
 
-# Input that is none
+# Invalid input
 
 
 @pytest.mark.parametrize(
@@ -336,11 +334,11 @@ def test_attributes_that_mix_kinds(values: list[Any], message: str) -> None:
         (pa.table({"type": ["A"], "time": ["soon"]}), {}, "holds texts such as 'soon'"),
         (pa.table({"type": [1], "time": [1]}), {}, "the type column 'type' holds int64"),
         (pa.table([[1], ["A"], ["A"]], ["time", "type", "type"]), {}, "several columns called 'type'"),
-        (TABLE, {"time_unit": "weeks"}, "time_unit is 'weeks'; it is one of ns, us, ms, s, min, h, d"),
+        (TABLE, {"time_unit": "weeks"}, "time_unit is 'weeks'; it must be one of ns, us, ms, s, min, h, d"),
         ("nowhere.csv", {}, "there is no file nowhere.csv"),
         ("no*where.csv", {}, "no file matches no*where.csv"),
         (".", {}, "is a folder"),
-        ("pyproject.toml", {}, "says no format that is known"),
+        ("pyproject.toml", {}, "is not that of a known format"),
     ],
 )
 def test_input_that_is_none(events: Any, options: dict[str, Any], message: str) -> None:
@@ -397,7 +395,7 @@ def test_files_whose_times_do_not_go_together(tmp_path: Path) -> None:
 def test_files_whose_attributes_do_not_go_together(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "a.parquet")
     pq.write_table(TABLE.set_column(2, "v", pa.array(["x", "y", "z"])), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"column 'v' holds string in .*b\.parquet, but int64 in what was read before"):
+    with pytest.raises(InputError, match=r"column 'v' holds string in .*b\.parquet, but int64 in earlier events"):
         read(tmp_path / "*.parquet", "v")
 
 

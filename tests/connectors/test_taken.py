@@ -1,10 +1,10 @@
-"""Which files a stream is done with, read in the log of a Spark that wrote some."""
+"""Test which files a stream has finished with, by logs that Spark wrote."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from elsinore.connectors.spark.taken import taken
+from elsinore.connectors.spark.finished_files import finished_files
 
 FILE = '{"path":"file:///in/%s.parquet","timestamp":1790000000000,"batchId":%d}'
 
@@ -24,10 +24,10 @@ def test_those_of_batches_that_are_done(tmp_path: Path) -> None:
         written(tmp_path, f"offsets/{batch}", '{"batchWatermarkMs":0,"conf":{}}', f'{{"logOffset":{offset}}}')
     written(tmp_path, "commits/5", "{}")
     written(tmp_path, "commits/6", "{}")
-    assert sorted(taken(tmp_path)) == [Path("/in/a b.parquet"), Path("/in/c.parquet"), Path("/in/d.parquet")]
+    assert sorted(finished_files(tmp_path)) == [Path("/in/a b.parquet"), Path("/in/c.parquet"), Path("/in/d.parquet")]
 
 
 def test_none_where_nothing_is_done(tmp_path: Path) -> None:
-    assert list(taken(tmp_path)) == []
+    assert list(finished_files(tmp_path)) == []
     written(tmp_path, "sources/0/0", FILE % ("a", 0))
-    assert list(taken(tmp_path)) == []
+    assert list(finished_files(tmp_path)) == []

@@ -1,4 +1,4 @@
-"""What is put into a vault comes back, or an error; of several who claim a name one gets it."""
+"""Test that a vault returns what was put into it or an error, and that a name can be claimed only once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_a_name_is_claimed_once(vault: Vault) -> None:
 
 
 def test_what_is_not_there_is_damaged(vault: Vault) -> None:
-    with pytest.raises(DamagedError, match="nowhere is not there"):
+    with pytest.raises(DamagedError, match="nowhere is missing"):
         vault.get("nowhere")
 
 

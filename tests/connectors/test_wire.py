@@ -1,4 +1,4 @@
-"""Bodies of strangers: all forms say the same, and bytes that say nothing are refused, whatever they are."""
+"""Test request bodies: all formats give the same events, and invalid bytes are refused."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Names
 from elsinore.connectors.wire import json_events
 from elsinore.connectors.wire.arrow_events import read_arrow
-from elsinore.connectors.wire.fitting import Fitted, fitted
+from elsinore.connectors.wire.fitting import FittedEvents, fitted
 from elsinore.connectors.wire.inflating import inflated
 from elsinore.connectors.wire.json_events import numbered_lines, read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
-from elsinore.connectors.wire.raw import CELLS, Raw, TooManyError
+from elsinore.connectors.wire.raw import MAX_CELLS, BodyTooLargeError, RawEvents
 
 NAMES = Names("type", "time")
 LIMIT = 1000
@@ -58,19 +58,19 @@ def as_arrow(events: list[dict[str, Any]]) -> bytes:
     return sink.getvalue()
 
 
-def from_json(body: bytes, known: dict[str, str] | None = None) -> Raw:
+def from_json(body: bytes, known: dict[str, str] | None = None) -> RawEvents:
     return read_json(body, LIMIT, known or {})
 
 
-def from_arrow(body: bytes) -> Raw:
+def from_arrow(body: bytes) -> RawEvents:
     return read_arrow(body, LIMIT, 1 << 20)
 
 
-def from_msgpack(body: bytes) -> Raw:
+def from_msgpack(body: bytes) -> RawEvents:
     return read_msgpack(body, LIMIT)
 
 
-def in_columns(raw: Raw, known: dict[str, str] | None = None) -> Fitted:
+def in_columns(raw: RawEvents, known: dict[str, str] | None = None) -> FittedEvents:
     return fitted(raw, NAMES, known or {})
 
 
@@ -91,11 +91,11 @@ def test_all_forms_say_the_same(events: list[dict[str, Any]]) -> None:
 @given(EVENTS, st.integers(1, 60))
 @settings(deadline=None)
 def test_json_in_pieces_is_as_in_one(events: list[dict[str, Any]], values: int) -> None:
-    """Also where some pieces, or all, have nothing in a column."""
+    """Test columns without values in some or all pieces."""
     known = in_columns(from_msgpack(msgpack.packb(events))).columns | {"nobody's": "int64"}
     whole = in_columns(from_json(as_json(events), known), known).table
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_events, "PIECE_VALUES", values)
+        patched.setattr(json_events, "MAX_PIECE_VALUES", values)
         pieces = in_columns(from_json(as_json(events), known), known).table
     assert pieces.to_pylist() == whole.select(pieces.column_names).to_pylist()
     assert set(pieces.column_names) == set(whole.column_names)
@@ -134,25 +134,25 @@ def test_runs_are_what_they_stand_for(values: pa.Array, offset: int) -> None:
 
 
 def test_what_a_body_makes_is_bounded() -> None:
-    """By its events times its columns, those without values left out; and the refusal says how to split it."""
+    """Test the limit on events times columns with values; the refusal says how to split the body."""
     room = 8 * 100
     full = json.dumps({"type": "A", "time": 1, "x": 2, "y": 3}).encode()
     known = {"type": "string", "time": "int64", "x": "int64", "y": "int64", **{f"c{n}": "int64" for n in range(50)}}
     for columns in ({}, known):
         assert read_json(b"\n".join([full] * 25), LIMIT, columns, room).events == 25
-        with pytest.raises(TooManyError, match=r"26 events with 4 columns are 104 values, .* at most 25 events"):
+        with pytest.raises(BodyTooLargeError, match=r"26 events with 4 columns are 104 values, .* at most 25 events"):
             read_json(b"\n".join([full] * 26), LIMIT, columns, room)
         assert read_json(b"\n".join([b"{}"] * 500), LIMIT, columns, room).events == 500
     packed = [json.loads(full)] * 26
     assert read_msgpack(msgpack.packb(packed[:25]), LIMIT, room).events == 25
-    with pytest.raises(TooManyError, match="at most 25 events"):
+    with pytest.raises(BodyTooLargeError, match="at most 25 events"):
         read_msgpack(msgpack.packb(packed), LIMIT, room)
     assert read_arrow(as_arrow(packed[:25]), LIMIT, room).events == 25
-    with pytest.raises(TooManyError, match="at most 25 events"):
+    with pytest.raises(BodyTooLargeError, match="at most 25 events"):
         read_arrow(as_arrow(packed), LIMIT, room)
 
 
-FORMS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], Callable[[bytes], Raw]]] = {
+FORMS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], Callable[[bytes], RawEvents]]] = {
     "json": (as_json, from_json),
     "known json": (as_json, lambda body: from_json(body, {"type": "string", "time": "int64"})),
     "msgpack": (msgpack.packb, from_msgpack),
@@ -202,7 +202,7 @@ def test_numbers_are_not_rounded() -> None:
     found = in_columns(from_json(b'{"type": "A", "time": 1, "x": 3.0, "y": 3}', known), known)
     assert found.table.to_pylist() == [{"type": "A", "time": 1, "x": 3, "y": 3.0}]
     for wrong in (b'{"x": 3.5}', b'{"x": "3"}', b'{"x": true}', b'{"y": "3"}'):
-        with pytest.raises(InputError, match=r"column '[xy]' is (int64|float64), and these events have"):
+        with pytest.raises(InputError, match=r"column '[xy]' is (int64|float64), but these events have"):
             in_columns(from_json(wrong, known), known)
 
 
@@ -213,8 +213,8 @@ def test_not_a_number_is_null_anywhere_but_among_floats() -> None:
 
 
 def test_values_are_counted_while_they_are_made() -> None:
-    wide = msgpack.packb([{f"c{n}": 0 for n in range(CELLS // 500)}] * LIMIT)
-    with pytest.raises(TooManyError, match="values"):
+    wide = msgpack.packb([{f"c{n}": 0 for n in range(MAX_CELLS // 500)}] * LIMIT)
+    with pytest.raises(BodyTooLargeError, match="values"):
         from_msgpack(wide)
 
 
@@ -223,7 +223,7 @@ def test_compressed_bodies_have_a_bound(coding: str) -> None:
     content = b"0" * 5000
     body = gzip.compress(content) if coding == "gzip" else pa.Codec("zstd").compress(content).to_pybytes()
     assert inflated(body, coding, 5000) == content
-    with pytest.raises(TooManyError):
+    with pytest.raises(BodyTooLargeError):
         inflated(body, coding, 4999)
     with pytest.raises(InputError, match=coding):
         inflated(body[:-3], coding, 5000)
@@ -233,14 +233,14 @@ def test_compressed_bodies_have_a_bound(coding: str) -> None:
 def test_a_time_too_far_for_microseconds_is_no_time_and_the_others_stay(unit: str) -> None:
     times = pa.array([1, 2**62, -(2**62)], pa.timestamp(unit, "UTC"))
     types = pa.array(["A"] * 3)
-    found = fitted(Raw(3, {"type": types, "time": times}), NAMES, {}).table["time"]
+    found = fitted(RawEvents(3, {"type": types, "time": times}), NAMES, {}).table["time"]
     assert found.null_count == 2
     assert found[0].is_valid
     with pytest.raises(InputError, match="column 'at' is timestamp"):
-        fitted(Raw(3, {"type": types, "time": pa.array([1, 2, 3]), "at": times}), NAMES, {})
+        fitted(RawEvents(3, {"type": types, "time": pa.array([1, 2, 3]), "at": times}), NAMES, {})
     nanoseconds = pa.array([1, 1000, 1000], pa.timestamp("ns", "UTC"))
     with pytest.raises(InputError, match="would lose data"):
-        fitted(Raw(3, {"type": types, "time": nanoseconds}), NAMES, {})
+        fitted(RawEvents(3, {"type": types, "time": nanoseconds}), NAMES, {})
 
 
 def test_a_time_of_msgpack_that_no_datetime_holds_is_no_time() -> None:

@@ -1,4 +1,4 @@
-"""What the documents show, compared with what happens; `python -m tests.elsinore.documents` shows it anew."""
+"""Run what the documents show, and renew their outputs: `python -m tests.elsinore.documents`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOCUMENTS = (
     "docs/service.md",
 )
 SERVICE = 'elsinore.connect("http://localhost:8000"'
-"""What a program says that speaks with a service; tests have one elsewhere."""
+"""Text that a program contains if it uses a service; tests run one at another address."""
 
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
 PROGRAM = re.compile(
@@ -33,7 +33,7 @@ PROGRAM = re.compile(
 
 @dataclass(frozen=True)
 class Shown:
-    """Something to run, and the output that a document promises."""
+    """A command or program, and the output that a document shows."""
 
     code: str
     output: str
@@ -43,28 +43,28 @@ class Shown:
 
 
 def commands(document: str) -> Iterator[Shown]:
-    """Each `$ command` of the console blocks, with the lines below it."""
+    """Yield each `$ command` of the console blocks, with the lines below it."""
     for block in CONSOLE.findall((ROOT / document).read_text()):
         yield from _commands(block)
 
 
 def programs(document: str, served: bool = False) -> Iterator[Shown]:
-    """Each python block that a text block follows; those that speak with a service, or the others."""
+    """Yield each Python block that a text block follows: those that use a service, or the others."""
     for _, code, _, output in PROGRAM.findall((ROOT / document).read_text()):
         if (SERVICE in code) == served:
             yield Shown(code, output)
 
 
 def clone(folder: Path) -> Path:
-    """A folder like a clone's, where commands may leave files for those that follow."""
+    """Link the examples into a folder, where commands may leave files for later ones."""
     (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 
 
 def stdout_of(command: str, folder: Path) -> str:
-    """What a command prints in that folder; it must not fail."""
+    """Return the output of a command in a folder; raise AssertionError if it fails."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    # Rows do not depend on what runs them, and this is quick.
+    # Rows do not depend on the engine, and this one starts quickly.
     environment = os.environ | {"PATH": path, "ELSINORE_ENGINE": "local"}
     done = subprocess.run(
         ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -74,7 +74,7 @@ def stdout_of(command: str, folder: Path) -> str:
 
 
 def printed_by(program: str) -> str:
-    """What a Python program prints."""
+    """Return the output of a Python program."""
     with redirect_stdout(StringIO()) as printed:
         exec(compile(program, "README.md", "exec"), {})
     return printed.getvalue()

@@ -93,9 +93,9 @@ def test_late_events_are_handed_back_with_the_names_and_times_of_the_user() -> N
         ({"engine": "spark"}, "the setting engine .* is 'spark': Input should be 'ray' or 'local'"),
         ({"numeric": "float"}, "there is no numeric 'float'; there is 'exact' and 'approximate'"),
         ({"strategy": "fast"}, "there is no strategy 'fast'; there is 'auto'"),
-        ({"lateness": -1}, "lateness is a number of seconds, 0 or more, not -1"),
-        ({"lateness": float("nan")}, "lateness is a number of seconds, 0 or more, not nan"),
-        ({"lateness": "soon"}, "lateness is a number of seconds, 0 or more, not soon"),
+        ({"lateness": -1}, "lateness must be a number of seconds, 0 or more, not -1"),
+        ({"lateness": float("nan")}, "lateness must be a number of seconds, 0 or more, not nan"),
+        ({"lateness": "soon"}, "lateness must be a number of seconds, 0 or more, not soon"),
     ],
 )
 def test_an_option_that_does_not_exist(options: dict[str, Any], message: str) -> None:

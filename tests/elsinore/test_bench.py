@@ -1,4 +1,4 @@
-"""Figures of the papers: streams and workloads are what they should be, points end in time, nothing is hidden."""
+"""Test the papers' figures: their streams and workloads, time limits, and reports of missing points."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from elsinore.bench.gloria.planning import MODEL, Planning, planned
 from elsinore.bench.gloria.settings import MIXED
 from elsinore.bench.gloria.workloads import mixed
 from elsinore.bench.hamlet.settings import RIDES, STOCKS
-from elsinore.bench.hamlet.streams import FLUCTUATING, PHASE, fluctuating, shared_bursts
+from elsinore.bench.hamlet.streams import FLUCTUATING, PHASE_MS, fluctuating, shared_bursts
 from elsinore.bench.hamlet.workloads import SPEEDS, diverse, shared_kleene
 from elsinore.bench.outcomes import Outcome, outcome
-from elsinore.bench.points import ENOUGH, MANY, RUNS, SHORT, Point, repeated
-from elsinore.bench.replay import FEW, Run
+from elsinore.bench.points import ENOUGH_SECONDS, MANY, RUNS, SHORT_SECONDS, Point, repeated
+from elsinore.bench.replay import WARM_QUERIES, Run
 from elsinore.bench.setting import Setting
 from elsinore.bench.settings import SETTINGS
 from elsinore.bench.sizes import FULL, SIZES, SMALL, TINY
@@ -64,7 +64,7 @@ def test_events_come_in_bursts() -> None:
 
 def test_a_stream_fluctuates_between_all_none_and_some() -> None:
     table = fluctuating(200_000, 4_000, partitions=4)
-    phase = table["time"].to_numpy() // PHASE % len(FLUCTUATING)
+    phase = table["time"].to_numpy() // PHASE_MS % len(FLUCTUATING)
     speeds = [table["speed"].to_numpy()[phase == number] for number in range(len(FLUCTUATING))]
     below = np.array([[np.mean(found < speed) for speed in SPEEDS] for found in speeds])
     assert np.count_nonzero((below == 1).all(axis=1)) == 5
@@ -95,11 +95,11 @@ def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(na
             made, apart = sharing_plans(queries, MODEL, point.strategy)
             assert sum(len(one.template.routes) for one in made) + len(apart) == point.queries
             assert len(apart) <= 0.05 * point.queries
-            assert {why.split(",")[0] for _, why in apart} <= {"no other query has a transition of its"}
+            assert {why.split(",")[0] for _, why in apart} <= {"no other query has one of its transitions"}
 
 
 def test_a_planning_is_measured() -> None:
-    """In a process of its own: whoever prunes more has a smaller graph."""
+    """Test in a separate process that an optimizer that prunes more has a smaller graph."""
     found = [outcome(replace(PLANNING, strategy=name), limit=60) for name in FIGURES["gloria-fig13"].strategies]
     assert [one.status for one in found] == ["measured"] * 3
     gloria, unpruned, greedy = (one.metrics for one in found)
@@ -116,7 +116,7 @@ def test_memory_of_an_optimizer_is_measured_apart() -> None:
 
 
 def test_a_long_run_is_not_repeated_and_a_short_one_often() -> None:
-    for spent, runs in ((ENOUGH / 2, RUNS), (ENOUGH, 1), (SHORT / 8, 8), (0, MANY)):
+    for spent, runs in ((ENOUGH_SECONDS / 2, RUNS), (ENOUGH_SECONDS, 1), (SHORT_SECONDS / 8, 8), (0, MANY)):
         assert repeated(partial(dict, spent=spent), "spent") == [{"spent": spent}] * runs
 
 
@@ -143,7 +143,7 @@ def test_the_insertion_of_values_is_measured() -> None:
     found = Inserting(MIXED.name, "gloria", 30, 2_000, 10).measured()
     assert 0 < found["insertion_time"] * found["panes"] < found["sharing_time"] < found["spent"]
     assert found["snapshots"] > 100
-    assert Inserting.told([found]).startswith("insertion is ")
+    assert Inserting.remark([found]).startswith("insertion is ")
 
 
 def test_values_that_are_inserted_more_often_are_the_same() -> None:
@@ -198,15 +198,15 @@ def test_a_figure_shows_who_did_not_come_through(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("elsinore.bench.command.outcome", made_up)
     image, data, table, *panels, page = bench(["small", "small"], tmp_path / "out", "full", shown=False)
     assert image.read_bytes().startswith(b"\x89PNG")
-    said = json.loads(data.read_text())
-    assert [point["status"] for point in said["points"]] == ["measured", "measured", "measured", "refused"]
-    assert said["points"][3]["why"] == "too many trends"
-    assert said["paper"] == "The paper says so."
+    document = json.loads(data.read_text())
+    assert [point["status"] for point in document["points"]] == ["measured", "measured", "measured", "refused"]
+    assert document["points"][3]["why"] == "too many trends"
+    assert document["paper"] == "The paper says so."
     compared = "The latency of auto is 10 to 10 times that of COGRA; the memory of auto is 1 to 1 times that of COGRA."
-    assert compared in said["here"]
-    assert "COGRA: 100% to 100% of bursts shared, 10 to 10 snapshots, decisions at most 0.1% of the" in said["here"]
-    assert "auto: refused (too many trends) at 1 of 2 points." in said["here"]
-    assert {"latency", "throughput", "memory"} < set(said["definitions"])
+    assert compared in document["here"]
+    assert "COGRA: 100% to 100% of bursts shared, 10 to 10 snapshots, decisions at most 0.1% of the" in document["here"]
+    assert "auto: refused (too many trends) at 1 of 2 points." in document["here"]
+    assert {"latency", "throughput", "memory"} < set(document["definitions"])
     assert [row["why"] for row in csv.DictReader(table.open())] == ["", "", "", "too many trends"]
     assert [path.name for path in panels] == ["small-a.svg", "small-b.svg"]
     assert "var(--c5)" in panels[0].read_text()
@@ -224,16 +224,16 @@ def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
 
     monkeypatch.setattr("elsinore.bench.command.outcome", made_up)
     _, data, *_ = bench(["gloria-fig11"], tmp_path, "full", shown=False)
-    said = json.loads(data.read_text())
-    assert said["here"].startswith(
+    document = json.loads(data.read_text())
+    assert document["here"].startswith(
         "GLORIA optimization time 250 ms to 250 ms. The optimization time of NoPrune is 4 to 4 times that of GLORIA. "
         "The optimization time of Greedy is 0.1 to 0.1 times that of GLORIA. "
     )
     worth = "plans cost 40% to 200% of running all queries apart, graphs have 400 to 400 nodes."
-    assert f"NoPrune: {worth}" in said["here"]
-    assert {point["queries"] for point in said["points"]} == {40, 80, 120, 160, 200}
-    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(said["definitions"])
-    assert list(said["settings"]) == ["SEQ"]
+    assert f"NoPrune: {worth}" in document["here"]
+    assert {point["queries"] for point in document["points"]} == {40, 80, 120, 160, 200}
+    assert {"optimization_time", "memory", "cost", "apart", "nodes", "templates"} < set(document["definitions"])
+    assert list(document["settings"]) == ["SEQ"]
 
 
 def test_every_figure_can_be_drawn_with_nothing_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +252,7 @@ def test_a_point_of_several_figures_is_measured_once(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr("elsinore.bench.command.outcome", once)
     list(bench(["hamlet-fig8", "hamlet-fig9"], tmp_path, "full", shown=False))
-    first = {point for point in seen if point.queries == FEW}
+    first = {point for point in seen if point.queries == WARM_QUERIES}
     assert len(first) == len(FIGURES["hamlet-fig8"].strategies)
     assert sorted(map(str, set(seen) - first)) == sorted(map(str, set(FIGURES["hamlet-fig8"].points(FULL))))
     assert len(seen) == len(set(seen))

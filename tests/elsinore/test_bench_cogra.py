@@ -9,7 +9,7 @@ import pytest
 import elsinore
 from elsinore.bench.cogra import figures, settings
 from elsinore.bench.cogra.runs import PIECE_EVENTS, Grouped, Selective, Window
-from elsinore.bench.cogra.streams import COMPANIES, MINUTE, PEOPLE, falling, trades
+from elsinore.bench.cogra.streams import COMPANIES, MINUTE_US, PEOPLE, falling, trades
 from elsinore.bench.figure import Figure
 from elsinore.bench.figures import FIGURES
 from elsinore.bench.outcomes import outcome
@@ -49,7 +49,7 @@ def test_streams_have_the_parameters_of_the_data_sets() -> None:
     assert people["person"].n_unique() == PEOPLE
     assert people["activity"].n_unique() == 18
     assert people.filter(pl.col("activity") == "lying").height / people.height == pytest.approx(0.85, abs=0.01)
-    assert people["time"].to_numpy().max() < 2 * MINUTE
+    assert people["time"].to_numpy().max() < 2 * MINUTE_US
     assert len(np.unique(trades(100_000, 50_000)["company"].to_numpy())) == COMPANIES
     few, many = (frame(Grouped(settings.GROUPS.name, "", 1, 50_000, 2, groups=number)) for number in (5, 30))
     assert (few["district"].n_unique(), many["district"].n_unique()) == (5, 30)
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_events() -> None:
 def test_events_of_a_window_arrive_together() -> None:
     rate = 2 * PIECE_EVENTS
     point = Window(settings.STOCK.name, "cogra", 1, rate, 2)
-    pieces = list(point.pieces(point.events()["time"].to_numpy(), MINUTE))
+    pieces = list(point.pieces(point.events()["time"].to_numpy(), MINUTE_US))
     assert [piece.begin for piece in pieces[1:]] == [piece.end for piece in pieces[:-1]]
     assert (pieces[0].begin, pieces[-1].end) == (0, 2 * rate)
     assert {piece.arrived for piece in pieces if piece.end <= rate + 1} == {60.0}

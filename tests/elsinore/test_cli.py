@@ -103,7 +103,7 @@ def test_several_files(folder: Path) -> None:
         (["run", "rides.elsinore", "--events", "events.jsonl", "--out", "rows.doc"], "rows.doc"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--out", "none/rows.csv"], "none"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--strategy", "fast"], "there is no strategy 'fast'"),
-        (["run", "rides.elsinore", "--events", "events.jsonl", "--lateness", "-1"], "lateness is a number"),
+        (["run", "rides.elsinore", "--events", "events.jsonl", "--lateness", "-1"], "lateness must be a number"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--time-unit", "year"], "time_unit is 'year'"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--type-column", "kind"], "'kind'"),
         (["run", "rides.elsinore", "--events", "events.jsonl", "--engine", "spark"], "spark"),
@@ -159,11 +159,11 @@ def test_the_progress_bar_on_a_terminal_leaves_stdout_alone(folder: Path) -> Non
     command = [str(ELSINORE), "run", "rides.elsinore", "--events", "events.jsonl"]
     done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=terminal, text=True, check=True)
     os.close(terminal)
-    said = os.read(ours, 100_000).decode()
+    output = os.read(ours, 100_000).decode()
     os.close(ours)
     assert [json.loads(line) for line in done.stdout.splitlines()] == ROWS
-    assert "━" in said
-    assert "6 events, 1 rows" in said
+    assert "━" in output
+    assert "6 events, 1 rows" in output
 
 
 def test_ctrl_c_ends_with_one_line_and_leaves_no_file(folder: Path) -> None:
@@ -171,9 +171,9 @@ def test_ctrl_c_ends_with_one_line_and_leaves_no_file(folder: Path) -> None:
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     time.sleep(2.5)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=10)
+    _, output = process.communicate(timeout=10)
     assert process.returncode == 130
-    assert said == "stopped\n"
+    assert output == "stopped\n"
     assert not Path("rides.jsonl").exists()
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elsinore.connectors.rows.columns import DECIMAL, Values, arrow, joined, listed, text
+from elsinore.connectors.rows.row_columns import DECIMAL, Values, arrow, joined, listed, text
 
 
 def objects(*values: object) -> Values:

@@ -1,4 +1,4 @@
-"""What was decided about bursts, as a user gets it: a table of the result, or a file."""
+"""Test the recorded decisions about bursts: a table of the result, or a file."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ COLUMNS = [
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """With costs as they come, not those that were measured on this machine."""
+    """Change to a folder with the default costs instead of those measured on this machine."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
     monkeypatch.chdir(tmp_path)
     Path("rides.elsinore").write_text(WORKLOAD)
@@ -106,7 +106,7 @@ def test_times_are_those_of_the_stream() -> None:
 
 
 def test_decisions_of_one_query_of_the_result() -> None:
-    """They are about all queries together, and are there whichever one looks at."""
+    """Test that decisions, which concern all queries, are kept in the result of one query."""
     result = elsinore.run(WORKLOAD, EVENTS, decisions=True)
     assert result.query("rides").decisions.equals(result.decisions)
 
@@ -139,7 +139,7 @@ def test_rows_are_written_too_and_the_summary_counts_bursts(folder: Path) -> Non
 def test_a_name_that_tells_no_form_is_refused_before_the_run(folder: Path, name: str) -> None:
     done = call("--decisions", name, "--out", "rows.jsonl")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert f"{name}: decisions are written to .parquet and .jsonl by name." in done.stderr
+    assert f"{name}: the file name must end in .parquet or .jsonl." in done.stderr
     assert not Path("rows.jsonl").exists()
 
 

@@ -1,4 +1,4 @@
-"""The README and the examples say what a user will see; here it is seen."""
+"""Test that the outputs in the README and the documents are what their commands print."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing `elsinore`: quick, light, and never somebody else's `planner`."""
+"""Test the import of `elsinore`: quick, light, and independent of a user's own `planner`."""
 
 from __future__ import annotations
 

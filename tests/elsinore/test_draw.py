@@ -1,4 +1,4 @@
-"""Drawings: well-formed, complete, and with nothing on top of anything else."""
+"""Test that drawings are well-formed, complete, and without overlaps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elsinore.api import draw
 from elsinore.cli import app
 from elsinore.drawing.drawing import Drawing
 from elsinore.drawing.graph import PartitionPicture, active, columns, draw_graph
-from elsinore.drawing.layout import Layout, Route
+from elsinore.drawing.layout import EdgeRoute, Layout
 from elsinore.drawing.ranks import ranks
 from elsinore.drawing.svg import Box
 from elsinore.drawing.template import TemplatePicture
@@ -56,7 +56,7 @@ def merged(patterns: list[str]) -> Template:
 
 
 def texts(drawing: Drawing) -> set[str]:
-    """Whatever can be read in it, where the mouse rests too."""
+    """Return all texts of a drawing, including tooltips."""
     root = ET.fromstring(drawing.svg)
     assert root.tag == f"{SVG}svg"
     return {element.text or "" for element in root.iter() if element.tag in (f"{SVG}text", f"{SVG}title")}
@@ -68,8 +68,8 @@ def overlap(one: Box, other: Box) -> bool:
     return wide > SLACK and high > SLACK
 
 
-def crossed(route: Route, box: Box) -> bool:
-    """Does an edge run through a box, or bend where there is one?"""
+def crossed(route: EdgeRoute, box: Box) -> bool:
+    """Return whether an edge crosses a box, or bends in one."""
     straight = any(
         stretch.start < box.right - SLACK and stretch.end > box.x + SLACK and box.y < stretch.y < box.bottom
         for stretch in route.stretches
@@ -177,7 +177,7 @@ def graphlet(
 
 
 def figure_5(event_level: bool) -> GraphRecord:
-    """Figure 5 (b) with Table 4, or (c) with Table 5."""
+    """Return the graph of Figure 5 (b) with Table 4, or (c) with Table 5."""
     z = DrawnSnapshot("z", "event", "B3", (("q1", "8"), ("q2", "2")), ("x",))
     last, y = (("z", "4x + z"), "15") if event_level else (("4x", "8x"), "19")
     graphlets = (
@@ -277,7 +277,7 @@ def test_hostile_names_are_texts_and_nothing_else() -> None:
     assert f"{seen} at {seen}: {seen}" in texts(drawing)
 
 
-# The door
+# The public functions
 
 
 def test_a_drawing_is_shown_and_saved(tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_a_drawing_is_shown_and_saved(tmp_path: Path) -> None:
     assert drawing._repr_svg_() == drawing.svg
     drawing.save(tmp_path / "rides.svg")
     assert (tmp_path / "rides.svg").read_text(encoding="utf-8") == drawing.svg
-    for name, message in (("rides.png", r"to a file \.svg"), ("none/rides.svg", "cannot be written")):
+    for name, message in (("rides.png", r"must end in \.svg"), ("none/rides.svg", "cannot be written")):
         with pytest.raises(InputError, match=message):
             drawing.save(tmp_path / name)
 

@@ -1,4 +1,4 @@
-"""Drawings of sharing plans: complete, and with nothing on top of anything else."""
+"""Test that drawings of sharing plans are complete, and without overlaps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from elsinore.api import draw
 from elsinore.bench.gloria.workloads import mixed, sequences
 from elsinore.cli import app
-from elsinore.drawing.gloria import NODES, GloriaPicture, draw_plans
+from elsinore.drawing.gloria import MAX_NODES, GloriaPicture, draw_plans
 from elsinore.errors import InputError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.optimizers import sharing_plans
@@ -48,7 +48,7 @@ def test_the_plan_is_in_it_from_start_to_end(text: str) -> None:
         assert set(chosen) <= set(picture.edges)
         assert {edge.target for edge in chosen if isinstance(edge.target, str)} <= picture.boxes.keys()
         shown = [sum(node.name in picture.boxes for node in pool.nodes) for pool in plan.graph.pools]
-        assert all(1 <= count <= NODES for count in shown)
+        assert all(1 <= count <= MAX_NODES for count in shown)
 
 
 def test_the_numbers_of_figure_7() -> None:
@@ -71,7 +71,7 @@ def test_no_plan_at_all_is_a_drawing() -> None:
 
 
 def test_names_cannot_break_out() -> None:
-    """A condition has texts of the user in it."""
+    """Test conditions, which contain texts of the user."""
     text = "RETURN COUNT(*) PATTERN SEQ(A, B, C) WHERE A.v = '<script>' WITHIN 9 seconds SLIDE 9 seconds"
     assert "<script" not in draw(f"{text}; {text}", plan=True).svg
 

@@ -1,4 +1,4 @@
-"""`pip install elsinore` is the engine of one process and the client; what else is needed is told with its command."""
+"""Test that `pip install elsinore` gives the local engine and the client, and errors name the missing extra."""
 
 from __future__ import annotations
 

@@ -14,13 +14,18 @@ import pytest
 import elsinore
 from elsinore.actors.rows.rows import Rows
 from elsinore.cluster.run.local import Metrics
-from elsinore.connectors.rows.columns import DECIMAL, Values
-from elsinore.connectors.rows.tables import answers, form_of
+from elsinore.connectors.rows.row_columns import DECIMAL, Values
+from elsinore.connectors.rows.row_tables import answers, bounds_type
 from elsinore.planner.time.clock import Clock
 from elsinore.result import Result
 
 SECONDS = Clock.of(pa.int64(), "s", [Fraction(10)])
-COLUMNS = {"rides": ("district", "COUNT(*)", "pace"), "clicks": ("COUNT(*)",), "silent": ("COUNT(*)",)}
+BOUNDS = ("window_start", "window_end")
+COLUMNS = {
+    "rides": (*BOUNDS, "district", "COUNT(*)", "pace"),
+    "clicks": (*BOUNDS, "COUNT(*)"),
+    "silent": (*BOUNDS, "COUNT(*)"),
+}
 
 
 def rows(query: str, starts: list[int], groups: dict[str, list[str]], values: dict[str, list[object]]) -> Rows:
@@ -43,7 +48,7 @@ def column_of(values: list[object]) -> Values:
 
 
 def result(*parts: Rows, clock: Clock = SECONDS, approximate: bool = False) -> Result:
-    return Result(answers(parts, COLUMNS, clock), COLUMNS, form_of(clock), approximate, Metrics(), pa.table({}))
+    return Result(answers(parts, COLUMNS, clock), COLUMNS, bounds_type(clock), approximate, Metrics(), pa.table({}))
 
 
 @pytest.fixture
@@ -161,7 +166,7 @@ def test_a_look_at_it(answered: Result) -> None:
         ──────────────────────────────────────
                    0           10            5
                   20           30   ≈1.41e1505
-          ≈ shortened for the eye; rows() and to_arrow() hold every digit
+          ≈ shortened for display; rows() and to_arrow() have every digit
 
         silent: no rows"""
     )

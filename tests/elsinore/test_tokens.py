@@ -1,4 +1,4 @@
-"""Tokens of services on this machine: made once, read by their owner alone, sent to no other address."""
+"""Test tokens of services on this machine: made once, private to their owner, sent to no other address."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def sent(url: str, token: str | None = None) -> str | None:
-    """The token that a client shows."""
+    """Return the token that a client sends."""
     shown: str | None = options(url, token)["headers"].get("Authorization")
     return shown and shown.removeprefix("Bearer ")
 
@@ -38,7 +38,7 @@ def test_a_token_is_made_once(state: Path) -> None:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_others_read_neither_file_nor_folder(state: Path, umask: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At no moment: the file is as it has to be when it is made, whatever the umask."""
+    """Test that the file is private from its creation on, whatever the umask."""
     modes = []
     opened = os.open
 
@@ -79,11 +79,11 @@ def test_a_folder_that_others_could_read_is_closed(state: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["link", "fifo", "folder", "empty", "binary"])
 def test_what_is_no_file_with_a_token_is_not_used(state: Path, kind: str, tmp_path: Path) -> None:
-    """Nor written through, where somebody has left a link there."""
+    """Test that a symbolic link at the path is not followed."""
     path = path_of("127.0.0.1", 8000)
     state.mkdir(mode=0o700)
     other = tmp_path / "other"
-    other.write_text("of somebody else")
+    other.write_text("of another user")
     other.chmod(0o600)
     if kind == "link":
         path.symlink_to(other)
@@ -101,7 +101,7 @@ def test_what_is_no_file_with_a_token_is_not_used(state: Path, kind: str, tmp_pa
             make("127.0.0.1", 8000)
     else:
         assert make("127.0.0.1", 8000).made
-    assert other.read_text() == "of somebody else"
+    assert other.read_text() == "of another user"
 
 
 def test_a_folder_of_another_kind_is_refused(state: Path, tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_a_client_finds_the_token_of_just_that_address() -> None:
 
 
 def test_a_found_token_goes_to_its_address_alone() -> None:
-    """The name localhost has two addresses, a stranger may listen at the other; and proxies are strangers."""
+    """Test that the token goes to one address of localhost only, and to no proxy."""
     make("127.0.0.1", 8000)
     make("::1", 8002)
     assert str(options("http://localhost:8000", None)["base_url"]) == "http://127.0.0.1:8000"

@@ -1,1 +1,1 @@
-"""Tests of the load test: it finds what is wrong, and nothing else."""
+"""Test that the load test reports wrong rows, and only those."""

@@ -36,19 +36,19 @@ def test_a_sender_counts_what_the_engine_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
-        (lambda rows: [rows[0] | {"COUNT(*)": rows[0]["COUNT(*)"] + 1}, *rows[1:]], "but what was sent says"),
-        (lambda rows: [rows[0] | {"district": "D999"}, *rows[1:]], "nothing sent explains"),
-        (lambda rows: [rows[0] | {"window_end": 7}, *rows[1:]], "but what was sent says"),
-        (lambda rows: [*rows, rows[0]], "nothing sent explains"),
+        (lambda rows: [rows[0] | {"COUNT(*)": rows[0]["COUNT(*)"] + 1}, *rows[1:]], "is expected"),
+        (lambda rows: [rows[0] | {"district": "D999"}, *rows[1:]], "an unexpected row"),
+        (lambda rows: [rows[0] | {"window_end": 7}, *rows[1:]], "is expected"),
+        (lambda rows: [*rows, rows[0]], "an unexpected row"),
     ],
 )
-def test_a_wrong_row_is_found(change: Any, said: str) -> None:
+def test_a_wrong_row_is_found(change: Any, message: str) -> None:
     ledger = noted()
     ledger.check(change(HERE.query("requests").rows()))
     assert len(ledger.wrong) == 1
-    assert said in ledger.wrong[0]
+    assert message in ledger.wrong[0]
 
 
 def test_a_missing_row_is_found() -> None:
@@ -73,14 +73,14 @@ def test_trends_are_compared_when_the_load_is_over() -> None:
     assert not differences(7, here, here)
     trends = here.filter(pa.compute.equal(here["query"], "gave_up"))
     other = pa.concat_tables([here.slice(1), trends.slice(0, 1)])
-    assert [said.split()[2] for said in differences(7, other, here)] == ["misses", "has"]
+    assert [message.split()[2] for message in differences(7, other, here)] == ["misses", "has"]
     assert "misses the row ('requests'" in differences(7, here.slice(1), here)[0]
     wrong = here.set_column(here.column_names.index("COUNT(*)"), "COUNT(*)", pa.array(["1"] * len(here)))
     assert len(differences(7, wrong, here)) > 100
 
 
-def kept(folder: Path, rows: pa.Table, **told: Any) -> Summary:
-    """What a user and Locust would leave behind."""
+def kept(folder: Path, rows: pa.Table, **changes: Any) -> Summary:
+    """Write the files of a user and of Locust, and return their summary."""
     (folder / "users").mkdir(parents=True)
     pq.write_table(rows, folder / "users" / "7.parquet")
     events = APPENDS * BATCH
@@ -95,7 +95,7 @@ def kept(folder: Path, rows: pa.Table, **told: Any) -> Summary:
         "taken_at": 18.0,
         "metrics": {"events": events + len(END), "late": 0, "dead": 0},
     }
-    (folder / "users" / "7.json").write_text(json.dumps(user | told))
+    (folder / "users" / "7.json").write_text(json.dumps(user | changes))
     append = {"requests": 30, "failures": 0, "p50": 10.0, "p95": 20.0, "p99": 30.0}
     (folder / "latencies.json").write_text(json.dumps({"seconds": 3.0, "requests": {"append": append}}))
     return summarized(folder, 100_000.0)
@@ -115,11 +115,11 @@ def test_a_summary_of_what_went_well(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "changes",
     [{"missing": 1}, {"wrong": ["a row"]}, {"metrics": {"events": 5, "late": 0, "dead": 0}}],
 )
-def test_a_summary_of_what_did_not(tmp_path: Path, told: dict[str, Any]) -> None:
-    assert len(kept(tmp_path, HERE.to_arrow(), **told).wrong) == 1
+def test_a_summary_of_what_did_not(tmp_path: Path, changes: dict[str, Any]) -> None:
+    assert len(kept(tmp_path, HERE.to_arrow(), **changes).wrong) == 1
 
 
 def test_shapes() -> None:

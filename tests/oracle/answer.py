@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -24,28 +25,41 @@ class TwoBindingsError(AssertionError):
 
 
 def answer(queries: Iterable[Query], events: Iterable[Event]) -> list[Row]:
-    exact = sorted((_exact(event) for event in events), key=lambda event: event["time"])
-    return [row for query in queries for row in _rows(query, exact)]
+    """Return the rows of queries that return aggregates."""
+    stream = exact(sorted(events, key=lambda event: event["time"]))
+    return [row for query in queries for row in _rows(query, stream)]
 
 
-def _exact(event: Event) -> Event:
-    return {name: Fraction(value) if isinstance(value, float) else value for name, value in event.items()}
+def exact(events: Iterable[Event]) -> list[Event]:
+    return [
+        {name: Fraction(value) if isinstance(value, float) else value for name, value in event.items()}
+        for event in events
+    ]
+
+
+def with_places(stream: Sequence[Event]) -> list[Event]:
+    """Return the events of a whole stream with their places for times: how many events have an earlier time."""
+    times = [event["time"] for event in stream]
+    return [{**event, "time": bisect_left(times, event["time"])} for event in stream]
 
 
 def _rows(query: Query, events: Sequence[Event]) -> Iterator[Row]:
-    kept = [event for event in events if all(event.get(name) is not None for name in query.partition)]
+    counted = query.unit == "events"
+    stream = with_places(events) if counted else events
+    clock = "event" if counted else "window"
+    kept = [event for event in stream if all(event.get(name) is not None for name in query.partition)]
     rules = predicates(query.predicates)
-    for group, members in _split(kept, query.groups).items():
+    for group, members in split(kept, query.groups).items():
         for start, end, inside in _windows(query, rules, members):
-            partitions = _split(inside, query.partition).values()
+            partitions = split(inside, query.partition).values()
             matches = [match for partition in partitions for match in _matches(query, rules, partition)]
             if matches:
                 values = {item.label: _value(item, matches) for item in query.aggregates}
-                bounds = {"query": query.name, "window_start": start, "window_end": end}
+                bounds = {"query": query.name, f"{clock}_start": start, f"{clock}_end": end}
                 yield bounds | dict(zip(query.groups, group, strict=True)) | values
 
 
-def _split(events: Sequence[Event], names: tuple[str, ...]) -> dict[tuple[Any, ...], list[Event]]:
+def split(events: Sequence[Event], names: tuple[str, ...]) -> dict[tuple[Any, ...], list[Event]]:
     parts: dict[tuple[Any, ...], list[Event]] = defaultdict(list)
     for event in events:
         parts[tuple(event[name] for name in names)].append(event)

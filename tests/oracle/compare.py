@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 Numeric = Literal["exact", "approximate"]
 TOLERANCE = Fraction(1, 10**9)
-PLACE = ("query", "window_start", "window_end", "g", "h")
+PLACE = ("query", "window_start", "window_end", "event_start", "event_end", "g", "h")
 """The columns that identify a row."""
 
 

@@ -1,4 +1,4 @@
-"""Predicates: their text, and their value for one event or for two adjacent ones. Null is None."""
+"""Predicates: their text, and their value. Null is None."""
 
 from __future__ import annotations
 
@@ -27,6 +27,20 @@ class Attribute:
 
     def __str__(self) -> str:
         return f"NEXT({self.variable}).{self.name}" if self.next else f"{self.variable}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Of:
+    """A value of all events bound to a variable: `FIRST(X).a`, `LAST(X).a`, `COUNT(X)`, `SUM(X.a)`."""
+
+    function: str
+    variable: str
+    attribute: str | None = None
+
+    def __str__(self) -> str:
+        if self.function in ("FIRST", "LAST"):
+            return f"{self.function}({self.variable}).{self.attribute}"
+        return f"{self.function}({self.variable if self.attribute is None else f'{self.variable}.{self.attribute}'})"
 
 
 @dataclass(frozen=True)
@@ -77,24 +91,29 @@ class Negation:
         return f"NOT ({self.part})"
 
 
-Expression = Literal | Attribute | Binary | In | Between | IsNull | Negation
+Expression = Literal | Attribute | Of | Binary | In | Between | IsNull | Negation
+
+
+def readers(expression: Expression) -> Iterator[Attribute | Of]:
+    """Yield the parts of an expression that read events, from left to right."""
+    match expression:
+        case Attribute() | Of():
+            yield expression
+        case Binary(_, left, right):
+            yield from readers(left)
+            yield from readers(right)
+        case In(part) | IsNull(part) | Negation(part):
+            yield from readers(part)
+        case Between(part, low, high):
+            for operand in (part, low, high):
+                yield from readers(operand)
+        case Literal():
+            pass
 
 
 def attributes(expression: Expression) -> Iterator[Attribute]:
     """Yield the attributes that an expression reads, from left to right."""
-    match expression:
-        case Attribute():
-            yield expression
-        case Binary(_, left, right):
-            yield from attributes(left)
-            yield from attributes(right)
-        case In(part) | IsNull(part) | Negation(part):
-            yield from attributes(part)
-        case Between(part, low, high):
-            for operand in (part, low, high):
-                yield from attributes(operand)
-        case Literal():
-            pass
+    return (reader for reader in readers(expression) if isinstance(reader, Attribute))
 
 
 def conjunct(expression: Expression) -> str:
@@ -129,15 +148,15 @@ COMPARISON: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def holds(expression: Expression, this: Event, following: Callable[[Attribute], bool], other: Event) -> Any:
-    """Return the value of an expression; `following` tells which attributes are those of the `other` event."""
+def evaluate(expression: Expression, read: Callable[[Attribute | Of], Any]) -> Any:
+    """Return the value of an expression; `read` gives that of each part that reads events."""
 
     def value(part: Expression) -> Any:
         match part:
             case Literal(literal):
                 return literal
-            case Attribute(_, name):
-                return (other if following(part) else this).get(name)
+            case Attribute() | Of():
+                return read(part)
             case Binary("AND", left, right):
                 return value(left) and value(right)
             case Binary("OR", left, right):
@@ -154,6 +173,16 @@ def holds(expression: Expression, this: Event, following: Callable[[Attribute], 
                 return not value(part)
 
     return value(expression)
+
+
+def holds(expression: Expression, this: Event, following: Callable[[Attribute], bool], other: Event) -> Any:
+    """Return the value of an expression; `following` tells which attributes are those of the `other` event."""
+
+    def read(part: Attribute | Of) -> Any:
+        assert isinstance(part, Attribute), "aggregation queries compare single events"
+        return (other if following(part) else this).get(part.name)
+
+    return evaluate(expression, read)
 
 
 def binary(symbol: str, left: Any, right: Any) -> Any:

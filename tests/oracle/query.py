@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.oracle.expressions import Expression, conjunct, decimal
+from tests.oracle.expressions import Attribute, Expression, Of, conjunct, decimal
 
 # Patterns
 
@@ -53,7 +53,7 @@ class Or:
 
 @dataclass(frozen=True)
 class And:
-    """A conjunction, which occurs only at the top of a pattern."""
+    """A conjunction; in an aggregation query it occurs only at the top of a pattern."""
 
     parts: tuple[Pattern, ...]
 
@@ -66,7 +66,7 @@ class Absent:
     part: Pattern
 
     def __str__(self) -> str:
-        return f"NOT {self.part}"
+        return f"NOT ({self.part})" if isinstance(self.part, And) else f"NOT {self.part}"
 
 
 Pattern = One | Repeat | Seq | Or | And | Absent
@@ -124,8 +124,26 @@ class Aggregate:
 
 
 @dataclass(frozen=True)
+class Item:
+    """An item of RETURN MATCHES."""
+
+    value: Attribute | Of
+    alias: str | None = None
+
+    @property
+    def label(self) -> str:
+        return self.alias or str(self.value)
+
+    def __str__(self) -> str:
+        return str(self.value) if self.alias is None else f"{self.value} AS {self.alias}"
+
+
+@dataclass(frozen=True)
 class Query:
-    """A query, with windows in seconds; without `slide` the window moves with every event."""
+    """A query, with windows in seconds or in events; without `slide` the window moves with every event.
+
+    A query without aggregates returns matches.
+    """
 
     name: str
     aggregates: tuple[Aggregate, ...]
@@ -136,6 +154,13 @@ class Query:
     equivalence: tuple[str, ...] = ()
     predicates: tuple[Expression, ...] = ()
     groups: tuple[str, ...] = ()
+    unit: str = "seconds"
+    items: tuple[Item, ...] = ()
+    limit: int | None = None
+
+    @property
+    def detects(self) -> bool:
+        return not self.aggregates
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -148,15 +173,17 @@ class Query:
     def __str__(self) -> str:
         equal = [f"[{', '.join(self.equivalence)}]"] if self.equivalence else []
         where = [*equal, *map(conjunct, self.predicates)]
-        slide = "" if self.slide is None else f" SLIDE {span(self.slide)}"
+        slide = "" if self.slide is None else f" SLIDE {span(self.slide, self.unit)}"
+        matches = f"MATCHES {', '.join(map(str, self.items))}".strip()
         clauses = [
             f"QUERY {self.name}",
-            f"RETURN {', '.join([*self.groups, *map(str, self.aggregates)])}",
+            f"RETURN {matches if self.detects else ', '.join([*self.groups, *map(str, self.aggregates)])}",
             f"PATTERN {self.pattern}",
             f"SEMANTICS {self.semantics}",
             f"WHERE {' AND '.join(where)}" if where else "",
             f"GROUP-BY {', '.join(self.groups)}" if self.groups else "",
-            f"WITHIN {span(self.within)}{slide}",
+            f"WITHIN {span(self.within, self.unit)}{slide}",
+            "" if self.limit is None else f"LIMIT {self.limit}",
         ]
         return "\n".join(filter(None, clauses))
 
@@ -165,5 +192,5 @@ def text_of(queries: tuple[Query, ...]) -> str:
     return "\n\n".join(map(str, queries)) + "\n"
 
 
-def span(seconds: Fraction) -> str:
-    return f"{seconds} seconds" if seconds.denominator == 1 else f"{decimal(seconds * 1000)} ms"
+def span(length: Fraction, unit: str = "seconds") -> str:
+    return f"{length} {unit}" if length.denominator == 1 else f"{decimal(length * 1000)} ms"

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
-from tests.oracle.expressions import Attribute, Binary, Expression, Literal
-from tests.oracle.query import Absent, Aggregate, One, Or, Pattern, Query, Repeat, Seq
+from tests.oracle.conditions import conditions, value
+from tests.oracle.expressions import Attribute, Of
+from tests.oracle.query import Absent, Aggregate, And, Item, One, Or, Pattern, Query, Repeat, Seq
 
-CLAUSE = re.compile(r"^(QUERY|RETURN|PATTERN|SEMANTICS|WHERE|GROUP-BY|WITHIN) +(.*?);?$", re.MULTILINE)
-ITEM = re.compile(r"(?P<function>[A-Z]+)\((?P<variable>\*|\w+)(?:\.(?P<attribute>\w+))?\)")
-COMPARISON = re.compile(r"(\S+) (=|!=|<|<=|>|>=) (\S+)")
-SIDE = re.compile(r"(?P<next>NEXT\()?(?P<variable>[A-Za-z]\w*)\)?\.(?P<name>\w+)")
-WINDOW = re.compile(r"(\d+) seconds(?: SLIDE (\d+) seconds)?")
+CLAUSE = re.compile(r"^(QUERY|RETURN|PATTERN|SEMANTICS|WHERE|GROUP-BY|WITHIN|LIMIT) +(.*?);?$", re.MULTILINE)
+AGGREGATE = re.compile(r"(?P<function>[A-Z]+)\((?P<variable>\*|\w+)(?:\.(?P<attribute>\w+))?\)")
+ITEM = re.compile(r"(?P<value>[^,]+?)(?: AS (?P<alias>\w+))?(?:, *|$)")
+WINDOW = re.compile(r"(\d+) (seconds|events)(?: SLIDE (\d+) (?:seconds|events))?")
 TOKEN = re.compile(r"\w+|[^\w\s]")
+JOINS: dict[str, type[Seq | And | Or]] = {"SEQ": Seq, "AND": And, "OR": Or}
 REPEATS = {"+": (1, None), "*": (0, None), "?": (0, 1)}
 
 
@@ -24,41 +25,38 @@ def read(text: str) -> tuple[Query, ...]:
 
 def _query(text: str) -> Query:
     clauses = {name: value.strip() for name, value in CLAUSE.findall(text)}
-    conjuncts = clauses["WHERE"].split(" AND ") if "WHERE" in clauses else []
-    equivalence = [part.strip("[]") for part in conjuncts if part.startswith("[")]
+    equivalence, predicates = conditions(clauses["WHERE"]) if "WHERE" in clauses else ((), ())
     window = WINDOW.fullmatch(clauses["WITHIN"])
     assert window, clauses["WITHIN"]
+    returns = clauses["RETURN"]
+    detects = returns.split()[0] == "MATCHES"
     return Query(
         name=clauses["QUERY"],
-        aggregates=tuple(_aggregates(clauses["RETURN"])),
-        pattern=_Tokens(TOKEN.findall(clauses["PATTERN"])).pattern(),
+        aggregates=() if detects else tuple(_aggregates(returns)),
+        pattern=_Tokens(TOKEN.findall(clauses["PATTERN"])).whole(),
         within=Fraction(window[1]),
-        slide=Fraction(window[2]) if window[2] else None,
-        semantics=clauses["SEMANTICS"],
-        equivalence=tuple(equivalence),
-        predicates=tuple(_predicate(part) for part in conjuncts if not part.startswith("[")),
+        slide=Fraction(window[3]) if window[3] else None,
+        semantics=clauses.get("SEMANTICS", "skip-till-any-match"),
+        equivalence=equivalence,
+        predicates=predicates,
         groups=tuple(clauses["GROUP-BY"].split(", ")) if "GROUP-BY" in clauses else (),
+        unit=window[2],
+        items=tuple(_items(returns.removeprefix("MATCHES").strip())) if detects else (),
+        limit=int(clauses["LIMIT"]) if "LIMIT" in clauses else None,
     )
 
 
 def _aggregates(text: str) -> Iterator[Aggregate]:
-    for found in ITEM.finditer(text):
+    for found in AGGREGATE.finditer(text):
         variable = None if found["variable"] == "*" else found["variable"]
         yield Aggregate(found["function"], variable, found["attribute"])
 
 
-def _predicate(text: str) -> Expression:
-    comparison = COMPARISON.fullmatch(text)
-    assert comparison, text
-    return Binary(comparison[2], _side(comparison[1]), _side(comparison[3]))
-
-
-def _side(text: str) -> Expression:
-    if text.isdigit():
-        return Literal(int(text))
-    attribute = SIDE.fullmatch(text)
-    assert attribute, text
-    return Attribute(attribute["variable"], attribute["name"], bool(attribute["next"]))
+def _items(text: str) -> Iterator[Item]:
+    for found in ITEM.finditer(text):
+        read = value(found["value"])
+        assert isinstance(read, Attribute | Of), text
+        yield Item(read, found["alias"])
 
 
 class _Tokens:
@@ -67,12 +65,21 @@ class _Tokens:
     def __init__(self, tokens: list[str]) -> None:
         self.left = tokens
 
+    def whole(self) -> Pattern:
+        parts = self.separated(",")
+        assert not self.left, self.left
+        return parts[0] if len(parts) == 1 else Seq(parts)
+
     def pattern(self) -> Pattern:
         parts = self.separated("|")
         return parts[0] if len(parts) == 1 else Or(parts)
 
+    def together(self) -> Pattern:
+        parts = self.separated("&")
+        return parts[0] if len(parts) == 1 else And(parts)
+
     def separated(self, separator: str) -> tuple[Pattern, ...]:
-        item = self.repeated if separator == "|" else self.pattern
+        item = {",": self.pattern, "|": self.together, "&": self.repeated}[separator]
         parts = [item()]
         while self.left and self.left[0] == separator:
             self.left.pop(0)
@@ -81,25 +88,34 @@ class _Tokens:
 
     def repeated(self) -> Pattern:
         part = self.single()
-        while self.left and self.left[0] in REPEATS:
-            part = Repeat(part, *REPEATS[self.left.pop(0)])
+        while self.left and self.left[0] in (*REPEATS, "{"):
+            symbol = self.left.pop(0)
+            part = Repeat(part, *(REPEATS[symbol] if symbol in REPEATS else self.bounds()))
         return part
+
+    def bounds(self) -> tuple[int, int | None]:
+        end = self.left.index("}")
+        least, *rest = "".join(self.left[:end]).split(",")
+        del self.left[: end + 1]
+        if not rest:
+            return int(least), int(least)
+        return int(least), int(rest[0]) if rest[0] else None
 
     def single(self) -> Pattern:
         token = self.left.pop(0)
-        if token == "NOT":
+        if token in ("NOT", "!"):
             return Absent(self.repeated())
-        if token == "SEQ":
-            return Seq(self.bracketed(","))
+        if token in JOINS and self.left[0] == "(":
+            return JOINS[token](self.bracketed())
         if token == "(":
             self.left.insert(0, token)
-            (part,) = self.bracketed(",")
-            return part
+            parts = self.bracketed()
+            return parts[0] if len(parts) == 1 else Seq(parts)
         named = self.left and self.left[0].isidentifier()
         return One(token, self.left.pop(0) if named else token)
 
-    def bracketed(self, separator: str) -> tuple[Pattern, ...]:
+    def bracketed(self) -> tuple[Pattern, ...]:
         assert self.left.pop(0) == "("
-        parts = self.separated(separator)
+        parts = self.separated(",")
         assert self.left.pop(0) == ")"
         return parts

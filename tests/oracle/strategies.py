@@ -153,6 +153,18 @@ def workloads(draw: st.DrawFn) -> tuple[Query, ...]:
     return tuple(draw(queries(f"q{n + 1}")) for n in range(draw(st.sampled_from((1, 1, 2, 3, 4)))))
 
 
+@st.composite
+def windows_of_events(draw: st.DrawFn, workload: tuple[Query, ...]) -> tuple[Query, ...]:
+    """Draw windows that count events, for most queries of a workload."""
+
+    def counted(query: Query) -> Query:
+        within = draw(st.sampled_from((20, 12, 8, 5, 3, 1)))
+        slide = None if query.slide is None else Fraction(draw(st.integers(1, within)))
+        return replace(query, within=Fraction(within), slide=slide, unit="events")
+
+    return tuple(counted(query) if draw(st.integers(0, 4)) else query for query in workload)
+
+
 # Streams
 
 
@@ -186,3 +198,10 @@ def cases(draw: st.DrawFn, most: int, whole: bool = False) -> tuple[tuple[Query,
     pairs = any(isinstance(query.pattern, And) for query in workload)
     asked = sorted({leaf.type for query in workload for leaf in leaves(query.pattern)})
     return workload, draw(streams("".join(asked * 2) + "X", min(most, 9) if pairs else most, whole))
+
+
+@st.composite
+def counted_cases(draw: st.DrawFn, most: int, whole: bool = False) -> tuple[tuple[Query, ...], list[dict[str, Any]]]:
+    """Draw a workload that aggregates over windows of events, and a stream."""
+    workload, stream = draw(cases(most, whole))
+    return draw(windows_of_events(workload)), stream

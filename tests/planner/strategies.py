@@ -21,6 +21,7 @@ from elsinore.planner.language.syntax import (
     Grouping,
     In,
     IsNull,
+    Item,
     Kleene,
     LiteralValue,
     Matches,
@@ -31,6 +32,7 @@ from elsinore.planner.language.syntax import (
     Query,
     Seq,
     Span,
+    Summary,
     Workload,
 )
 from elsinore.planner.language.walk import plainly_named
@@ -88,7 +90,10 @@ def _is_number(part: Expression) -> bool:
     return isinstance(part, LiteralValue) and type(part.value) in (int, float)
 
 
-EXPRESSIONS = st.recursive(LITERALS | ATTRIBUTES, _larger, max_leaves=8)
+SUMMARIES = st.builds(Summary, st.just("COUNT"), NAMES, st.none()) | st.builds(
+    Summary, st.sampled_from(["FIRST", "LAST", "SUM", "AVG", "MIN", "MAX"]), NAMES, NAMES
+)
+EXPRESSIONS = st.recursive(LITERALS | ATTRIBUTES | SUMMARIES, _larger, max_leaves=8)
 PREDICATES = EXPRESSIONS.filter(lambda expression: not isinstance(expression, All))
 
 GROUPINGS = st.builds(Grouping, NAMES, st.none() | NAMES)
@@ -106,6 +111,13 @@ def aggregates(draw: st.DrawFn) -> Aggregate:
 
 ITEMS = aggregates() | st.builds(Grouping, NAMES, st.none() | NAMES, st.none() | NAMES)
 
+
+@st.composite
+def match_items(draw: st.DrawFn) -> Item:
+    value = draw(st.builds(Attribute, NAMES, NAMES) | SUMMARIES)
+    return Item(value, str(value), draw(st.none() | NAMES))
+
+
 SPANS = st.builds(
     Span,
     st.builds(Fraction, st.integers(-(10**6), 10**6), st.sampled_from([1, 2, 5, 10, 1000])),
@@ -115,7 +127,7 @@ SPANS = st.builds(
 QUERIES = st.builds(
     Query,
     NAMES,
-    st.builds(Matches) | _parts(ITEMS),
+    st.builds(Matches, _parts(match_items(), 0)) | _parts(ITEMS),
     PATTERNS.map(plainly_named),
     SPANS,
     st.sampled_from(["any", "next", "contiguous"]),
@@ -123,6 +135,7 @@ QUERIES = st.builds(
     _parts(PREDICATES, 0),
     _parts(GROUPINGS, 0),
     st.none() | SPANS,
+    st.none() | st.integers(1, 10**9),
 )
 
 WORKLOADS = st.builds(Workload, _parts(QUERIES))

@@ -70,7 +70,7 @@ def test_each_group_has_its_own_choice() -> None:
     ]
     reasons = dict(made.reasons)
     assert reasons["q31"] == reasons["q32"] == DEARER
-    assert reasons["q33"].startswith("no other query has a transition of its")
+    assert reasons["q33"].startswith("no other query has one of its transitions")
 
 
 def test_what_is_chosen_is_priced_and_explained() -> None:

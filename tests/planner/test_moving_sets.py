@@ -80,7 +80,7 @@ def test_explain_shows_the_set() -> None:
     assert explain(made).splitlines()[:6] == [
         "plan: strategy hamlet, 1 share set",
         "share set 1: one graph of moving windows for q1, q2",
-        "├─ windows that move with every event: what a burst does to trends is found once for all queries",
+        "├─ windows that move with every event: the effect of a burst on trends is computed once for all queries",
         "├─ share T+: q1, q2",
         "├─ lane T+: q1; every event",
         "├─ lane T+: q2; those with event.w < 3",

@@ -44,11 +44,11 @@ def test_members_are_numbered_as_in_the_workload_whoever_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("pattern", "why"),
     [
-        ("SEQ(A, NOT X, B+, C)", "a match of NOT moves its trends on their own"),
-        ("SEQ(A, (B | C)+)", "trends that end with different types go on alike in it"),
+        ("SEQ(A, NOT X, B+, C)", "a match of NOT moves the trends of one query"),
+        ("SEQ(A, (B | C)+)", "trends that end with different types continue alike in it"),
         ("A & B", "AND counts trends of several patterns"),
         ("SEQ(A, B, A)", "A stands at several places of the pattern"),
-        ("SEQ(X, Y)", "no other query has a transition of its"),
+        ("SEQ(X, Y)", "no other query has one of its transitions"),
     ],
 )
 def test_why_a_query_runs_apart(pattern: str, why: str) -> None:
@@ -63,7 +63,7 @@ def test_a_plan_that_shares_nothing_is_no_set() -> None:
     made = planned("SEQ(A, B)", "SEQ(A, B)")
     assert made.share_sets == ()
     assert {reason for _, reason in made.reasons} == {
-        "in its sharing plan nobody shares anything: every plan that does costs more"
+        "its sharing plan shares nothing: every plan that shares costs more"
     }
 
 
@@ -71,9 +71,7 @@ def test_more_sets_of_predicates_than_one_set_tells_apart() -> None:
     texts = [f"RETURN COUNT(*) PATTERN SEQ(A, B+, C, D, E) WHERE A.v > {number} {WINDOW}" for number in range(61)]
     made = plan(check_text("; ".join(texts)), "gloria")
     assert made.share_sets == ()
-    assert {reason for _, reason in made.reasons} == {
-        "queries of a plan tell at most 60 sets of predicates on a type apart"
-    }
+    assert {reason for _, reason in made.reasons} == {"a plan distinguishes at most 60 sets of predicates on a type"}
 
 
 def test_explain_tells_of_the_plan() -> None:

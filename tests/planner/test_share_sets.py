@@ -266,7 +266,7 @@ def test_so_many_predicates_that_they_need_several_sets(count: int, sizes: list[
     made = planned(*(query("SEQ(A, B+)", where=f"B.v < {n}") for n in range(count)))
     assert [len(one.members) for one in made.share_sets] == sizes
     assert all(len(kleene.lanes) <= 60 for one in made.share_sets for kleene in one.kleenes)
-    alone = "its share set is full: queries of one tell at most 60 sets of predicates on a type apart"
+    alone = "its share set is full: a set distinguishes at most 60 sets of predicates on a type"
     assert why(made) == ({f"q{count}": alone} if count % 60 == 1 else {})
 
 

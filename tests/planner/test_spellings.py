@@ -22,6 +22,7 @@ from elsinore.planner.language.syntax import (
     Grouping,
     In,
     IsNull,
+    Item,
     Kleene,
     LiteralValue,
     Matches,
@@ -33,6 +34,7 @@ from elsinore.planner.language.syntax import (
     Query,
     Seq,
     Span,
+    Summary,
 )
 
 A, B, C = EventType("A"), EventType("B"), EventType("C")
@@ -197,7 +199,47 @@ def test_returns() -> None:
 
 def test_returns_matches() -> None:
     assert one("RETURN matches PATTERN A WITHIN 1 minute").returns == Matches()
-    assert one("RETURN matches, COUNT(*) PATTERN A WITHIN 1 minute").returns[0] == Grouping("matches")  # type: ignore[index]
+    counted = one("RETURN matches, COUNT(*) PATTERN A GROUP-BY matches WITHIN 1 minute")
+    assert counted.returns[0] == Grouping("matches")  # type: ignore[index]
+
+
+def test_items_of_matches() -> None:
+    query = one(
+        "RETURN MATCHES T.v as x, count(T), Sum( T . v ), first(T).v, LAST(T).w AS z PATTERN T+ WITHIN 9 events"
+    )
+    assert query.returns == Matches(
+        (
+            Item(Attribute("T", "v"), "T.v", "x"),
+            Item(Summary("COUNT", "T", None), "count(T)"),
+            Item(Summary("SUM", "T", "v"), "Sum(T.v)"),
+            Item(Summary("FIRST", "T", "v"), "first(T).v"),
+            Item(Summary("LAST", "T", "w"), "LAST(T).w", "z"),
+        )
+    )
+    assert [item.label for item in query.items] == ["x", "count(T)", "Sum(T.v)", "first(T).v", "z"]
+    assert query.detects
+    assert not query.whole_events
+    assert query.counts_events
+    assert query.columns == ("v", "w")
+
+
+def test_conditions_on_lists() -> None:
+    query = one(
+        "RETURN MATCHES PATTERN T+ WHERE first(T).v < Last( T ).w AND COUNT(T) > 2 AND MIN(T.x) = 1 WITHIN 1 ms"
+    )
+    assert query.predicates == (
+        Comparison("<", Summary("FIRST", "T", "v"), Summary("LAST", "T", "w")),
+        Comparison(">", Summary("COUNT", "T", None), LiteralValue(2)),
+        Comparison("=", Summary("MIN", "T", "x"), LiteralValue(1)),
+    )
+    assert query.columns == ("v", "w", "x")
+    assert query.whole_events
+
+
+@pytest.mark.parametrize("clauses", ["PATTERN Limit", "PATTERN SEQ(A, Limit l)", "PATTERN A GROUP-BY limit"])
+def test_limit_is_a_name_unless_a_number_follows(clauses: str) -> None:
+    assert one(f"RETURN MATCHES {clauses} WITHIN 1 minute").limit is None
+    assert one(f"RETURN MATCHES {clauses} WITHIN 1 minute LIMIT 10").limit == 10
 
 
 @pytest.mark.parametrize(

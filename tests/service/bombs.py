@@ -166,11 +166,11 @@ def run(name: str, folder: Path) -> None:
     body = gzip.compress(make(), 1)
     headers = [("Host", "127.0.0.1"), ("Content-Type", kind), ("Content-Encoding", "gzip")]
     Path("/proc/self/clear_refs").write_text("5")  # reset the peak: making the body does not count
-    before, begun = peak(), perf_counter()
+    before, started_at = peak(), perf_counter()
     answer = here.ask("POST", "/v1/workloads/bomb/events", headers, body)
-    told = {"name": name, "status": answer.status_code, "said": answer.text[:300], "bytes": len(body)}
-    told |= {"peak": peak() - before, "seconds": perf_counter() - begun}
-    sys.stdout.write(f"{json.dumps(told)}\n")
+    report = {"name": name, "status": answer.status_code, "said": answer.text[:300], "bytes": len(body)}
+    report |= {"peak": peak() - before, "seconds": perf_counter() - started_at}
+    sys.stdout.write(f"{json.dumps(report)}\n")
     sys.stdout.flush()
 
 

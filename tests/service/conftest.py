@@ -13,9 +13,9 @@ from tests.service.serving import Served, served
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    begun = session.current()
-    if begun is not None:  # two Ray instances at a time are too much for a small machine
-        begun.close()
+    current_session = session.current()
+    if current_session is not None:  # two Ray instances at a time are too much for a small machine
+        current_session.close()
     with served(tmp_path_factory.mktemp("service"), planning="5") as found:
         yield found
 

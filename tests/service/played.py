@@ -16,13 +16,13 @@ import httpx2
 import pyarrow as pa
 
 from elsinore.cluster.machines.settings import Settings
-from elsinore.cluster.service.at_work import AtWork
-from elsinore.cluster.service.jobs import Job, Jobs
+from elsinore.cluster.service.job_runner import JobRunner
+from elsinore.cluster.service.jobs import Jobs, StoredJob
 from elsinore.cluster.service.manager import Manager
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.api import build
 from elsinore.cluster.service.web.refusals import refusal
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint
 from elsinore.cluster.stream.live import LiveMetrics
 from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.plans.routes import Ranges
@@ -35,10 +35,10 @@ SETTINGS = Settings(engine="ray")
 class PlayedLive:
     """A fake of a live stream, which holds the checkpoint of its job until it is stopped."""
 
-    def __init__(self, job: Job, clock: Clock | None = None, done: Done | None = None) -> None:
+    def __init__(self, job: StoredJob, clock: Clock | None = None, done: BatchRecord | None = None) -> None:
         self.checkpoint = Checkpoint(str(job.checkpoint))
         self.metrics = LiveMetrics(batches=3, events=5)
-        self.done = done or Done(3)
+        self.done = done or BatchRecord(3)
         clock = clock or Clock.of(pa.int64(), "s", [Fraction(60)])
         self.terms = Terms("x", WORKLOAD, "auto", "exact", clock, Ranges.even(128, 2))
         self.crew = SimpleNamespace(ask=lambda _: [])
@@ -69,10 +69,10 @@ class PlayedManager(Manager):
         self.service, self.settings = service, SETTINGS
         self.jobs = Jobs(service.data)
         self.jobs.begin()
-        self.at_work: dict[str, AtWork] = {}
+        self.runners: dict[str, JobRunner] = {}
         self.gauges: Any = SimpleNamespace(set=lambda *_: None, forget=lambda _: None)
         self.spark = True
-        self._starting, self._looking, self._over = Lock(), Lock(), Event()
+        self._starting, self._runners_lock, self._over = Lock(), Lock(), Event()
 
 
 class PlayedControl:
@@ -97,8 +97,8 @@ class Played:
 
     def look(self) -> None:
         """Poll all jobs, as the real manager does twice a second."""
-        self.manager._look()
-        self.manager._tell()
+        self.manager._find_jobs()
+        self.manager._give_sign_of_life()
 
     def ask(self, method: str, path: str, **options: Any) -> httpx2.Response:
         async def asked() -> httpx2.Response:
@@ -120,7 +120,7 @@ def played(service: ServiceSettings) -> Iterator[Played]:
     try:
         yield found
     finally:
-        for one in list(found.manager.at_work.values()):
+        for one in list(found.manager.runners.values()):
             one.end(at_once=True)
 
 

@@ -83,25 +83,25 @@ BAD = {
     "msgpack that claims much": events(400, "ends in the middle", b"\xdc\x00\x05", MSGPACK),
     "msgpack of a huge array": events(413, "events in one body", b"\xdd\xff\xff\xff\xff", MSGPACK),
     "msgpack that is deep": events(400, "msgpack", b"\x91" * 100_000, MSGPACK),
-    "msgpack of empty maps": events(400, "flat", msgpack.packb([{"a": [{}] * 100_000}]), MSGPACK),
+    "msgpack of empty maps": events(400, "as a value", msgpack.packb([{"a": [{}] * 100_000}]), MSGPACK),
     "msgpack of bytes": events(422, "bytes", msgpack.packb([{"type": "A", "time": 1, "y": b"\x00"}]), MSGPACK),
     "msgpack with an extension": events(
         400, "extension", msgpack.packb([{"type": "A", "time": msgpack.ExtType(7, b"x")}]), MSGPACK
     ),
     "msgpack of no array": events(400, "array of maps", msgpack.packb({"type": "A"}), MSGPACK),
-    "msgpack that goes on": events(400, "goes on", msgpack.packb([]) + b"\x90", MSGPACK),
+    "msgpack that goes on": events(400, "continues after", msgpack.packb([]) + b"\x90", MSGPACK),
     "no Arrow": events(400, "Arrow", b"ARROW1 or so" * 100, ARROW),
     "truncated Arrow": events(400, "Arrow", arrow(pa.table({"type": ["A"], "time": [1]}))[:200], ARROW),
     "Arrow of another schema": events(422, "'x' is int64", arrow(pa.table({"type": ["A"], "x": ["one"]})), ARROW),
     "Arrow with lists": events(422, "list", arrow(pa.table({"type": ["A"], "time": [1], "l": [[1]]})), ARROW),
     "Arrow compressed inside": events(422, "compress", compressed_inside, ARROW),
     "Arrow of endless nulls": events(413, "events", lambda: arrow(pa.table({"type": pa.nulls(10**9)})), ARROW),
-    "Arrow of endless texts": events(413, "written out", endless_texts, ARROW),
+    "Arrow of endless texts": events(413, "are decoded", endless_texts, ARROW),
     "NaN in JSON": events(400, "NaN", b'{"type": "A", "time": NaN}', LINES),
     "JSON that is cut": events(400, "line 2", LINE + b'{"type": "A", "ti', LINES),
     "JSON that is deep": events(400, "nested", b'{"a":' * 200_000, LINES),
     "JSON arrays that are deep": events(400, "nested", b"[" * 200_000, LINES),
-    "JSON that nests": events(400, "flat", b'{"type": "A", "time": 1, "at": {"x": 1}}', LINES),
+    "JSON that nests": events(400, "is nested", b'{"type": "A", "time": 1, "at": {"x": 1}}', LINES),
     "JSON of a huge number": events(400, "line 1", b'{"type": "A", "time": ' + b"9" * 9_999 + b"}", LINES),
     "a number that is no integer": events(422, "'x' is int64", b'{"type": "A", "time": 1, "x": 1.5}', LINES),
     "a number beyond 64 bits": events(422, "'x' is int64", b'{"type": "A", "time": 1, "x": %d}' % 2**70, LINES),
@@ -119,25 +119,25 @@ BAD = {
     "no gzip": events(400, "gzip", b"hello", LINES, **{"Content-Encoding": "gzip"}),
     "gzip that is cut": events(400, "gzip", gzip.compress(LINE * 999)[:50], LINES, **{"Content-Encoding": "gzip"}),
     "another compression": events(415, "gzip or zstd", b"hello", LINES, **{"Content-Encoding": "br"}),
-    "a pickle": events(415, "events are sent as", pickle.dumps([{"type": "A"}]), "application/x-pickle"),
+    "a pickle": events(415, "the Content-Type of events", pickle.dumps([{"type": "A"}]), "application/x-pickle"),
     "a pickle in disguise": events(400, "msgpack", pickle.dumps([{"type": "A"}]), MSGPACK),
-    "no media type": Bad(415, "events are sent as", body=LINE),
+    "no media type": Bad(415, "the Content-Type of events", body=LINE),
     "a submission of no type": Bad(415, "application/json", "/v1/workloads", body=b'{"workload": "A"}'),
     "a form": Bad(
         415, "application/json", "/v1/workloads/JOB/pause", body=b"a=b",
         headers={"Content-Type": "application/x-www-form-urlencoded"},
     ),
-    "another host": Bad(421, "name", "/v1/workloads", "GET", headers={"Host": "rebound.example:8000"}),
-    "another host's health": Bad(421, "name", "/v1/health", "GET", headers={"Host": "rebound.example"}),
-    "another host's routes": Bad(421, "name", "/-/routes", "GET", headers={"Host": "rebound.example"}),
-    "another site": Bad(403, "another site", "/v1/workloads/JOB/pause", headers={"Origin": "https://evil.example"}),
-    "another site's look": Bad(403, "another site", "/openapi.json", "GET", headers={"Sec-Fetch-Site": "cross-site"}),
-    "another site's question": Bad(403, "another site", "/v1/workloads", "OPTIONS", headers={"Origin": "null"}),
+    "another host": Bad(421, "this Host", "/v1/workloads", "GET", headers={"Host": "rebound.example:8000"}),
+    "another host's health": Bad(421, "this Host", "/v1/health", "GET", headers={"Host": "rebound.example"}),
+    "another host's routes": Bad(421, "this Host", "/-/routes", "GET", headers={"Host": "rebound.example"}),
+    "another site": Bad(403, "other sites", "/v1/workloads/JOB/pause", headers={"Origin": "https://evil.example"}),
+    "another site's look": Bad(403, "other sites", "/openapi.json", "GET", headers={"Sec-Fetch-Site": "cross-site"}),
+    "another site's question": Bad(403, "other sites", "/v1/workloads", "OPTIONS", headers={"Origin": "null"}),
     "a key that is none": events(422, "Idempotency-Key", LINE, LINES, **{"Idempotency-Key": "x" * 200}),
-    "ten thousand queries": workload(MANY, "queries at most"),
+    "ten thousand queries": workload(MANY, "at most"),
     "a pattern that is deep": workload(DEEP, "nested more than 100 deep"),
     "a pattern that is wide": workload(WIDE, "pattern"),
-    "a pattern that takes for ever": workload(CROWD, "to plan this workload takes more than"),
+    "a pattern that takes for ever": workload(CROWD, "planning this workload takes more than"),
     "a workload that is long": workload(" " * 300_000, "characters"),
     "a workload that is none": workload("SELECT * FROM events", "query q1"),
     "half a pair": Bad(
@@ -154,13 +154,13 @@ BAD = {
     "a setting that is none": workload(SIMPLE, "latenes", latenes=5),
     "a strategy that is none": workload(SIMPLE, "strategy", strategy="magic"),
     "a name with a path": workload(SIMPLE, "name", name="../../etc"),
-    "a path in a name": Bad(404, "nothing at this path", "/v1/workloads/..%2f..%2fetc%2fpasswd", "GET"),
+    "a path in a name": Bad(404, "no such path", "/v1/workloads/..%2f..%2fetc%2fpasswd", "GET"),
     "a name of dots": Bad(404, "no job of that name", "/v1/workloads/%2e%2e%00", "GET"),
     "a job that is none": Bad(404, "no job nobody", "/v1/workloads/nobody/results", "GET"),
     "a cursor that is none": Bad(422, "cursor", "/v1/workloads/JOB/results?after=1.x", "GET"),
     "a limit that is none": Bad(422, "limit", "/v1/workloads/JOB/results?limit=-1", "GET"),
     "a wait for ever": Bad(422, "wait", "/v1/workloads/JOB/results?wait=inf", "GET"),
-    "another method": Bad(405, "other methods", "/v1/workloads/JOB", "PUT"),
+    "another method": Bad(405, "does not support the method", "/v1/workloads/JOB", "PUT"),
     "a query that is none": Bad(404, "no query", "/v1/workloads/JOB/queries/nobody", "DELETE"),
     "the last query": Bad(409, "last query", "/v1/workloads/JOB/queries/pairs", "DELETE"),
     "large headers": Bad(431, "headers", "/v1/workloads", "GET", headers={f"X-{n}": "x" * 1000 for n in range(90)}),
@@ -282,8 +282,8 @@ def flooded(service: Served, head: bytes, piece: bytes) -> bytes:
                 sent += connection.send(piece)
                 connection.setblocking(False)
                 try:
-                    if told := connection.recv(4096):
-                        return told
+                    if reply := connection.recv(4096):
+                        return reply
                 except BlockingIOError:
                     pass
                 connection.setblocking(True)

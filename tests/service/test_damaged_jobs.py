@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from elsinore.cluster.service import at_work
-from elsinore.cluster.service.at_work import AtWork
-from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service import job_runner
+from elsinore.cluster.service.job_runner import JobRunner
+from elsinore.cluster.service.jobs import StoredJob
 from elsinore.cluster.service.rows import RowsSink
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
@@ -57,14 +57,14 @@ MANY = [*SHORT, *(pytest.param(harm, marks=pytest.mark.long) for harm in HARMS i
 @pytest.fixture
 def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
     started: Any = lambda self: PlayedLive(self.job)  # noqa: E731
-    monkeypatch.setattr(AtWork, "_started", started)
-    for name, seconds in (("LOOK", 0.01), ("TOLD", 0.02), ("AGAIN_SECONDS", 0.02)):
-        monkeypatch.setattr(at_work, name, seconds)
+    monkeypatch.setattr(JobRunner, "_start_stream", started)
+    for name, seconds in (("POLL_SECONDS", 0.01), ("STATUS_SECONDS", 0.02), ("RETRY_SECONDS", 0.02)):
+        monkeypatch.setattr(job_runner, name, seconds)
     with played(service_settings(data=tmp_path, rate=100_000)) as found:
         yield found
 
 
-def begun(service: Played, name: str) -> Job:
+def begun(service: Played, name: str) -> StoredJob:
     """Submit a job, send it events, and write a row for it."""
     job = submit(service.jobs, Submission(workload=WORKLOAD, name=name), None, b"", service.manager.service)
     sent = service.ask(
@@ -72,11 +72,11 @@ def begun(service: Played, name: str) -> Job:
     )
     assert sent.status_code == 202, sent.text
     rows = pa.table({"query": ["q"], "window_start": [0], "window_end": [60], "COUNT(*)": [1]})
-    RowsSink(job.rows, {"q": ["COUNT(*)"]}).write(1, rows)
+    RowsSink(job.rows, {"q": ["window_start", "window_end", "COUNT(*)"]}).write(1, rows)
     return job
 
 
-def harmed(job: Job, name: str, harm: str) -> None:
+def harmed(job: StoredJob, name: str, harm: str) -> None:
     path = next(job.keys.glob("*/*")) if name == "keys/marker" else job.folder / name
     if path.is_dir():
         if harm == "missing":
@@ -106,7 +106,7 @@ def test_a_damaged_file_is_no_mistake_of_the_service_and_harms_no_other_job(
         listed = service.ask("GET", "/v1/workloads")
         assert [one["id"] for one in listed.json()["workloads"]] == ["a-job", "other"]
         assert service.document("other")["state"] == "running"
-    assert service.manager.at_work["other"].live is not None
+    assert service.manager.runners["other"].live is not None
     assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
     assert not job.folder.exists()
     assert other.folder.exists()
@@ -170,7 +170,7 @@ def test_a_field_that_cannot_be_is_damage(service: Played) -> None:
         found = service.document("a-job")
         assert (found["state"], "a-job/job.json" in found["error"]["detail"]) == ("failed", True), (name, value)
     service.look()
-    assert service.manager.at_work["a-job"].state == "failed"
+    assert service.manager.runners["a-job"].state == "failed"
     assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
 
 
@@ -200,10 +200,10 @@ def test_a_status_that_cannot_be_written_ends_nothing(service: Played, monkeypat
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Job, "put_status", full)
+        patched.setattr(StoredJob, "put_status", full)
         before = time()
-        until(lambda: time() - before > 5 * at_work.TOLD)
-        assert service.manager.at_work["a-job"]._thread.is_alive()
+        until(lambda: time() - before > 5 * job_runner.STATUS_SECONDS)
+        assert service.manager.runners["a-job"]._thread.is_alive()
         assert service.ask("POST", "/v1/workloads/a-job/pause").status_code == 200
         assert service.ask("POST", "/v1/workloads/a-job/resume").status_code == 200
     until(lambda: job.status().get("state") == "running")

@@ -18,8 +18,8 @@ from ray._common.utils import import_attr
 from ray.autoscaler._private.util import prepare_config, validate_config
 from ray.serve.schema import ServeDeploySchema
 
-from elsinore.cluster.machines.java import OPENED
-from elsinore.cluster.machines.raydp_gateway import SECRET
+from elsinore.cluster.machines.java import OPENED_PACKAGES
+from elsinore.cluster.machines.raydp_gateway import SECRET_VARIABLE
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web import edge
@@ -98,11 +98,11 @@ def test_rays_and_sparks_ports_ask_for_secrets_of_every_node() -> None:
     for group in groups():
         [container] = group["template"]["spec"]["containers"]
         found = {one["name"]: one for one in container["env"]}
-        for name in ("ELSINORE_SERVICE_TOKEN", SECRET):
+        for name in ("ELSINORE_SERVICE_TOKEN", SECRET_VARIABLE):
             assert found[name]["valueFrom"]["secretKeyRef"]["name"] == "elsinore"
     assert variable("RAY_AUTH_MODE") == "token"
     passed = {one.removeprefix("--env=") for one in run_options() if one.startswith("--env=")}
-    assert passed == {"ELSINORE_SERVICE_TOKEN", "RAY_AUTH_MODE=token", "RAY_AUTH_TOKEN", SECRET}
+    assert passed == {"ELSINORE_SERVICE_TOKEN", "RAY_AUTH_MODE=token", "RAY_AUTH_TOKEN", SECRET_VARIABLE}
 
 
 def test_no_port_but_the_services_is_open_to_clients() -> None:
@@ -221,7 +221,7 @@ def test_the_image_is_installed_by_hashes() -> None:
 
 
 def known(variable_: str) -> None:
-    if variable_ == SECRET:
+    if variable_ == SECRET_VARIABLE:
         return
     prefix, fields = (
         ("ELSINORE_SERVICE_", ServiceSettings.model_fields)
@@ -247,8 +247,8 @@ def test_the_image_is_made_of_what_there_is() -> None:
 
 
 def test_the_image_has_the_environment_of_every_process() -> None:
-    assert variable("JDK_JAVA_OPTIONS").split() == [f"--add-opens={one}=ALL-UNNAMED" for one in OPENED]
-    assert variable(edge.CALLBACK) == edge.IMPORT_PATH
+    assert variable("JDK_JAVA_OPTIONS").split() == [f"--add-opens={one}=ALL-UNNAMED" for one in OPENED_PACKAGES]
+    assert variable(edge.CALLBACK_VARIABLE) == edge.IMPORT_PATH
     assert import_attr(edge.IMPORT_PATH) is edge.middlewares
 
 

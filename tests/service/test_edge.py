@@ -21,8 +21,8 @@ from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.web import edge
 from elsinore.cluster.service.web.edge import (
     BODY_SECONDS,
-    FRAMING,
     HEAD_SECONDS,
+    MAX_FRAMING_BYTES,
     REST_SECONDS,
     BoundedProtocol,
     OwnSite,
@@ -30,7 +30,7 @@ from elsinore.cluster.service.web.edge import (
     connections_limit,
     middlewares,
 )
-from elsinore.cluster.service.web.guard import HEADERS, Guard
+from elsinore.cluster.service.web.guard import MAX_HEADER_BYTES, Guard
 
 PROBLEM, PLAIN = (b"content-type", b"application/problem+json"), (b"content-type", b"text/plain")
 
@@ -166,9 +166,9 @@ def now() -> float:
 @pytest.mark.parametrize("sent", [b"", GET, b"\r\n\r\n", POST + b"X-Half: "])
 def test_a_head_that_does_not_end_is_given_up(sent: bytes) -> None:
     async def test(here: Served) -> None:
-        begun = now()
+        started_at = now()
         told = await here.ask(*filter(None, [sent]))
-        assert HEAD_SECONDS <= now() - begun < 2 * HEAD_SECONDS
+        assert HEAD_SECONDS <= now() - started_at < 2 * HEAD_SECONDS
         assert told.startswith(b"HTTP/1.1 408 ") or not sent
         assert here.seen == []
 
@@ -185,20 +185,20 @@ def test_a_head_that_drips_is_given_up(piece: bytes) -> None:
             writer.write(before)
             if before:
                 assert await reader.readuntil(b"\r\n\r\n")
-            begun, over = now(), asyncio.create_task(ended(reader))
+            started_at, over = now(), asyncio.create_task(ended(reader))
             while not over.done():
                 writer.write(piece)
                 await asyncio.sleep(1)
-            assert now() - begun < 2 * HEAD_SECONDS
+            assert now() - started_at < 2 * HEAD_SECONDS
 
     run(test)
 
 
 def test_a_connection_that_asks_nothing_more_is_closed() -> None:
     async def test(here: Served) -> None:
-        begun = now()
+        started_at = now()
         assert (await here.ask(GET + b"\r\n")).startswith(b"HTTP/1.1 200 ")
-        assert 70 < now() - begun < 120
+        assert 70 < now() - started_at < 120
 
     run(test)
 
@@ -206,11 +206,11 @@ def test_a_connection_that_asks_nothing_more_is_closed() -> None:
 @pytest.mark.parametrize("length", [b"Content-Length: 1000\r\n\r\n", CHUNKED, CHUNKED + b"1\r\nx\r\n0\r\nX-Late: "])
 def test_a_body_that_does_not_come_is_given_up(length: bytes) -> None:
     async def test(here: Served) -> None:
-        begun = now()
+        started_at = now()
         told = await here.ask(SIGNED + length)
         assert told.startswith(b"HTTP/1.1 408 ")
         assert b"application/problem+json" in told
-        assert BODY_SECONDS <= now() - begun < 3 * BODY_SECONDS
+        assert BODY_SECONDS <= now() - started_at < 3 * BODY_SECONDS
 
     run(test)
 
@@ -236,11 +236,11 @@ def test_what_is_answered_already_is_not_read_for_long(rest: bytes) -> None:
         reader, writer = await here.connect()
         writer.write(POST + (CHUNKED + b"1;" if b"e" in rest else b"Content-Length: 1000\r\n\r\n"))
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 401 ")
-        begun, over = now(), asyncio.create_task(ended(reader))
+        started_at, over = now(), asyncio.create_task(ended(reader))
         while not over.done():
             writer.write(rest)
             await asyncio.sleep(1)
-        assert now() - begun < REST_SECONDS + HEAD_SECONDS
+        assert now() - started_at < REST_SECONDS + HEAD_SECONDS
 
     run(test)
 
@@ -274,7 +274,7 @@ def test_nothing_but_content_comes_without_an_end(head: bytes, begin: bytes, pie
         while not over.done():
             writer.write(piece * 16)
             sent += 16 * len(piece)
-            assert sent < 20 * FRAMING + 4 * HEADERS, "it takes everything"
+            assert sent < 20 * MAX_FRAMING_BYTES + 4 * MAX_HEADER_BYTES, "it takes everything"
             try:
                 await writer.drain()
             except ConnectionError:
@@ -365,13 +365,15 @@ def test_connections_are_bounded_and_new_ones_find_room(monkeypatch: pytest.Monk
             writer.close()
 
     # Server and clients are in this process, so each connection takes two file descriptors.
-    monkeypatch.setattr(edge, "CONNECTIONS", min(edge.CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4))
+    monkeypatch.setattr(
+        edge, "MAX_CONNECTIONS", min(edge.MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
+    )
     run(test, asyncio.SelectorEventLoop)
 
 
 def test_where_all_are_answered_a_new_one_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test(here: Served) -> None:
-        monkeypatch.setattr(edge, "CONNECTIONS", 2)
+        monkeypatch.setattr(edge, "MAX_CONNECTIONS", 2)
         answered = [await here.connect() for _ in range(2)]
         for reader, writer in answered:
             writer.write(SIGNED.replace(b"/v1/workloads", b"/v1/endless") + b"Content-Length: 0\r\n\r\n")

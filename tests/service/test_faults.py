@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from elsinore.cluster.run.crew import SAVE_EVERY
+from elsinore.cluster.run.crew import BATCHES_PER_SNAPSHOT
 from elsinore.connectors.storage.vault import Vault
 from tests.cluster.disks import full, small_disk
 from tests.cluster.streaming import HARMS, damage
@@ -108,7 +108,7 @@ def test_all_of_it_is_killed_and_started_again(service: Served, tmp_path: Path, 
 
 def test_a_folder_has_one_service(service: Served) -> None:
     assert service.another().wait(60) == 2
-    assert f"is at work on {service.data}" in service.log.read_text().splitlines()[-1]
+    assert f"already serves {service.data}" in service.log.read_text().splitlines()[-1]
 
 
 def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp_path: Path) -> None:
@@ -125,8 +125,8 @@ def test_of_damaged_states_the_one_before_is_used(
     service: Served, client: httpx2.Client, sender: Sender, harm: Callable[[Path], None]
 ) -> None:
     with submitted(client, WORKLOAD) as sender.job:
-        sender.pieces = 3 * SAVE_EVERY
-        for _ in range(2 * SAVE_EVERY + 2):
+        sender.pieces = 3 * BATCHES_PER_SNAPSHOT
+        for _ in range(2 * BATCHES_PER_SNAPSHOT + 2):
             sender.more()
             until_taken(client, sender.job, sender.acknowledged)
         service.kill_all()
@@ -174,7 +174,7 @@ def test_a_job_whose_log_is_gone_fails_alone(service: Served, client: httpx2.Cli
         while (found := document(client, broken))["state"] != "failed":
             assert monotonic() < end, found
             sleep(0.1)
-        assert f"{log} is the folder in which Spark keeps how far it has read" in found["error"]["detail"]
+        assert f"{log} is Spark's record of what it has read" in found["error"]["detail"]
         before = document(client, whole)["metrics"]["events"]
         sender.more()
         until_taken(client, whole, before + 1)
@@ -197,10 +197,10 @@ def test_what_finds_no_room_is_not_acknowledged(service: Served, client: httpx2.
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("folder", "said"), [("checkpoint", "No space left"), ("rows", "the disk of the service is full")]
+    ("folder", "message"), [("checkpoint", "No space left"), ("rows", "the disk of the service is full")]
 )
 def test_a_job_goes_on_when_there_is_room_again(
-    service: Served, client: httpx2.Client, sender: Sender, folder: str, said: str
+    service: Served, client: httpx2.Client, sender: Sender, folder: str, message: str
 ) -> None:
     with submitted(client, WORKLOAD) as sender.job, small_disk(folder_of(service, sender.job) / folder) as disk:
         sender.more(4)
@@ -208,7 +208,7 @@ def test_a_job_goes_on_when_there_is_room_again(
         with full(disk):
             sender.more(4)
             failed = until_failed(client, sender.job)
-            assert said in failed["error"]["detail"]
+            assert message in failed["error"]["detail"]
         assert insist(client, "POST", f"/v1/workloads/{sender.job}/resume").status_code == 200
         sender.rest()
         until_right(client, sender)

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from elsinore.cluster.service import intake
-from elsinore.cluster.service.intake import NDJSON, Append, Backlog, Taken, take
-from elsinore.cluster.service.jobs import Job, Jobs, digest
+from elsinore.cluster.service.intake import NDJSON, Append, AppendReceipt, Backlog, accept
+from elsinore.cluster.service.jobs import Jobs, StoredJob, digest
 from elsinore.cluster.service.settings import ServiceSettings, service_settings
 from elsinore.cluster.service.submitting import submit, with_queries, without_query
 from elsinore.cluster.service.web.documents import Queries, Submission
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import InputError
 from elsinore.planner.language.errors import WorkloadError
 
@@ -35,11 +35,11 @@ def settings(tmp_path: Path) -> ServiceSettings:
 
 
 @pytest.fixture
-def job(settings: ServiceSettings) -> Job:
+def job(settings: ServiceSettings) -> StoredJob:
     return submitted(settings, SIMPLE)
 
 
-def submitted(settings: ServiceSettings, workload: str, **more: Any) -> Job:
+def submitted(settings: ServiceSettings, workload: str, **more: Any) -> StoredJob:
     jobs = Jobs(settings.data)
     jobs.begin()
     return submit(jobs, Submission(workload=workload, **more), None, b"", settings)
@@ -49,36 +49,36 @@ def append(*events: dict[str, Any], key: str | None = "key") -> Append:
     return Append("\n".join(map(json.dumps, events)).encode(), NDJSON, key)
 
 
-def on_disk(job: Job) -> list[dict[str, Any]]:
+def on_disk(job: StoredJob) -> list[dict[str, Any]]:
     return [row for path in sorted(job.incoming.glob("*.parquet")) for row in pq.read_table(path).to_pylist()]
 
 
 EVENT = {"type": "A", "time": 1, "x": 5}
 
 
-def test_a_key_is_one_append(job: Job, settings: ServiceSettings) -> None:
-    assert take(job, append(EVENT), settings) == Taken(1, False)
-    assert take(job, append(EVENT), settings) == Taken(1, True)
+def test_a_key_is_one_append(job: StoredJob, settings: ServiceSettings) -> None:
+    assert accept(job, append(EVENT), settings) == AppendReceipt(1, False)
+    assert accept(job, append(EVENT), settings) == AppendReceipt(1, True)
     assert on_disk(job) == [EVENT]
-    with pytest.raises(RefusedError, match="another body"):
-        take(job, append(EVENT, EVENT), settings)
-    take(job, append(EVENT, key=None), settings)
+    with pytest.raises(RefusalError, match="another body"):
+        accept(job, append(EVENT, EVENT), settings)
+    accept(job, append(EVENT, key=None), settings)
     assert on_disk(job) == [EVENT, EVENT]
 
 
-def test_a_key_is_known_when_its_events_are_taken(job: Job, settings: ServiceSettings) -> None:
-    take(job, append(EVENT), settings)
+def test_a_key_is_known_when_its_events_are_taken(job: StoredJob, settings: ServiceSettings) -> None:
+    accept(job, append(EVENT), settings)
     for path in job.incoming.iterdir():
         path.unlink()
-    assert take(job, append(EVENT), settings) == Taken(1, True)
+    assert accept(job, append(EVENT), settings) == AppendReceipt(1, True)
     assert on_disk(job) == []
 
 
 @pytest.mark.parametrize("step", ["write", "sync", "put_bytes"])
 def test_whoever_dies_on_the_way_has_done_nothing_or_all(
-    job: Job, settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch, step: str
+    job: StoredJob, settings: ServiceSettings, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    take(job, append(EVENT, key="before"), settings)
+    accept(job, append(EVENT, key="before"), settings)
 
     def dies(*_: Any) -> None:
         raise DeadError
@@ -86,14 +86,14 @@ def test_whoever_dies_on_the_way_has_done_nothing_or_all(
     with monkeypatch.context() as patched:
         patched.setattr(intake, step, dies)
         with pytest.raises(DeadError):
-            take(job, append(EVENT), settings)
-    assert take(job, append(EVENT), settings).events == 1
-    assert take(job, append(EVENT), settings) == Taken(1, True)
+            accept(job, append(EVENT), settings)
+    assert accept(job, append(EVENT), settings).events == 1
+    assert accept(job, append(EVENT), settings) == AppendReceipt(1, True)
     assert on_disk(job) == [EVENT, EVENT]
 
 
-def test_drafts_of_the_dead_are_swept(job: Job, settings: ServiceSettings) -> None:
-    take(job, append(EVENT), settings)
+def test_drafts_of_the_dead_are_swept(job: StoredJob, settings: ServiceSettings) -> None:
+    accept(job, append(EVENT), settings)
     old, new = job.incoming / ".old", job.incoming / ".new"
     for draft in (old, new):
         draft.write_bytes(b"half")
@@ -102,9 +102,9 @@ def test_drafts_of_the_dead_are_swept(job: Job, settings: ServiceSettings) -> No
     assert (old.exists(), new.exists(), on_disk(job)) == (False, True, [EVENT])
 
 
-def test_keys_are_forgotten_but_not_where_a_path_is_known(job: Job, settings: ServiceSettings) -> None:
+def test_keys_are_forgotten_but_not_where_a_path_is_known(job: StoredJob, settings: ServiceSettings) -> None:
     for key in ("old", "seen", "new"):
-        take(job, append(EVENT, key=key), settings)
+        accept(job, append(EVENT, key=key), settings)
     old, seen, new = (intake._marker(job, digest(key.encode())) for key in ("old", "seen", "new"))
     for marker in (old, seen):
         os.utime(marker, (1000, 1000))
@@ -112,30 +112,30 @@ def test_keys_are_forgotten_but_not_where_a_path_is_known(job: Job, settings: Se
     assert [marker.exists() for marker in (old, seen, new)] == [False, True, True]
 
 
-def test_of_many_with_one_key_one_is_taken(job: Job, settings: ServiceSettings) -> None:
+def test_of_many_with_one_key_one_is_taken(job: StoredJob, settings: ServiceSettings) -> None:
     with ThreadPoolExecutor(8) as threads:
-        found = list(threads.map(lambda _: take(job, append(EVENT), settings), range(32)))
+        found = list(threads.map(lambda _: accept(job, append(EVENT), settings), range(32)))
     assert sum(not one.repeated for one in found) == 1
     assert on_disk(job) == [EVENT]
 
 
-def test_columns_that_come_later_are_added(job: Job, settings: ServiceSettings) -> None:
-    take(job, append(EVENT), settings)
-    take(job, append({"type": "A", "time": 2.0, "y": "text"}, key=None), settings)
+def test_columns_that_come_later_are_added(job: StoredJob, settings: ServiceSettings) -> None:
+    accept(job, append(EVENT), settings)
+    accept(job, append({"type": "A", "time": 2.0, "y": "text"}, key=None), settings)
     assert job.columns() == {"type": "string", "time": "int64", "x": "int64", "y": "string"}
-    with pytest.raises(InputError, match="5 columns at most"):
-        take(job, append({"type": "A", "time": 2, "u": 1, "v": 2}, key=None), settings)
+    with pytest.raises(InputError, match="at most 5 columns"):
+        accept(job, append({"type": "A", "time": 2, "u": 1, "v": 2}, key=None), settings)
 
 
-def test_single_bad_events_are_dead_letters(job: Job, settings: ServiceSettings) -> None:
-    take(job, append(EVENT), settings)
-    assert take(job, append({"time": 3}, {"type": 7, "time": "x"}, key="bad"), settings).events == 2
+def test_single_bad_events_are_dead_letters(job: StoredJob, settings: ServiceSettings) -> None:
+    accept(job, append(EVENT), settings)
+    assert accept(job, append({"time": 3}, {"type": 7, "time": "x"}, key="bad"), settings).events == 2
     assert sorted(map(str, on_disk(job)))[0] == "{'time': 3, 'type': None}" or len(on_disk(job)) == 3
 
 
 REFUSED: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "no time": ({"type": "A", "x": 1}, InputError, "no event has a value in the column 'time'"),
-    "a time that is none": ({"type": "A", "time": True}, InputError, "the time column 'time' is bool"),
+    "a time that is none": ({"type": "A", "time": True}, InputError, "the time column 'time' holds bool"),
     "no attribute": ({"type": "A", "time": 1}, WorkloadError, "has an attribute `v`"),
 }
 
@@ -145,18 +145,18 @@ def test_first_events_that_tell_too_little(settings: ServiceSettings, kind: str)
     event, error, says = REFUSED[kind]
     job = submitted(settings, "RETURN SUM(A.v) PATTERN A+ WITHIN 10 seconds")
     with pytest.raises(error, match=says):
-        take(job, append(event), settings)
+        accept(job, append(event), settings)
     assert on_disk(job) == []
     assert job.columns() == {}
-    assert take(job, append({"type": "A", "time": 1, "v": 2}), settings) == Taken(1, False)
+    assert accept(job, append({"type": "A", "time": 1, "v": 2}), settings) == AppendReceipt(1, False)
 
 
-def test_what_waits_has_a_bound(job: Job, settings: ServiceSettings) -> None:
+def test_what_waits_has_a_bound(job: StoredJob, settings: ServiceSettings) -> None:
     backlog = Backlog(settings)
     for number in range(4):
         backlog.check(job, float(number))
-        take(job, append(EVENT, key=None), settings)
-    with pytest.raises(RefusedError, match="wait to be taken") as raised:
+        accept(job, append(EVENT, key=None), settings)
+    with pytest.raises(RefusalError, match="are waiting to be processed") as raised:
         backlog.check(job, 4.0)
     assert (raised.value.status, raised.value.headers) == (429, {"Retry-After": "2"})
     next(job.incoming.iterdir()).unlink()
@@ -176,7 +176,7 @@ def test_submits(settings: ServiceSettings) -> None:
     ]
     few = service_settings(data=settings.data, workloads=1)
     for call, status in refused:
-        with pytest.raises(RefusedError) as raised:
+        with pytest.raises(RefusalError) as raised:
             call()
         assert raised.value.status == status
     jobs.remove(first)
@@ -193,5 +193,5 @@ def test_queries_keep_their_names(settings: ServiceSettings) -> None:
     assert spec is not None
     job.put_spec(spec)
     assert with_queries(job, more, True, settings) is None
-    with pytest.raises(RefusedError, match="there is a query q1 already"):
+    with pytest.raises(RefusalError, match="there is a query q1 already"):
         with_queries(job, more, False, settings)

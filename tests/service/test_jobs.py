@@ -53,7 +53,7 @@ def test_rows_are_those_of_a_run_alone(client: httpx2.Client, events: pa.Table) 
         assert found["metrics"]["events"] == events.num_rows
         assert rows_of(client, job) == expected(WORKLOAD, events)
         table = pages_as_arrow(client, job)
-        assert Counter(map(row_of, told(table))) == expected(WORKLOAD, events)
+        assert Counter(map(row_of, rows_by_query(table))) == expected(WORKLOAD, events)
         followed(client, job, table.num_rows)
         counted = client.get(f"/v1/workloads/{job}/statistics").json()
         assert counted["counters"]["events"] == events.num_rows
@@ -95,7 +95,7 @@ def pages_as_arrow(client: httpx2.Client, job: str) -> pa.Table:
         after = {"after": answer.headers["Elsinore-Next"]}
 
 
-def told(table: pa.Table) -> list[dict[str, Any]]:
+def rows_by_query(table: pa.Table) -> list[dict[str, Any]]:
     """Return rows with only the columns of their queries, which the table's metadata names."""
     columns = json.loads(table.schema.metadata[b"columns"])
     fixed = ("query", "window_start", "window_end")
@@ -213,8 +213,8 @@ def test_prometheus_sees_each_job(service: Served, client: httpx2.Client) -> Non
 
 
 def measured(service: Served, name: str, job: str) -> list[float]:
-    told = httpx2.get(f"http://127.0.0.1:{service.metrics_port}/metrics").text.splitlines()
-    return [float(line.rsplit(" ", 1)[1]) for line in told if line.startswith(name) and f'workload="{job}"' in line]
+    lines = httpx2.get(f"http://127.0.0.1:{service.metrics_port}/metrics").text.splitlines()
+    return [float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name) and f'workload="{job}"' in line]
 
 
 def test_nothing_listens_to_others(service: Served) -> None:

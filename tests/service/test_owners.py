@@ -14,16 +14,16 @@ import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
-from elsinore.cluster.machines.holding import HeldError
-from elsinore.cluster.service import at_work
-from elsinore.cluster.service.at_work import AtWork
-from elsinore.cluster.service.intake import NDJSON, Append, take
-from elsinore.cluster.service.jobs import Job, Spec
+from elsinore.cluster.machines.file_locks import HeldError
+from elsinore.cluster.service import job_runner
+from elsinore.cluster.service.intake import NDJSON, Append, accept
+from elsinore.cluster.service.job_runner import JobRunner
+from elsinore.cluster.service.jobs import Spec, StoredJob
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
 from elsinore.cluster.service.web.documents import Submission
-from elsinore.cluster.service.web.refusals import STALE, RefusedError
-from elsinore.cluster.stream.checkpoint import Checkpoint, Done
+from elsinore.cluster.service.web.refusals import STALE, RefusalError
+from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.planner.time.clock import Clock
 from tests.service.played import WORKLOAD, Played, PlayedLive, played, until
@@ -38,7 +38,7 @@ class Streams:
         self.all: list[PlayedLive] = []
         self.kind: Any = PlayedLive
 
-    def begin(self, work: AtWork) -> PlayedLive:
+    def begin(self, work: JobRunner) -> PlayedLive:
         assert not [one for one in self.all if one.going], "two streams at a time"
         self.all.append(self.kind(work.job))
         return self.all[-1]
@@ -48,11 +48,12 @@ class Streams:
 def streams(monkeypatch: pytest.MonkeyPatch) -> Streams:
     found = Streams()
     started: Any = lambda work: found.begin(work)  # noqa: E731 - a method of the class, not of `found`
-    monkeypatch.setattr(AtWork, "_started", started)
+    monkeypatch.setattr(JobRunner, "_start_stream", started)
     for name, seconds in (
-        ("LOOK", 0.01), ("TOLD", 0.02), ("AGAIN_SECONDS", 0.02), ("LONGEST_PAUSE_SECONDS", 0.02), ("STOP_SECONDS", 0.5),
+        ("POLL_SECONDS", 0.01), ("STATUS_SECONDS", 0.02), ("RETRY_SECONDS", 0.02), ("MAX_PAUSE_SECONDS", 0.02),
+        ("STOP_SECONDS", 0.5),
     ):  # fmt: skip
-        monkeypatch.setattr(at_work, name, seconds)
+        monkeypatch.setattr(job_runner, name, seconds)
     return found
 
 
@@ -63,15 +64,15 @@ def service(tmp_path: Path, streams: Streams) -> Iterator[Played]:
 
 
 @pytest.fixture
-def job(service: Played) -> Job:
+def job(service: Played) -> StoredJob:
     found = submit(service.jobs, Submission(workload=WORKLOAD, name="job"), None, b"", service.manager.service)
-    take(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
+    accept(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
     return found
 
 
-def working(service: Played) -> AtWork:
+def working(service: Played) -> JobRunner:
     service.look()
-    found = service.manager.at_work["job"]
+    found = service.manager.runners["job"]
     until(lambda: found.state == "running")
     return found
 
@@ -80,7 +81,9 @@ def broken_change(workload: str) -> None:
     raise Py4JNetworkError("Answer from Java side is empty")
 
 
-def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(service: Played, job: Job, streams: Streams) -> None:
+def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(
+    service: Played, job: StoredJob, streams: Streams
+) -> None:
     work = working(service)
     streams.all[0].change = broken_change  # type: ignore[method-assign]
     work.change(replace(job.spec(), workload=MORE), job.spec().workload)
@@ -89,7 +92,9 @@ def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(service: Play
     assert (job.spec().workload, work.error) == (MORE, None)
 
 
-def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played, job: Job, streams: Streams) -> None:
+def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(
+    service: Played, job: StoredJob, streams: Streams
+) -> None:
     work = working(service)
     [first] = streams.all
     first.change = broken_change  # type: ignore[method-assign]
@@ -114,7 +119,9 @@ def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(service: Played,
     assert [one.going for one in streams.all] == [False, True]
 
 
-def test_a_batch_without_an_end_does_not_keep_anybody_waiting(service: Played, job: Job, streams: Streams) -> None:
+def test_a_batch_without_an_end_does_not_keep_anybody_waiting(
+    service: Played, job: StoredJob, streams: Streams
+) -> None:
     """Pause and remove report a stop that does not return, and a later removal succeeds."""
     work = working(service)
     [first] = streams.all
@@ -135,7 +142,7 @@ def test_a_batch_without_an_end_does_not_keep_anybody_waiting(service: Played, j
     assert len(streams.all) == 1
 
 
-def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, streams: Streams) -> None:
+def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: StoredJob, streams: Streams) -> None:
     work = working(service)
     streams.all[0].fail(FailedError("Spark gave up"))
     until(lambda: len(streams.all) == 2 and work.state == "running")
@@ -146,18 +153,18 @@ def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: Job, 
 
 
 def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
-    service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
+    service: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("elsinore.cluster.machines.holding.PATIENCE_SECONDS", 0.0)
-    monkeypatch.setattr(at_work, "TRIES", 1)
+    monkeypatch.setattr("elsinore.cluster.machines.file_locks.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(job_runner, "MAX_FAILURES", 1)
     held = Checkpoint(str(job.checkpoint))
     service.look()
-    work = service.manager.at_work["job"]
+    work = service.manager.runners["job"]
     until(lambda: work.failures > 3)
     assert (work.state, work.error) == ("recovering", None)
     held.close()
     until(lambda: work.state == "running")
-    with pytest.raises(HeldError, match="is at work on the checkpoint"):
+    with pytest.raises(HeldError, match="already uses the checkpoint"):
         Checkpoint(str(job.checkpoint))
 
 
@@ -167,12 +174,12 @@ FAR = [253_402_300_800 * 10**6, 569_000_000_000 * 10**6, 2**63 - 1, -(2**63), -6
 @pytest.mark.parametrize("form", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)
 @pytest.mark.parametrize("time", FAR)
 def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_removed(
-    service: Played, job: Job, streams: Streams, time: int, form: pa.DataType
+    service: Played, job: StoredJob, streams: Streams, time: int, form: pa.DataType
 ) -> None:
     """Such a job took the event before such events became dead letters."""
     clock = Clock.of(form, "s", [Fraction(60)])
     assert clock.show(np.array([time])).type == form
-    streams.kind = lambda job: PlayedLive(job, clock, Done(1, 0, True, time, time))
+    streams.kind = lambda job: PlayedLive(job, clock, BatchRecord(1, 0, True, time, time))
     work = working(service)
     found = until(lambda: service.document("job")["metrics"]["latest"])
     assert isinstance(found, str)
@@ -185,14 +192,14 @@ def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_re
 
 
 def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
-    service: Played, job: Job, streams: Streams, monkeypatch: pytest.MonkeyPatch
+    service: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     work = working(service)
 
     def broken(*_: Any) -> None:
         raise OverflowError("date value out of range")
 
-    monkeypatch.setattr(at_work, "measured", broken)
+    monkeypatch.setattr(job_runner, "metrics_of", broken)
     streams.all[0].fail(FailedError("Spark gave up"))
     until(lambda: len(streams.all) == 2)
     assert work._thread.is_alive()
@@ -202,10 +209,10 @@ def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
     assert not job.folder.exists()
 
 
-def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: Job) -> None:
+def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: StoredJob) -> None:
     work, before = working(service), job.spec()
     work.change(replace(before, workload=MORE), before.workload)
-    with pytest.raises(RefusedError, match="were changed meanwhile") as refused:
+    with pytest.raises(RefusalError, match="were changed by another request") as refused:
         work.change(before, before.workload)
     assert refused.value.kind == STALE
     work.pause()
@@ -213,12 +220,12 @@ def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, jo
     assert (job.spec().workload, job.spec().paused) == (before.workload, True)
 
 
-def test_a_change_is_computed_anew_when_another_comes_between(service: Played, job: Job) -> None:
+def test_a_change_is_computed_anew_when_another_comes_between(service: Played, job: StoredJob) -> None:
     work, others = working(service), [MORE]
     change = work.change
 
     def late(spec: Spec, before: str) -> None:
-        """Another replica was first."""
+        """Refuse the change: another replica was first."""
         if others:
             change(replace(spec, workload=others.pop()), before)
         change(spec, before)

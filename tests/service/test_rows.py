@@ -9,29 +9,29 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from elsinore.cluster.service.jobs import Job
+from elsinore.cluster.service.jobs import StoredJob
 from elsinore.cluster.service.rows import Cursor, Reader, RowsSink, forget_rows
-from elsinore.cluster.service.web.refusals import RefusedError
-from elsinore.connectors.rows.columns import NUMBER
+from elsinore.cluster.service.web.refusals import RefusalError
+from elsinore.connectors.rows.row_columns import NUMBER
 
 FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
-COLUMNS = {"a": ("n",)}
+COLUMNS = {"a": ("window_start", "window_end", "n")}
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
+def job(tmp_path: Path) -> StoredJob:
     (tmp_path / "rows").mkdir()
-    return Job(tmp_path)
+    return StoredJob(tmp_path)
 
 
-def written(job: Job, batch: int, values: pa.Array, meta: dict[bytes, bytes] | None = None) -> None:
+def written(job: StoredJob, batch: int, values: pa.Array, meta: dict[bytes, bytes] | None = None) -> None:
     table = pa.table({**FIXED, "n": values})
     field = table.schema.field("n").with_metadata(meta)
     RowsSink(job.rows, COLUMNS).write(batch, table.cast(table.schema.set(3, field)))
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
-def test_pages_are_all_rows(job: Job, limit: int) -> None:
+def test_pages_are_all_rows(job: StoredJob, limit: int) -> None:
     for batch in (1, 4, 5):
         written(job, batch, pa.array([batch, batch + 10]))
     reader, cursor, found = Reader(job), Cursor(), []
@@ -46,7 +46,7 @@ def test_pages_are_all_rows(job: Job, limit: int) -> None:
     assert [row["n"] for row in json.loads(reader.page(cursor, 9).json())["rows"]] == [7, 17]
 
 
-def test_a_cursor_goes_on_behind_rows_whose_time_is_over(job: Job) -> None:
+def test_a_cursor_goes_on_behind_rows_whose_time_is_over(job: StoredJob) -> None:
     for batch in (1, 4, 5):
         written(job, batch, pa.array([batch, batch + 10]))
     reader = Reader(job)
@@ -58,7 +58,7 @@ def test_a_cursor_goes_on_behind_rows_whose_time_is_over(job: Job) -> None:
     assert [row["n"] for row in json.loads(reader.page(cursor, 9).json())["rows"]] == [5, 15]
 
 
-def test_no_digit_is_lost_where_batches_differ(job: Job) -> None:
+def test_no_digit_is_lost_where_batches_differ(job: StoredJob) -> None:
     huge, word = 2**200, str(2**300)
     written(job, 1, pa.array([1, 2]))
     written(job, 2, pa.array([huge, 3], pa.decimal256(76, 0)))
@@ -69,15 +69,17 @@ def test_no_digit_is_lost_where_batches_differ(job: Job) -> None:
     table = pa.ipc.open_stream(page.arrow(COLUMNS)).read_all()
     assert table.column("n").to_pylist() == ["1", "2", str(huge), "3", word, "4", None, None]
     assert table.schema.field("n").metadata == {NUMBER: b"true"}
-    assert json.loads(table.schema.metadata[b"columns"]) == {"a": ["n"]}
+    assert json.loads(table.schema.metadata[b"columns"]) == {"a": list(COLUMNS["a"])}
 
 
-def test_a_page_without_rows_has_its_columns(job: Job) -> None:
-    table = pa.ipc.open_stream(Reader(job).page(Cursor(), 10).arrow({"a": ("n",), "b": ("m",)})).read_all()
-    assert table.column_names == ["query", "window_start", "window_end", "n", "m"]
+def test_a_page_without_rows_has_its_columns(job: StoredJob) -> None:
+    table = pa.ipc.open_stream(
+        Reader(job).page(Cursor(), 10).arrow({**COLUMNS, "b": ("event_start", "event_end", "m")})
+    ).read_all()
+    assert table.column_names == ["query", "window_start", "window_end", "event_start", "event_end", "n", "m"]
 
 
 @pytest.mark.parametrize("text", ["", "1", "1.x", "-1.0", "1.2.3", "\u0661.\u0662", "9" * 50 + ".0"])
 def test_a_cursor_that_is_none(text: str) -> None:
-    with pytest.raises(RefusedError, match="no cursor"):
+    with pytest.raises(RefusalError, match="cursor is invalid"):
         Cursor.read(text)

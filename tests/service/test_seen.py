@@ -27,5 +27,5 @@ def test_a_line_has_the_whole_error() -> None:
 
 
 def test_counters_count_what_is_new() -> None:
-    told = [0.0, 4, 4, 9, 1, 3]
-    assert [gained(before, now) for before, now in pairwise(told)] == [4, 0, 5, 1, 2]
+    values = [0.0, 4, 4, 9, 1, 3]
+    assert [gained(before, now) for before, now in pairwise(values)] == [4, 0, 5, 1, 2]

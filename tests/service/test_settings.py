@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from elsinore.cli import app
 from elsinore.cluster.service.embedded import with_token
 from elsinore.cluster.service.settings import check_listening, service_settings, token_of
-from elsinore.cluster.service.web.guard import Rate
+from elsinore.cluster.service.web.guard import RateLimit
 from elsinore.connectors.errors import InputError
 
 
@@ -63,17 +63,17 @@ def test_a_service_of_this_machine_has_a_token_of_its_own(tmp_path: Path, monkey
     """The first start creates the token and shows it on a terminal; a token in the settings takes precedence."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("ELSINORE_SERVICE_TOKEN", raising=False)
-    said: list[str] = []
-    first = token_of(with_token(service_settings(port=7001), said.append, True))
+    messages: list[str] = []
+    first = token_of(with_token(service_settings(port=7001), messages.append, True))
     assert first is not None
-    assert said[0] == f"The token of the service: {first}"
+    assert messages[0] == f"The token of the service: {first}"
     again, log = list[str](), list[str]()
     assert token_of(with_token(service_settings(port=7001), again.append, True)) == first
     assert token_of(with_token(service_settings(port=7002), log.append, False)) not in (None, first)
     assert all(str(tmp_path) in line for line in [*again, *log])
     assert len(again) == len(log) == 1
     given = service_settings(port=7001, token="mine")
-    assert with_token(given, said.append, True) == given
+    assert with_token(given, messages.append, True) == given
 
 
 def test_an_empty_token_is_none() -> None:
@@ -89,6 +89,6 @@ def test_the_command_says_so_before_it_starts_anything(monkeypatch: pytest.Monke
 
 
 def test_a_rate_fills_again() -> None:
-    rate = Rate(10, left=10.0, looked=0.0)
+    rate = RateLimit(10, left=10.0, looked=0.0)
     assert [rate.allows(0.0) for _ in range(11)] == [True] * 10 + [False]
     assert [rate.allows(0.25) for _ in range(3)] == [True, True, False]

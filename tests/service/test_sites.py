@@ -64,7 +64,7 @@ def test_nothing_is_done_for_another_site(here: Asking, call: str) -> None:
         answer = here.ask(method, path, [HERE, *headers, sign], body)
         assert answer.status_code == 403, name
         assert not [header for header in answer.headers if header.startswith("access-control")]
-        assert method == "HEAD" or answer.json()["detail"] == "a page of another site may not ask this service"
+        assert method == "HEAD" or answer.json()["detail"] == "requests from pages of other sites are refused"
     assert not here.done
 
 
@@ -187,7 +187,7 @@ def test_wrong_tokens_are_throttled_and_the_right_one_is_not(tmp_path: Path, mon
         return here.ask("GET", "/v1/workloads", [HERE, ("Authorization", f"Bearer {token}")]).status_code
 
     statuses = [asked(f"guess-{number}") for number in range(60)]
-    assert statuses == [401] * guard.FAILURES + [429] * (60 - guard.FAILURES)
+    assert statuses == [401] * guard.FAILURES_PER_SECOND + [429] * (60 - guard.FAILURES_PER_SECOND)
     assert here.ask("GET", "/v1/workloads", [HERE]).status_code == 429
     assert asked("secret") == 200
     assert here.ask("GET", "/v1/health", [HERE]).status_code == 200

@@ -17,10 +17,10 @@ from elsinore.cluster.service.intake import Backlog
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web import health_routes, job_routes, stream_routes
-from elsinore.cluster.service.web.context import BODIES, Context, Room, told
+from elsinore.cluster.service.web.context import MAX_BODIES, BodyMemory, Context, message_of
 from elsinore.cluster.service.web.documents import ProblemDocument, Queries, Submission
 from elsinore.cluster.service.web.guard import Guard
-from elsinore.cluster.service.web.refusals import TITLES, RefusedError, refusal
+from elsinore.cluster.service.web.refusals import TITLES, RefusalError, refusal
 
 LOG = logging.getLogger("elsinore.service")
 
@@ -34,7 +34,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
         settings,
         Jobs(settings.data),
         control,
-        Room(BODIES * settings.body),
+        BodyMemory(MAX_BODIES * settings.body),
         asyncio.Semaphore(settings.appends),
         asyncio.Semaphore(1),
         Backlog(settings),
@@ -42,7 +42,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
     for routes in (health_routes, job_routes, stream_routes):
         app.include_router(routes.router)
     app.add_middleware(Guard, settings=settings)
-    app.add_exception_handler(RefusedError, _refused)
+    app.add_exception_handler(RefusalError, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HTTPException, _plain)
     app.add_exception_handler(Exception, _mistake)
@@ -57,7 +57,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
     return app
 
 
-def _answer(error: RefusedError, more: dict[str, str] | None = None) -> Response:
+def _answer(error: RefusalError, more: dict[str, str] | None = None) -> Response:
     headers = {**error.headers, **(more or {})}
     return Response(error.body, status_code=error.status, media_type=PROBLEM, headers=headers)
 
@@ -68,20 +68,23 @@ async def _refused(_: Request, error: Exception) -> Response:
 
 async def _invalid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return _answer(RefusedError(422, "\n".join(map(told, error.errors())), kind="input"))
+    return _answer(RefusalError(422, "\n".join(map(message_of, error.errors())), kind="input"))
 
 
 async def _plain(_: Request, error: Exception) -> Response:
     """Return a problem document for what Starlette itself refuses: unknown paths and methods."""
     assert isinstance(error, HTTPException)
-    details = {404: "there is nothing at this path; /openapi.json has all paths", 405: "this path has other methods"}
+    details = {
+        404: "there is no such path; /openapi.json lists all paths",
+        405: "this path does not support the method; see the header Allow",
+    }
     status = error.status_code if error.status_code in TITLES else 400
     allowed = {"Allow": error.headers["Allow"]} if error.headers and "Allow" in error.headers else {}
-    return _answer(RefusedError(status, details.get(status, str(error.detail))), allowed)
+    return _answer(RefusalError(status, details.get(status, str(error.detail))), allowed)
 
 
 async def _mistake(request: Request, error: Exception) -> Response:
-    LOG.error("a mistake", extra={"path": request.url.path}, exc_info=error)
+    LOG.error("unexpected error", extra={"path": request.url.path}, exc_info=error)
     return _answer(refusal(error))
 
 

@@ -20,20 +20,20 @@ from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.rows import Reader
 from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.guard import too_large
-from elsinore.cluster.service.web.refusals import RefusedError, refusal
+from elsinore.cluster.service.web.refusals import RefusalError, refusal
 
 Model = TypeVar("Model", bound=BaseModel)
 Answer = TypeVar("Answer")
 
-BODIES = 8
-"""Number of largest bodies for which `Room` has memory."""
+MAX_BODIES = 8
+"""Number of largest bodies for which `BodyMemory` has room."""
 
 JSON = "application/json"
 
-KEY = re.compile(r"[ -~]{1,128}")
+KEY_FORM = re.compile(r"[ -~]{1,128}")
 
 
-class Room:
+class BodyMemory:
     """A limit on the bytes of all bodies in memory. Only received bytes count, so a slow client blocks no other."""
 
     def __init__(self, limit: int) -> None:
@@ -41,14 +41,14 @@ class Room:
         self.held = 0
 
     @contextmanager
-    def some(self) -> Iterator[Callable[[int], None]]:
+    def reserve(self) -> Iterator[Callable[[int], None]]:
         """Yield a function that reserves bytes for each piece of a body; the block's end releases all of them."""
         mine = 0
 
         def more(length: int) -> None:
             nonlocal mine
             if self.held + length > self.limit:
-                raise RefusedError(429, "too many bodies are sent at a time; try again in a moment")
+                raise RefusalError(429, "too many request bodies are being received; try again in a moment")
             self.held += length
             mine += length
 
@@ -63,7 +63,7 @@ class Context:
     settings: ServiceSettings
     jobs: Jobs
     control: Control
-    room: Room
+    room: BodyMemory
     appends: asyncio.Semaphore
     planning: asyncio.Semaphore
     """Admits one at a time, because to plan a large workload takes a second of processor time."""
@@ -82,7 +82,7 @@ def context(request: Request) -> Context:
     return found
 
 
-async def beside(function: Callable[..., Answer], *arguments: Any) -> Answer:
+async def in_thread(function: Callable[..., Answer], *arguments: Any) -> Answer:
     """Run a function in a thread; raise its expected errors as RefusedError."""
     try:
         return await run_in_threadpool(function, *arguments)
@@ -106,8 +106,8 @@ async def body_of(request: Request, limit: int, settings: ServiceSettings, more:
 
 def key_of(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
-    if key is not None and not KEY.fullmatch(key):
-        raise RefusedError(422, "an Idempotency-Key is 1 to 128 printable characters of ASCII", kind="key")
+    if key is not None and not KEY_FORM.fullmatch(key):
+        raise RefusalError(422, "an Idempotency-Key must be 1 to 128 printable ASCII characters", kind="key")
     return key
 
 
@@ -117,24 +117,24 @@ def read_document(body: bytes, model: type[Model]) -> Model:
         found = json.loads(body, parse_constant=_no_number)
         json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
-        raise RefusedError(400, "the body is nested too deep") from None
+        raise RefusalError(400, "the body is nested too deeply") from None
     except UnicodeEncodeError:
-        raise RefusedError(400, "the body has a text that is no Unicode: half of a surrogate pair") from None
+        raise RefusalError(400, "the body has a text that is not valid Unicode: half of a surrogate pair") from None
     except (ValueError, UnicodeDecodeError) as error:
-        raise RefusedError(400, f"the body is not JSON: {error}") from None
+        raise RefusalError(400, f"the body is not JSON: {error}") from None
     try:
         return model.model_validate(found)
     except ValidationError as error:
-        raise RefusedError(422, "\n".join(map(told, error.errors())), kind="input") from None
+        raise RefusalError(422, "\n".join(map(message_of, error.errors())), kind="input") from None
 
 
-def told(problem: Any) -> str:
+def message_of(problem: Any) -> str:
     where = ".".join(str(part)[:64] for part in problem["loc"]) or "the body"
     return f"{where}: {problem['msg']}"
 
 
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON's; write null")
+    raise ValueError(f"{name} is not a JSON number; write null")
 
 
 def media_type(request: Request) -> str | None:
@@ -146,7 +146,7 @@ def media_type(request: Request) -> str | None:
 def check_json(request: Request) -> None:
     """Refuse a request that does not declare JSON: a form of another site, which a browser sends unasked, cannot."""
     if media_type(request) != JSON:
-        raise RefusedError(415, f"this is read as {JSON}: say so with Content-Type")
+        raise RefusalError(415, f"the body must be JSON: set Content-Type to {JSON}")
 
 
 def check_no_form(request: Request) -> None:

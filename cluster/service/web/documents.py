@@ -7,18 +7,18 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from elsinore.cluster.service.jobs import DamagedJobError, Job, Spec, workload_of
+from elsinore.cluster.service.jobs import DamagedJobError, Spec, StoredJob, workload_of
 from elsinore.cluster.service.metrics import COUNTERS, GAUGES
 from elsinore.cluster.service.web.refusals import refusal
 
-Kind = Literal["int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"]
+ColumnType = Literal["int64", "float64", "string", "bool", "timestamp", "timestamp_ntz"]
 State = Literal["waiting", "running", "paused", "failed", "recovering"]
 
-LOOKED_FOR = "recovering"
+RECOVERING = "recovering"
 
 
 class Submission(BaseModel):
-    """A workload, and how its events look."""
+    """A workload, and the columns of its events."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -26,25 +26,29 @@ class Submission(BaseModel):
         description="the text of one or more queries", examples=["RETURN COUNT(*) PATTERN A+ WITHIN 1 minute"]
     )
     name: str | None = Field(
-        default=None, pattern="^[a-z0-9-]{1,64}$", description="of the job; else the service makes one"
+        default=None, pattern="^[a-z0-9-]{1,64}$", description="id of the job; by default the service generates one"
     )
     strategy: str = "auto"
     numeric: Literal["exact", "approximate"] = "exact"
-    lateness: int | float | str = Field(default=0, description="seconds that events may be late, 0 or more")
+    lateness: int | float | str = Field(default=0, description="seconds by which events may be late, 0 or more")
     type_column: str = Field(default="type", min_length=1, max_length=256)
     time_column: str = Field(default="time", min_length=1, max_length=256)
-    time_unit: str = Field(default="s", description="what a time that is a number counts")
-    columns: dict[str, Kind] | None = Field(default=None, description="else those of the first events")
-    actors: int | None = Field(default=None, ge=1, le=64, description="among which partitions are spread")
+    time_unit: str = Field(default="s", description="unit of times that are numbers")
+    columns: dict[str, ColumnType] | None = Field(
+        default=None, description="types of columns; by default those of the first events"
+    )
+    actors: int | None = Field(
+        default=None, ge=1, le=64, description="graph actors, over which partitions are distributed"
+    )
 
 
 class Queries(BaseModel):
-    """Queries to add; `columns` of attributes that no event had so far."""
+    """Queries to add, and types of attributes that no event had so far."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     workload: str = Field(description="the text of one or more queries, each with a name: QUERY name RETURN ...")
-    columns: dict[str, Kind] | None = None
+    columns: dict[str, ColumnType] | None = None
 
 
 class WorkloadProblem(BaseModel):
@@ -88,12 +92,12 @@ class JobList(BaseModel):
     workloads: list[JobDocument]
 
 
-class Taken(BaseModel):
+class AppendDocument(BaseModel):
     events: int
     repeated: bool
 
 
-class Rows(BaseModel):
+class RowsDocument(BaseModel):
     rows: list[dict[str, Any]]
     next: str
 
@@ -110,15 +114,15 @@ class BurstsOfType(BaseModel):
 
 class Statistics(BaseModel):
     counters: dict[str, float | str | None]
-    types: dict[str, int] = Field(description="events by type, of the types that queries name; late ones are not")
-    bursts: dict[str, BurstsOfType] = Field(description="by the Kleene sub-pattern, of the bursts remembered")
+    types: dict[str, int] = Field(description="events by type, for types that queries name; without late events")
+    bursts: dict[str, BurstsOfType] = Field(description="by Kleene sub-pattern, for the decisions that are kept")
 
 
 class Health(BaseModel):
     status: str
 
 
-NOTHING: dict[str, Any] = {
+ZERO_METRICS: dict[str, Any] = {
     **dict.fromkeys((*COUNTERS, "waited", "seconds", "replanned"), 0),
     **dict.fromkeys(GAUGES, 0.0),
     "watermark": None,
@@ -127,7 +131,7 @@ NOTHING: dict[str, Any] = {
 """The metrics of a job that has taken no event."""
 
 
-def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
+def job_document(job: StoredJob, manager: dict[str, Any] | None) -> dict[str, Any]:
     """Return the document of a job, with the status that the manager wrote last.
 
     While the manager is gone, the state is "recovering" unless paused or failed. A job with a damaged file has failed,
@@ -144,10 +148,10 @@ def job_document(job: Job, manager: dict[str, Any] | None) -> dict[str, Any]:
         return {**found, "state": "failed", "error": refusal(error).document}
 
 
-def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
+def _document(job: StoredJob, spec: Spec, status: dict[str, Any], manager: dict[str, Any] | None) -> dict[str, Any]:
     state = "paused" if spec.paused else status.get("state", "waiting")
     if manager is None and state not in ("paused", "failed"):
-        state = LOOKED_FOR
+        state = RECOVERING
     found = {
         "id": job.name,
         "state": "failed" if "error" in status else state,
@@ -160,16 +164,16 @@ def _document(job: Job, spec: Spec, status: dict[str, Any], manager: dict[str, A
         "time_column": spec.time_column,
         "time_unit": spec.time_unit,
         "columns": {},
-        "metrics": {**NOTHING, **status.get("metrics", {})},
+        "metrics": {**ZERO_METRICS, **status.get("metrics", {})},
         "created": _moment(spec.created),
     }
     return {**found, "error": {**NO_REASON, **status["error"]}} if "error" in status else found
 
 
-NO_REASON = {"type": "about:blank", "title": "It has failed", "status": 500}
+NO_REASON = {"type": "about:blank", "title": "The job has failed", "status": 500}
 
 
-def failed_document(job: Job, error: Exception) -> dict[str, Any]:
+def failed_document(job: StoredJob, error: Exception) -> dict[str, Any]:
     """Return the document of a job whose specification cannot be read."""
     return {
         "id": job.name,
@@ -184,12 +188,12 @@ def failed_document(job: Job, error: Exception) -> dict[str, Any]:
         "time_column": "",
         "time_unit": "",
         "columns": {},
-        "metrics": {**NOTHING, **job.status().get("metrics", {})},
+        "metrics": {**ZERO_METRICS, **job.status().get("metrics", {})},
         "created": _moment(_age(job)),
     }
 
 
-def _age(job: Job) -> float:
+def _age(job: StoredJob) -> float:
     try:
         return job.folder.stat().st_ctime
     except OSError:

@@ -1,7 +1,8 @@
 """Change how Serve meets the network, where it has no settings for that.
 
 Uvicorn waits for requests without a limit of time or size. A proxy that does not know of the service yet replies 404.
-Serve's proxies import `middlewares` by the environment variable `CALLBACK`, which has to be set where they run.
+Serve's proxies import `middlewares` by the environment variable `CALLBACK_VARIABLE`, which has to be set where they
+run.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from uvicorn.protocols.http import auto
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from elsinore.cluster.service.settings import LOOPBACK
-from elsinore.cluster.service.web.guard import HEADERS, POLICY_VIOLATION, refuse
-from elsinore.cluster.service.web.refusals import TITLES, RefusedError
+from elsinore.cluster.service.web.guard import MAX_HEADER_BYTES, POLICY_VIOLATION, refuse
+from elsinore.cluster.service.web.refusals import TITLES, RefusalError
 from elsinore.cluster.service.web.sites import Hosts, check_site, hosts_of
 
-CALLBACK = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
+CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
 IMPORT_PATH = "elsinore.cluster.service.web.edge:middlewares"
 
-LISTENS_AT, ASKED_AS = "ELSINORE_SERVICE_HOST", "ELSINORE_SERVICE_HOSTS"
+HOST_VARIABLE, HOSTS_VARIABLE = "ELSINORE_SERVICE_HOST", "ELSINORE_SERVICE_HOSTS"
 """Settings that a proxy takes from its environment; on a cluster Serve listens where its own options say."""
 
 PROBLEM = b"application/problem+json"
@@ -40,20 +41,20 @@ BODY_SECONDS = 30.0
 REST_SECONDS = 30.0
 """Timeout for the rest of a request that has been answered already."""
 
-FRAMING = 1 << 16
+MAX_FRAMING_BYTES = 1 << 16
 """The most bytes of a chunked body besides its content: extensions of chunks, and trailers."""
 
-CHUNK_FRAMING = 32
+FREE_CHUNK_BYTES = 32
 """Bytes besides content that each chunk may have without being counted."""
 
-CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 """The most connections of a proxy."""
 
 
 def connections_limit() -> int:
     """Return the most connections of a proxy: at most half of its file descriptors, because it needs others too."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return CONNECTIONS if files == resource.RLIM_INFINITY else min(CONNECTIONS, max(1, files // 2))
+    return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, max(1, files // 2))
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -98,10 +99,10 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._timer is None:
                 self._watch(HEAD_SECONDS, self._head_is_late)
         super().data_received(data)
-        if self._head > 2 * HEADERS:
-            self._refuse(431, f"the headers are more than {HEADERS:,} bytes")
-        if was_in_message and self._in_message and self._framing > FRAMING:
-            self._refuse(431, f"trailers and extensions of chunks are more than {FRAMING:,} bytes")
+        if self._head > 2 * MAX_HEADER_BYTES:
+            self._refuse(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
+        if was_in_message and self._in_message and self._framing > MAX_FRAMING_BYTES:
+            self._refuse(431, f"trailers and extensions of chunks have more than {MAX_FRAMING_BYTES:,} bytes")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._in_message:  # ignore trailers, so that headers stay as they were checked
@@ -115,7 +116,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._watch(BODY_SECONDS, self._body_is_late)
 
     def on_chunk_header(self) -> None:
-        self._framing = max(0, self._framing - CHUNK_FRAMING)
+        self._framing = max(0, self._framing - FREE_CHUNK_BYTES)
 
     def on_body(self, body: bytes) -> None:
         self._framing = max(0, self._framing - len(body))
@@ -155,12 +156,12 @@ class BoundedProtocol(HttpToolsProtocol):
         elif not self._head:
             self.transport.close()
         else:
-            self._refuse(408, f"the head of the request did not come within {HEAD_SECONDS:g} seconds")
+            self._refuse(408, f"the headers of the request did not arrive within {HEAD_SECONDS:g} seconds")
 
     def _body_is_late(self) -> None:
         waited_for = not (self.flow.read_paused or self.cycle.waiting_for_100_continue)
         if waited_for and not self._moved:
-            self._refuse(408, f"nothing of the body came for {BODY_SECONDS:g} seconds")
+            self._refuse(408, f"no part of the body arrived for {BODY_SECONDS:g} seconds")
         else:
             self._moved = False
             self._watch(BODY_SECONDS, self._body_is_late)
@@ -185,7 +186,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._watch(None)
         answered = self._answering and self.cycle.response_started
         if not answered:
-            error = RefusedError(status, detail)
+            error = RefusalError(status, detail)
             head = [
                 b"HTTP/1.1 %d %s" % (status, TITLES[status].encode()),
                 b"content-type: " + PROBLEM,
@@ -216,7 +217,7 @@ class OwnSite:
         if scope["type"] == "http":
             try:
                 check_site(scope["headers"], self.hosts)
-            except RefusedError as error:
+            except RefusalError as error:
                 await refuse(error, send)
                 return
         await self.app(scope, receive, send)
@@ -239,7 +240,9 @@ class Starting:
             if message["type"] == "http.response.start" and message["status"] == 404:
                 missing = (b"content-type", PROBLEM) not in message["headers"]
                 if missing:
-                    await refuse(RefusedError(503, "the service is being started", kind="starting"), send)
+                    await refuse(
+                        RefusalError(503, "the service is starting; try again in a moment", kind="starting"), send
+                    )
             if not missing:
                 await send(message)
 
@@ -249,7 +252,7 @@ class Starting:
 def middlewares() -> list[Any]:
     """Return the middlewares of a proxy, and set the protocol of Serve's server, which is made later."""
     auto.AutoHTTPProtocol = BoundedProtocol
-    hosts = hosts_of(os.environ.get(LISTENS_AT) or "0.0.0.0", os.environ.get(ASKED_AS))
+    hosts = hosts_of(os.environ.get(HOST_VARIABLE) or "0.0.0.0", os.environ.get(HOSTS_VARIABLE))
     return [Middleware(OwnSite, hosts=hosts), Middleware(Starting)]
 
 

@@ -8,27 +8,27 @@ from time import monotonic
 from typing import Any
 
 from elsinore.cluster.service.settings import ServiceSettings, token_of
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.cluster.service.web.sites import check_site, hosts_of
 
-OPEN = ("/v1/health", "/v1/ready")
+OPEN_PATHS = ("/v1/health", "/v1/ready")
 """Paths of health checks, which need no token."""
 
-HEADERS = 1 << 16
+MAX_HEADER_BYTES = 1 << 16
 """The most bytes of all headers."""
 
-FAILURES = 20
+FAILURES_PER_SECOND = 20
 """Requests a second with a wrong token or none that a replica answers with 401; it answers the rest with 429."""
 
 POLICY_VIOLATION = 1008
 """The code with which web sockets are closed (RFC 6455): the service has none."""
 
-SLACK = 1 << 16
+LENGTH_SLACK_BYTES = 1 << 16
 """Bytes by which Content-Length may exceed the limit of a body here; `body_of` applies the exact limit."""
 
 
 @dataclass
-class Rate:
+class RateLimit:
     """A token bucket that gains `limit` tokens a second, up to `limit`; each request takes one."""
 
     limit: int
@@ -53,8 +53,8 @@ class Guard:
         token = token_of(settings)
         self.token = None if token is None else token.encode()
         self.hosts = hosts_of(settings.host, settings.hosts)
-        self.rate = Rate(settings.rate, left=settings.rate, looked=monotonic())
-        self.failures = Rate(FAILURES, left=FAILURES, looked=monotonic())
+        self.rate = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
+        self.failures = RateLimit(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
         self.open = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -66,12 +66,12 @@ class Guard:
             return
         try:
             check_site(scope["headers"], self.hosts)
-            if scope["path"] not in OPEN:
+            if scope["path"] not in OPEN_PATHS:
                 self._check(scope)
-        except RefusedError as error:
+        except RefusalError as error:
             await refuse(error, send)
             return
-        if scope["path"] in OPEN:
+        if scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
         self.open += 1
@@ -82,41 +82,43 @@ class Guard:
 
     def _check(self, scope: Any) -> None:
         headers = scope["headers"]
-        if sum(len(name) + len(value) for name, value in headers) > HEADERS:
-            raise RefusedError(431, f"the headers are more than {HEADERS:,} bytes")
+        if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
+            raise RefusalError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
         self._check_token([value for name, value in headers if name == b"authorization"])
         if not self.rate.allows(monotonic()):
-            raise RefusedError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
+            raise RefusalError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
-            raise RefusedError(429, f"{self.open:,} requests are open already; try again when some are done")
-        told = next((value for name, value in headers if name == b"content-length"), b"0")
-        if told.isdigit() and int(told) > self.settings.body + SLACK:
+            raise RefusalError(429, f"{self.open:,} requests are open already; try again in a moment")
+        length = next((value for name, value in headers if name == b"content-length"), b"0")
+        if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
             raise too_large(self.settings)
 
     def _check_token(self, shown: list[bytes]) -> None:
         if self.token is None:
             return
         if not shown:
-            raise self._failed("this service wants a token: Authorization: Bearer TOKEN")
+            raise self._failed("this service requires a token: send the header Authorization: Bearer TOKEN")
         kind, _, token = shown[0].partition(b" ")
         if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
-            raise self._failed("that is not the token of this service")
+            raise self._failed("this is not the token of the service")
 
-    def _failed(self, detail: str) -> RefusedError:
+    def _failed(self, detail: str) -> RefusalError:
         """Return the refusal of a request without the token.
 
         Such requests have a rate limit of their own, so guessing keeps no client out.
         """
         if not self.failures.allows(monotonic()):
-            return RefusedError(429, f"more than {FAILURES} requests a second without the token; try again in a moment")
-        return RefusedError(401, detail)
+            return RefusalError(
+                429, f"more than {FAILURES_PER_SECOND} requests a second without the token; try again in a moment"
+            )
+        return RefusalError(401, detail)
 
 
-def too_large(settings: ServiceSettings) -> RefusedError:
-    return RefusedError(413, f"the body is more than {settings.body:,} bytes; send it in several")
+def too_large(settings: ServiceSettings) -> RefusalError:
+    return RefusalError(413, f"the body has more than {settings.body:,} bytes; split it into several requests")
 
 
-async def refuse(error: RefusedError, send: Any) -> None:
+async def refuse(error: RefusalError, send: Any) -> None:
     headers = {"Content-Type": "application/problem+json", **error.headers}
     encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
     body = error.body

@@ -8,23 +8,23 @@ from fastapi.responses import JSONResponse
 from elsinore.cluster.service.control import away
 from elsinore.cluster.service.web.context import context
 from elsinore.cluster.service.web.documents import Health
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 
 router = APIRouter(prefix="/v1", tags=["health"])
 
 
 @router.get("/health", response_model=Health)
 async def health() -> Response:
-    """This process lives."""
+    """Return 200 if this process is alive."""
     return JSONResponse({"status": "alive"})
 
 
 @router.get("/ready", response_model=Health)
 async def ready(request: Request) -> Response:
-    """Spark and the manager are there."""
+    """Return 200 if Spark and the manager are running."""
     manager = context(request).jobs.manager()
     if manager is None:
         raise away()
     if not manager["spark"]:
-        raise RefusedError(503, "Spark is being started", kind="starting")
+        raise RefusalError(503, "Spark is starting; try again in a moment", kind="starting")
     return JSONResponse({"status": "ready"})

@@ -9,15 +9,15 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
 from elsinore.cluster.service.intake import check_readable
-from elsinore.cluster.service.jobs import Job, Spec, workload_of
+from elsinore.cluster.service.jobs import Spec, StoredJob, workload_of
 from elsinore.cluster.service.submitting import submit, with_queries, without_query
 from elsinore.cluster.service.web.context import (
     Context,
-    beside,
     body_of,
     check_json,
     check_no_form,
     context,
+    in_thread,
     key_of,
     read_document,
 )
@@ -29,14 +29,14 @@ from elsinore.cluster.service.web.documents import (
     failed_document,
     job_document,
 )
-from elsinore.cluster.service.web.refusals import STALE, RefusedError
+from elsinore.cluster.service.web.refusals import STALE, RefusalError
 from elsinore.planner.explain.text import explain
 from elsinore.planner.plans.planning import plan
 
 router = APIRouter(prefix="/v1/workloads", tags=["jobs"])
 
 CHANGE_TRIES = 5
-"""Times that a change of queries is computed while others change them, too."""
+"""Attempts to change queries while other requests change them too."""
 
 DOCUMENT_BYTES = 1 << 16
 """The most bytes of a submission besides the workload."""
@@ -62,33 +62,33 @@ def takes(model: str) -> dict[str, Any]:
 
 @router.post("", status_code=201, response_model=JobDocument, openapi_extra=takes("Submission"))
 async def submit_workload(request: Request) -> Response:
-    """A job for a workload; it waits for events."""
+    """Submit a workload as a job, which waits for events."""
     here = context(request)
     check_json(request)
     key, body = key_of(request), await _document(request, here)
-    asked = read_document(body, Submission)
+    submission = read_document(body, Submission)
     async with here.planning:
-        job = await beside(submit, here.jobs, asked, key, body, here.settings)
-    shown = await beside(job_document, job, here.jobs.manager())
+        job = await in_thread(submit, here.jobs, submission, key, body, here.settings)
+    shown = await in_thread(job_document, job, here.jobs.manager())
     return JSONResponse(shown, status_code=201, headers={"Location": f"/v1/workloads/{job.name}"})
 
 
 @router.get("", response_model=JobList)
 async def list_workloads(request: Request) -> Response:
-    """All jobs."""
+    """Return all jobs."""
     here = context(request)
-    return JSONResponse({"workloads": await beside(_documents, here)})
+    return JSONResponse({"workloads": await in_thread(_documents, here)})
 
 
 @router.get("/{name}", response_model=JobDocument)
 async def get_workload(request: Request, name: str) -> Response:
-    """One job, and how far it is."""
+    """Return a job with its status."""
     return await _shown(request, name)
 
 
 @router.delete("/{name}", status_code=204, response_class=Response)
 async def remove_workload(request: Request, name: str) -> Response:
-    """The job ends, and everything of it is forgotten."""
+    """End a job, and delete all its data."""
     here = context(request)
     check_no_form(request)
     await here.control.ask("remove", here.jobs.get(name).name)
@@ -98,7 +98,7 @@ async def remove_workload(request: Request, name: str) -> Response:
 
 @router.post("/{name}/pause", response_model=JobDocument)
 async def pause_workload(request: Request, name: str) -> Response:
-    """Events are taken to disk, and nothing is computed."""
+    """Pause a job: its events are stored, and no rows are computed."""
     here = context(request)
     check_no_form(request)
     await here.control.ask("pause", here.jobs.get(name).name)
@@ -107,7 +107,7 @@ async def pause_workload(request: Request, name: str) -> Response:
 
 @router.post("/{name}/resume", response_model=JobDocument)
 async def resume_workload(request: Request, name: str) -> Response:
-    """It goes on where it was; a job that has failed is tried again."""
+    """Resume a paused job where it stopped; retry a job that has failed."""
     here = context(request)
     check_no_form(request)
     await here.control.ask("resume", here.jobs.get(name).name)
@@ -116,20 +116,20 @@ async def resume_workload(request: Request, name: str) -> Response:
 
 @router.post("/{name}/queries", response_model=JobDocument, openapi_extra=takes("Queries"))
 async def add_queries(request: Request, name: str) -> Response:
-    """They answer the windows that begin after the latest event; the other queries notice nothing."""
+    """Add queries, which answer the windows that begin after the latest event; others are not affected."""
     here = context(request)
     job = here.jobs.get(name)
     check_json(request)
     key, body = key_of(request), await _document(request, here)
-    asked = read_document(body, Queries)
+    submission = read_document(body, Queries)
     async with here.planning:
-        await _changed(here, job, lambda: _with(job, asked, key is not None, here))
+        await _changed(here, job, lambda: _with(job, submission, key is not None, here))
     return await _shown(request, name)
 
 
 @router.delete("/{name}/queries/{query}", response_model=JobDocument)
 async def remove_query(request: Request, name: str, query: str) -> Response:
-    """It answers no more; the other queries notice nothing."""
+    """Remove a query; the other queries are not affected."""
     here = context(request)
     check_no_form(request)
     job = here.jobs.get(name)
@@ -140,57 +140,57 @@ async def remove_query(request: Request, name: str, query: str) -> Response:
 
 @router.get("/{name}/explain", response_class=PlainTextResponse)
 async def explain_workload(request: Request, name: str) -> Response:
-    """How the workload is run, and why so."""
+    """Return the plan of the workload as text, with the reasons for it."""
     here = context(request)
     job = here.jobs.get(name)
     async with here.planning:
-        return PlainTextResponse(await beside(_explained, job))
+        return PlainTextResponse(await in_thread(_explained, job))
 
 
-async def _changed(here: Context, job: Job, wanted: Callable[[], Spec | None]) -> None:
+async def _changed(here: Context, job: StoredJob, wanted: Callable[[], Spec | None]) -> None:
     """Have the manager change the queries of a job; compute them anew if another replica changed them meanwhile."""
     for left in reversed(range(CHANGE_TRIES)):
         before = job.spec().workload
-        spec = await beside(wanted)
+        spec = await in_thread(wanted)
         if spec is None:
             return
         try:
             await here.control.ask("change", job.name, spec, before)
-        except RefusedError as error:
+        except RefusalError as error:
             if error.kind != STALE or not left:
                 raise
         else:
             return
 
 
-def _with(job: Job, asked: Queries, repeatable: bool, here: Context) -> Spec | None:
+def _with(job: StoredJob, submission: Queries, repeatable: bool, here: Context) -> Spec | None:
     """Return the specification with the added queries, after adding their columns; None if nothing changes.
 
     The columns are on disk first, because the stream reads them when its queries change.
     """
-    spec = with_queries(job, asked, repeatable, here.settings)
+    spec = with_queries(job, submission, repeatable, here.settings)
     if spec is None:
         return None
     with job.locked():
         before = job.columns()
-        columns = {**(asked.columns or {}), **before}
-        if before or asked.columns:
+        columns = {**(submission.columns or {}), **before}
+        if before or submission.columns:
             if spec.type_column not in columns or spec.time_column not in columns:
-                raise RefusedError(422, "columns of single attributes come with, or after, those of type and time")
+                raise RefusalError(422, "the types of the type and time columns are unknown; give them in columns too")
             check_readable(spec, columns)
         if columns != before:
             job.put_columns(columns)
     return spec
 
 
-def _explained(job: Job) -> str:
+def _explained(job: StoredJob) -> str:
     spec = job.spec()
     return f"{explain(plan(workload_of(spec.workload), spec.strategy))}\n"
 
 
 async def _shown(request: Request, name: str) -> Response:
     here = context(request)
-    return JSONResponse(await beside(job_document, here.jobs.get(name), here.jobs.manager()))
+    return JSONResponse(await in_thread(job_document, here.jobs.get(name), here.jobs.manager()))
 
 
 def _documents(here: Context) -> list[dict[str, Any]]:
@@ -207,5 +207,5 @@ def _documents(here: Context) -> list[dict[str, Any]]:
 
 
 async def _document(request: Request, here: Context) -> bytes:
-    with here.room.some() as more:
+    with here.room.reserve() as more:
         return await body_of(request, 4 * here.settings.workload_text + DOCUMENT_BYTES, here.settings, more)

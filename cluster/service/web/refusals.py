@@ -14,51 +14,51 @@ from elsinore.planner.language.errors import Problem, WorkloadError
 
 TITLES = {
     400: "The body cannot be read",
-    401: "A token is wanted",
-    403: "Another site asks",
-    404: "There is no such thing here",
-    405: "That cannot be done with it",
-    408: "The request did not come as a whole",
-    409: "It is not as the request takes it to be",
-    411: "The length of the body is not told",
+    401: "A token is required",
+    403: "Requests from other sites are refused",
+    404: "Not found",
+    405: "The method is not supported",
+    408: "The request did not arrive completely",
+    409: "The request conflicts with the current state",
+    411: "The length of the body is missing",
     413: "The body is too large",
-    415: "Bodies of this type are not read",
-    421: "Another host is asked for",
-    422: "It cannot be done as it was asked for",
-    429: "Too much at a time",
+    415: "The media type is not supported",
+    421: "The service does not answer for this host",
+    422: "The request is invalid",
+    429: "Too many requests or events",
     431: "The headers are too large",
-    500: "The service made a mistake",
-    503: "It cannot be done right now",
+    500: "Internal error",
+    503: "Not possible right now",
 }
 
-FULL = (ENOSPC, EDQUOT)
+DISK_FULL = (ENOSPC, EDQUOT)
 
-CAUSE_LENGTH = 240
+MAX_CAUSE_LENGTH = 240
 """The most characters of a cause."""
 
-LOG_HINT = "the log of the service says more"
+LOG_HINT = "see the log of the service"
 
 FOLDERS = re.compile(r"(?<![\w.~-])(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?/{1,3}(?:[^\s/'\"`:;,()\[\]<>]+/)+")
 """The folders before the name of a file, with the scheme of an address."""
 
-CAUSED = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
+CAUSE = re.compile(r"^Caused by: (?:[\w$]+\.)+[\w$]+: (.+)$", re.MULTILINE)
 """A cause in a stack of Java; the last one is the root cause."""
 
-CALLING = "An error occurred while calling"
+PY4J_PREFIX = "An error occurred while calling"
 """The beginning of Py4J's messages, which is left out because it says nothing."""
 
 STACK = re.compile(r"\s(?:at [\w.$<>]+\(|File \"|Traceback \(|Caused by: |JVM stacktrace|Driver stacktrace)")
 """The beginning of a stack of Java or Python."""
 
-RETRY = 2
+RETRY_SECONDS = 2
 """Seconds after which a client may retry (Retry-After)."""
 
 
 STALE = "stale"
-"""Kind of a refusal: what a change was made from is not what the job is by now."""
+"""Kind of a refusal: the job was changed after the request was computed from it."""
 
 
-class RefusedError(Exception):
+class RefusalError(Exception):
     """The refusal of a request, with its reason."""
 
     def __init__(
@@ -72,13 +72,13 @@ class RefusedError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickling, because the manager raises it in another process."""
-        return _again, (self.status, self.detail, self.kind, self.problems)
+        return _unpickled, (self.status, self.detail, self.kind, self.problems)
 
     @property
     def headers(self) -> dict[str, str]:
         if self.status == 401:
             return {"WWW-Authenticate": "Bearer"}
-        return {"Retry-After": str(RETRY)} if self.status in (429, 503) else {}
+        return {"Retry-After": str(RETRY_SECONDS)} if self.status in (429, 503) else {}
 
     @property
     def document(self) -> dict[str, Any]:
@@ -95,36 +95,36 @@ class RefusedError(Exception):
         return json.dumps(self.document).encode()
 
 
-def _again(status: int, detail: str, kind: str | None, problems: list[dict[str, Any]] | None) -> RefusedError:
-    return RefusedError(status, detail, kind=kind, problems=problems)
+def _unpickled(status: int, detail: str, kind: str | None, problems: list[dict[str, Any]] | None) -> RefusalError:
+    return RefusalError(status, detail, kind=kind, problems=problems)
 
 
-def refusal(error: BaseException) -> RefusedError:
+def refusal(error: BaseException) -> RefusalError:
     """Return the refusal for an error of a request or a job, with as much detail as is of use to the client."""
-    if isinstance(error, RefusedError):
+    if isinstance(error, RefusalError):
         return error
     if isinstance(error, WorkloadError):
-        return RefusedError(422, str(error), kind="workload", problems=[_problem(one, error) for one in error.problems])
+        return RefusalError(422, str(error), kind="workload", problems=[_problem(one, error) for one in error.problems])
     if isinstance(error, InputError):
-        return RefusedError(422, str(error), kind="input")
+        return RefusalError(422, str(error), kind="input")
     if isinstance(error, FileNotFoundError):
-        return RefusedError(404, "it was removed meanwhile")
-    if isinstance(error, OSError) and error.errno in FULL:
-        return RefusedError(503, "the disk of the service is full; try again when there is room", kind="full")
+        return RefusalError(404, "it was removed by another request")
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return RefusalError(503, "the disk of the service is full; try again when there is space", kind="full")
     if isinstance(error, FailedError | OSError):
-        return RefusedError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
-    return RefusedError(500, f"{type(error).__name__}; its log says more", kind="mistake")
+        return RefusalError(503, f"{cause(error)}; {LOG_HINT}", kind="failed")
+    return RefusalError(500, f"{type(error).__name__}; {LOG_HINT}", kind="mistake")
 
 
 def cause(error: BaseException) -> str:
     """Return the message of an error as one short line, without stacks and without the folders of this machine."""
     text = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     line = next((line.strip() for line in text.splitlines() if line.strip()), type(error).__name__)
-    if found := CAUSED.findall(text):
-        line = f"{line.split(CALLING)[0].strip(' :')}: {found[-1].strip()}"
+    if found := CAUSE.findall(text):
+        line = f"{line.split(PY4J_PREFIX)[0].strip(' :')}: {found[-1].strip()}"
     line = STACK.split(FOLDERS.sub("", line), maxsplit=1)[0].strip(" ;:,")
     line = f"{name}: {line}" if (name := _file_of(error)) else line
-    return line if len(line) <= CAUSE_LENGTH else f"{line[: CAUSE_LENGTH - 1].rstrip()}…"
+    return line if len(line) <= MAX_CAUSE_LENGTH else f"{line[: MAX_CAUSE_LENGTH - 1].rstrip()}…"
 
 
 def _file_of(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 
-from elsinore.cluster.service.web.refusals import RefusedError
+from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.tokens import loopback
 
 AUTHORITY = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_](?:[A-Za-z0-9._-]*))(?::([0-9]{1,5}))?")
@@ -76,12 +76,14 @@ def check_site(headers: Iterable[tuple[bytes, bytes]], hosts: Hosts) -> None:
             found[name.lower()].append(value)
     asked = [authority(value) for value in found[b"host"]]
     if len(asked) != 1 or asked[0] is None:
-        raise RefusedError(400, "a request has one header Host, a name or an address and perhaps a port", kind="host")
+        raise RefusalError(
+            400, "a request must have one header Host: a name or an address, and optionally a port", kind="host"
+        )
     if not hosts.allow(asked[0]):
-        raise RefusedError(
+        raise RefusalError(
             421,
-            "the service is not asked by this name: ask it at its address, for instance 127.0.0.1, or name the Host "
-            "in its setting hosts (ELSINORE_SERVICE_HOSTS)",
+            "the service does not answer for this Host: use its address, for instance 127.0.0.1, or add the name to "
+            "its setting hosts (ELSINORE_SERVICE_HOSTS)",
             kind="host",
         )
     if any(value.strip().lower() not in OWN_SITE for value in found[b"sec-fetch-site"]):
@@ -119,5 +121,5 @@ def _is_own(origin: bytes, asked: Authority) -> bool:
     return found.host == asked.host and (found.port or default) == (asked.port or default)
 
 
-def _other_site() -> RefusedError:
-    return RefusedError(403, "a page of another site may not ask this service", kind="site")
+def _other_site() -> RefusalError:
+    return RefusalError(403, "requests from pages of other sites are refused", kind="site")

@@ -13,26 +13,26 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from elsinore.calendar_years import rows_as_python
-from elsinore.cluster.service.intake import ARROW, MEDIA_TYPES, Append, take
+from elsinore.cluster.service.intake import ARROW, MEDIA_TYPES, Append, accept
 from elsinore.cluster.service.jobs import workload_of
-from elsinore.cluster.service.rows import Cursor, Page, Reader
-from elsinore.cluster.service.web.context import Context, beside, body_of, context, key_of, media_type
-from elsinore.cluster.service.web.documents import NOTHING, Decisions, Rows, Statistics, Taken
+from elsinore.cluster.service.rows import Cursor, Reader, RowsPage
+from elsinore.cluster.service.web.context import Context, body_of, context, in_thread, key_of, media_type
+from elsinore.cluster.service.web.documents import ZERO_METRICS, AppendDocument, Decisions, RowsDocument, Statistics
 from elsinore.cluster.service.web.job_routes import KEY_HEADER
-from elsinore.cluster.service.web.refusals import RefusedError
-from elsinore.connectors.rows.tables import columns_of
+from elsinore.cluster.service.web.refusals import RefusalError
+from elsinore.connectors.rows.row_tables import columns_of
 from elsinore.connectors.wire.inflating import CODINGS, inflated
-from elsinore.connectors.wire.raw import TooManyError, UnreadableError
+from elsinore.connectors.wire.raw import BodyTooLargeError, UnreadableBodyError
 
 router = APIRouter(prefix="/v1/workloads/{name}", tags=["events and rows"])
 
-LOOK = 0.05
+POLL_SECONDS = 0.05
 """Seconds between two polls for new rows."""
 
-HEARTBEAT = 5.0
+HEARTBEAT_SECONDS = 5.0
 """Seconds without rows after which a stream sends an empty line."""
 
-PAGE = 1000
+PAGE_ROWS = 1000
 
 EVENTS_BODY = {
     "requestBody": {
@@ -41,39 +41,41 @@ EVENTS_BODY = {
     }
 }
 ARROW_TOO: dict[int | str, Any] = {200: {"content": {ARROW: {"schema": {"type": "string", "format": "binary"}}}}}
-CURSOR = Query(default=None, max_length=64, description="the `next` of an earlier page; without it from the beginning")
+CURSOR = Query(default=None, max_length=64, description="the `next` of an earlier page; by default the beginning")
 
 
-@router.post("/events", status_code=202, response_model=Taken, openapi_extra={**EVENTS_BODY, **KEY_HEADER})
+@router.post("/events", status_code=202, response_model=AppendDocument, openapi_extra={**EVENTS_BODY, **KEY_HEADER})
 async def append_events(request: Request, name: str) -> Response:
-    """Acknowledged when they are safe on disk. A retry with the same Idempotency-Key changes nothing."""
+    """Append events, and reply when they are safe on disk. A retry with the same Idempotency-Key changes nothing."""
     here = context(request)
     job = here.jobs.get(name)
     kind, coding, key = _media_type(request), _coding(request), key_of(request)
     here.backlog.check(job)
-    with here.room.some() as more:
+    with here.room.reserve() as more:
         body = await body_of(request, here.settings.body, here.settings, more)
         async with here.appends:
-            taken = await beside(_taken, here, name, body, coding, kind, key)
+            taken = await in_thread(_accept, here, name, body, coding, kind, key)
     return JSONResponse({"events": taken.events, "repeated": taken.repeated}, status_code=202)
 
 
-def _taken(here: Context, name: str, body: bytes, coding: str | None, media_type: str, key: str | None) -> Any:
+def _accept(here: Context, name: str, body: bytes, coding: str | None, media_type: str, key: str | None) -> Any:
     try:
         plain = body if coding is None else inflated(body, coding, here.settings.unpacked)
         if len(plain) > here.settings.unpacked:
-            raise TooManyError(f"the body is more than {here.settings.unpacked:,} bytes; send it in several")
-        return take(here.jobs.get(name), Append(plain, media_type, key), here.settings)
-    except UnreadableError as error:
-        raise RefusedError(400, str(error), kind="unreadable") from None
-    except TooManyError as error:
-        raise RefusedError(413, str(error), kind="input") from None
+            raise BodyTooLargeError(
+                f"the body has more than {here.settings.unpacked:,} bytes; split it into several requests"
+            )
+        return accept(here.jobs.get(name), Append(plain, media_type, key), here.settings)
+    except UnreadableBodyError as error:
+        raise RefusalError(400, str(error), kind="unreadable") from None
+    except BodyTooLargeError as error:
+        raise RefusalError(413, str(error), kind="input") from None
 
 
 def _media_type(request: Request) -> str:
     found = media_type(request)
     if found is None or found not in MEDIA_TYPES:
-        raise RefusedError(415, f"events are sent as {', '.join(MEDIA_TYPES)}")
+        raise RefusalError(415, f"the Content-Type of events must be one of {', '.join(MEDIA_TYPES)}")
     return found
 
 
@@ -82,41 +84,43 @@ def _coding(request: Request) -> str | None:
     if found == "identity":
         return None
     if found not in CODINGS:
-        raise RefusedError(415, f"bodies are compressed with {' or '.join(CODINGS)}, or not at all")
+        raise RefusalError(415, f"the Content-Encoding must be {' or '.join(CODINGS)}, or none")
     return found
 
 
-@router.get("/results", response_model=Rows, responses=ARROW_TOO)
+@router.get("/results", response_model=RowsDocument, responses=ARROW_TOO)
 async def get_results(
     request: Request,
     name: str,
     after: str | None = CURSOR,
-    limit: int = Query(default=PAGE, ge=1, description="rows of a page; the service may give fewer"),
+    limit: int = Query(default=PAGE_ROWS, ge=1, description="most rows of the page; the service may return fewer"),
     wait: float = Query(default=0, ge=0, le=30, description="seconds to wait for the first row"),
 ) -> Response:
-    """The rows behind a cursor, in the order in which they were written."""
+    """Return the rows after a cursor, in the order in which they were written."""
     here = context(request)
     reader, cursor = here.reader(name), Cursor.read(after)
     page = await _awaited(reader, cursor, min(limit, here.settings.page), monotonic() + wait)
     if _wants_arrow(request):
-        content = await beside(_arrow, reader, page)
+        content = await in_thread(_arrow, reader, page)
         return Response(content, media_type=ARROW, headers={"Elsinore-Next": str(page.next)})
-    return Response(await beside(page.json), media_type="application/json", headers={"Elsinore-Next": str(page.next)})
+    return Response(
+        await in_thread(page.json), media_type="application/json", headers={"Elsinore-Next": str(page.next)}
+    )
 
 
-async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> Page:
+async def _awaited(reader: Reader, cursor: Cursor, limit: int, end: float) -> RowsPage:
     """Poll for the next page that has rows; return an empty one when the time is over."""
     while True:
         since = reader.touched()
-        page = await beside(reader.page, cursor, limit)
+        page = await in_thread(reader.page, cursor, limit)
         if len(page) or monotonic() >= end:
             return page
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_SECONDS)
         while reader.quiet(since) and monotonic() < end:
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_SECONDS)
 
 
-def _arrow(reader: Reader, page: Page) -> bytes:
+def _arrow(reader: Reader, page: RowsPage) -> bytes:
     return page.arrow(columns_of(workload_of(reader.job.spec().workload)))
 
 
@@ -129,7 +133,7 @@ LINES: dict[int | str, Any] = {200: {"content": {"application/x-ndjson": {"schem
 
 @router.get("/results/stream", response_class=StreamingResponse, responses=LINES)
 async def follow_results(request: Request, name: str, after: str | None = CURSOR) -> Response:
-    """Rows as they come, a line of JSON each, without an end; an empty line now and then says that nothing did."""
+    """Stream rows as they are written, one line of JSON each, without an end; without rows, send empty lines."""
     here = context(request)
     reader, cursor = here.reader(name), Cursor.read(after)
     lines = _lines(reader, cursor, here.settings.page)
@@ -140,14 +144,14 @@ async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[st
     yield "\n"
     while True:
         try:
-            page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT)
-        except RefusedError:  # the job is gone
+            page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT_SECONDS)
+        except RefusalError:  # the job is gone
             return
-        yield await beside(_numbered, page, cursor) if len(page) else "\n"
+        yield await in_thread(_numbered, page, cursor) if len(page) else "\n"
         cursor = page.next
 
 
-def _numbered(page: Page, after: Cursor) -> str:
+def _numbered(page: RowsPage, after: Cursor) -> str:
     """Return a line of JSON for each row, with the cursor behind it."""
     cursors = page.cursors(after)
     return "".join(f'{{"cursor": "{at}", "row": {line}}}\n' for at, line in zip(cursors, page.lines(), strict=True))
@@ -155,9 +159,9 @@ def _numbered(page: Page, after: Cursor) -> str:
 
 @router.get("/decisions", response_model=Decisions, responses=ARROW_TOO)
 async def get_decisions(
-    request: Request, name: str, limit: int = Query(default=100, ge=1, description="bursts, the last ones")
+    request: Request, name: str, limit: int = Query(default=100, ge=1, description="most decisions, the last ones")
 ) -> Response:
-    """What was decided about the last bursts."""
+    """Return the decisions about the last bursts."""
     found = (await _decided(request, name)).slice(0)
     found = found.slice(max(0, found.num_rows - limit))
     if _wants_arrow(request):
@@ -171,7 +175,7 @@ async def get_decisions(
 
 @router.get("/statistics", response_model=Statistics)
 async def get_statistics(request: Request, name: str) -> Response:
-    """What the job has counted: in all, events by type, and bursts by their Kleene sub-patterns."""
+    """Return the counters of a job, its events by type, and its bursts by Kleene sub-pattern."""
     here = context(request)
     job = here.jobs.get(name)
     bursts: dict[str, dict[str, int]] = {}
@@ -181,7 +185,7 @@ async def get_statistics(request: Request, name: str) -> Response:
         of["events"] += row["events"]
         of["shared"] += row["choice"] != "apart"
     status = job.status()
-    counters, types = {**NOTHING, **status.get("metrics", {})}, status.get("types", {})
+    counters, types = {**ZERO_METRICS, **status.get("metrics", {})}, status.get("types", {})
     return JSONResponse({"counters": counters, "types": types, "bursts": bursts})
 
 

@@ -62,7 +62,7 @@ class Sequences(Point):
         return min(runs, key=lambda one: one["spent"]) | {"memory": runs[0]["memory"]}
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         """Return the range of the numbers of rows."""
         rows = [metrics["rows"] for metrics in measured]
         return f"{min(rows):,} to {max(rows):,} rows" if rows else ""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-MINUTE = 60_000_000
+MINUTE_US = 60_000_000
 PEOPLE, ACTIVITIES = 14, 18
 """People and activities of the physical activity data."""
 COMPANIES = 3_000
@@ -23,7 +23,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def times(events: int, rate: float) -> Ints:
-    return (np.arange(events) * (MINUTE / rate)).astype(np.int64)
+    return (np.arange(events) * (MINUTE_US / rate)).astype(np.int64)
 
 
 def named(names: list[str], codes: npt.NDArray[np.integer]) -> pa.DictionaryArray:

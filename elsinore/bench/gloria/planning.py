@@ -73,7 +73,7 @@ class Planning(Point):
         return min(runs, key=lambda run: run[self.metric])
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         if not measured:
             return ""
         costs = [100 * metrics["cost"] / metrics["apart"] for metrics in measured]

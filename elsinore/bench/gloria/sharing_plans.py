@@ -26,11 +26,11 @@ class Planned(Run):
         model = EngineCost if self.strategy == "auto" else PaperCost
         if self.strategy not in ("auto", *PLANNED):
             return usual
-        within = max(query.query.within.seconds for query in usual.queries)
+        within = max(query.query.within.length for query in usual.queries)
         return plan(check_text(self.workload), self.strategy, model(seen.per_window(within)))
 
     @staticmethod
-    def told(measured: Sequence[Metrics]) -> str:
+    def remark(measured: Sequence[Metrics]) -> str:
         some = [metrics["snapshots"] for metrics in measured if metrics.get("bursts")]
         return f"{min(some):,} to {max(some):,} snapshots" if some else ""
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 from elsinore.bench.gloria.workloads import statistics
 
 KLEENE = "T"
-SIDE = 10
-STARTS, ENDS = ([f"{side}{number}" for number in range(SIDE)] for side in ("S", "E"))
+TYPES_PER_SIDE = 10
+STARTS, ENDS = ([f"{side}{number}" for number in range(TYPES_PER_SIDE)] for side in ("S", "E"))
 LEFT, RIGHT = ([f"{side}{number}" for number in range(5)] for side in ("L", "R"))
 """Types of longer patterns, before and after the Kleene sub-pattern."""
 LENGTH = 8
@@ -20,12 +20,14 @@ SPEEDS = (20, 40, 60, 80)
 TYPES = (KLEENE, *STARTS, *ENDS, *LEFT, *RIGHT)
 WINDOWS = "WITHIN 1 minute SLIDE 1 minute"
 WINDOW = Fraction(60)
-MINUTE = 60_000
+MINUTE_MS = 60_000
 
 
 def simple_queries(queries: int) -> str:
     """Return queries SEQ(X, T+, Y) without predicates."""
-    pairs = ((STARTS[number % SIDE], ENDS[number // SIDE % SIDE]) for number in range(queries))
+    pairs = (
+        (STARTS[number % TYPES_PER_SIDE], ENDS[number // TYPES_PER_SIDE % TYPES_PER_SIDE]) for number in range(queries)
+    )
     return "; ".join(f"RETURN COUNT(*) PATTERN SEQ({start}, {KLEENE}+, {end}) {WINDOWS}" for start, end in pairs)
 
 
@@ -58,7 +60,7 @@ def bursty(events: int, rate: float, burst: int, seed: int = 5) -> pa.Table:
     return pa.table(
         {
             "type": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(TYPES)),
-            "time": (np.arange(events) * (MINUTE / rate)).astype(np.int64),
+            "time": (np.arange(events) * (MINUTE_MS / rate)).astype(np.int64),
             "speed": random.integers(0, 100, events),
         }
     )
@@ -74,6 +76,6 @@ def recurring(events: int, rate: float, burst: int, seed: int = 7) -> pa.Table:
     return pa.table(
         {
             "type": pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(list(counts))),
-            "time": (np.arange(events) * (MINUTE / rate)).astype(np.int64),
+            "time": (np.arange(events) * (MINUTE_MS / rate)).astype(np.int64),
         }
     )

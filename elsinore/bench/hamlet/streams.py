@@ -15,7 +15,7 @@ import pyarrow as pa
 from elsinore.bench.hamlet.workloads import ENDS, KLEENE, OTHERS, RECURRING, SPEEDS, STARTS
 from elsinore.connectors.ridesharing import SCHEMA, TYPES, generate
 
-MINUTE = 60_000
+MINUTE_MS = 60_000
 """A minute in milliseconds, the unit of the times of all streams here except `rides`."""
 
 Ints = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ FLUCTUATING = (
 )
 """Phases of long and short bursts, of which predicates accept all events, none, or some."""
 
-PHASE = 2 * MINUTE
+PHASE_MS = 2 * MINUTE_MS
 
 
 def rides(events: int, rate: float, groups: int, burst: float) -> pa.Table:
@@ -68,8 +68,8 @@ def bursts(
     phases: Sequence[Phase],
 ) -> pa.Table:
     """Return a bursty stream; `types` holds the recurring types, and the types of single events."""
-    times = (np.arange(events) * (MINUTE / rate)).astype(np.int64)
-    phase = times // PHASE % len(phases)
+    times = (np.arange(events) * (MINUTE_MS / rate)).astype(np.int64)
+    phase = times // PHASE_MS % len(phases)
     partition = random.integers(0, partitions, events)
     low, high = (np.array([each.speeds[end] for each in phases])[phase] for end in (0, 1))
     return pa.table(

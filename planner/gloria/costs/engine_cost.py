@@ -1,8 +1,8 @@
 """GLORIA's cost model, calibrated on this engine (Section 7.3), in nanoseconds.
 
 The paper counts single events; this engine takes in a burst of a type at once. An expression is as long as its chain
-has snapshots, up to `ROOM`. The expressions that queries end with are evaluated at the end of a pane, once for each
-snapshot.
+has snapshots, up to `MOST_SNAPSHOTS`. The expressions that queries end with are evaluated at the end of a pane, once
+for each snapshot.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.gloria.templates.template import TypeNode
 from elsinore.planner.hamlet.calibrated import Costs
 
-ROOM = 16.0
+MOST_SNAPSHOTS = 16.0
 """Most snapshots that a chain holds (`SNAPSHOTS` in `actors/gloria/graph.py`)."""
 
 
@@ -68,7 +68,7 @@ class EngineCost:
 
     def _length(self, snapshot: TypeNode) -> float:
         """Return the mean length of a chain, which grows from one snapshot to its limit."""
-        return (1.0 + min(ROOM, max(1.0, self._made(snapshot) / self.panes))) / 2
+        return (1.0 + min(MOST_SNAPSHOTS, max(1.0, self._made(snapshot) / self.panes))) / 2
 
     def _made(self, snapshot: TypeNode) -> float:
         """Return the number of snapshots created, whatever reads them."""

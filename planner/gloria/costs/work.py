@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elsinore.planner.gloria.costs.engine_cost import ROOM, EngineCost, turns
+from elsinore.planner.gloria.costs.engine_cost import MOST_SNAPSHOTS, EngineCost, turns
 from elsinore.planner.gloria.steps import Arrival, Inlet, State, Steps
 from elsinore.planner.gloria.templates.template import TypeNode
 
@@ -85,12 +85,12 @@ class Work:
     def _settled(self, state: State) -> float:
         """Return the cost of evaluating each snapshot once; if a chain is full, each state begins with one again."""
         made = self._made[state.chain]
-        again = max(0.0, made - ROOM * self._model.panes) / ROOM
+        again = max(0.0, made - MOST_SNAPSHOTS * self._model.panes) / MOST_SNAPSHOTS
         return self._costs.value * (made * self._of(state.late) + again * self._of(state.users))
 
     def _length(self, chain: int) -> float:
         """Return the mean length of a chain, which grows from one snapshot to its limit."""
-        return (1.0 + min(ROOM, max(1.0, self._made[chain] / self._model.panes))) / 2
+        return (1.0 + min(MOST_SNAPSHOTS, max(1.0, self._made[chain] / self._model.panes))) / 2
 
     def _every(self, state: int) -> int:
         chain = self._steps.states[state].chain

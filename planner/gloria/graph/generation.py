@@ -14,7 +14,7 @@ from heapq import nsmallest
 
 from elsinore.planner.gloria.costs.prices import Prices
 from elsinore.planner.gloria.graph.kleene import path_weight
-from elsinore.planner.gloria.graph.nodes import Node, Pool, Shared, Sharing
+from elsinore.planner.gloria.graph.nodes import Pool, PoolNode, Shared, Sharing
 from elsinore.planner.gloria.graph.weights import paid
 from elsinore.planner.gloria.templates.template import Mask, Template, bits
 
@@ -23,7 +23,7 @@ Part = tuple[Shared, Mask, Mask, int]
 
 NOBODY = -1
 
-Sources = dict[Node, float]
+Sources = dict[PoolNode, float]
 """The nodes before from which a part may come, with the weights of the edges."""
 
 Whole = dict[Part, tuple[float, tuple[Sources, ...]]]
@@ -47,7 +47,7 @@ class Generator:
         """Create snapshots only where patterns begin if `only_reuse` is true (Greedy, Section 8.1)."""
         self._template, self._prices, self._only_reuse = template, prices, only_reuse
 
-    def nodes(self, pools: Sequence[Pool], stage: int, entrance: Entrance, most: int) -> list[Node]:
+    def nodes(self, pools: Sequence[Pool], stage: int, entrance: Entrance, most: int) -> list[PoolNode]:
         """Return the nodes of a pool; of more than `most` those that are nearest to the start nodes."""
         start = sum(self._prices.start(node) for query in bits(entrance.starting) for node in self._starts(query))
         whole: Whole = dict.fromkeys(self._beginnings(stage, entrance.starting), (start, ()))
@@ -137,7 +137,9 @@ class Generator:
                 if not mixed and (snapshot == part[3] or NOBODY in (snapshot, part[3])):
                     yield both, (distance + more, (*sources, some))
 
-    def _node(self, stage: int, part: Part, distance: float, sources: tuple[Sources, ...], start: float) -> Node | None:
+    def _node(
+        self, stage: int, part: Part, distance: float, sources: tuple[Sources, ...], start: float
+    ) -> PoolNode | None:
         """Return the node of combined parts; None where a query would be alone with new snapshots."""
         kept, alone, local, snapshot = part
         if local.bit_count() == 1:
@@ -145,7 +147,7 @@ class Generator:
         one = self._template.stages[stage]
         shared = tuple(sorted((*kept, (local, snapshot)) if local else kept))
         inside = path_weight(one, self._prices, (shared, alone)) if one.kleene else 0.0
-        return Node(stage, (shared, alone), 0, distance + inside, inside, sources, start)
+        return PoolNode(stage, (shared, alone), 0, distance + inside, inside, sources, start)
 
 
 def _nearest(whole: Whole, most: int) -> Whole:
@@ -156,9 +158,9 @@ def _nearest(whole: Whole, most: int) -> Whole:
     return {first: whole[first], **dict(nsmallest(most, whole.items(), key=lambda item: item[1][0]))}
 
 
-def _merged(nodes: Iterable[Node]) -> Iterable[Node]:
+def _merged(nodes: Iterable[PoolNode]) -> Iterable[PoolNode]:
     """Keep one node for each sharing plan: behind a loop, reused snapshots of the source equal those created here."""
-    found: dict[Sharing, Node] = {}
+    found: dict[Sharing, PoolNode] = {}
     for node in nodes:
         other = found.setdefault(node.sharing, node)
         if other is not node:

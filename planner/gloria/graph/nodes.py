@@ -15,7 +15,7 @@ Sharing = tuple[Shared, Mask]
 
 
 @dataclass(slots=True, eq=False)
-class Node:
+class PoolNode:
     stage: int
     sharing: Sharing
     number: int
@@ -23,15 +23,15 @@ class Node:
     """d_s (Equation 22)."""
     inside: float
     """The weight of the node's own path, in a Kleene sub-graph (Equation 24)."""
-    edges: tuple[dict[Node, float], ...]
+    edges: tuple[dict[PoolNode, float], ...]
     """By pool before it, in the order of `Pool.before`: the nodes that generated it, with the weights of the edges."""
     start: float
     """The weight of the edge from the start nodes."""
     verdict: Verdict = "keep"
-    beaten_by: Node | None = None
+    beaten_by: PoolNode | None = None
 
     @property
-    def best(self) -> tuple[Node, ...]:
+    def best(self) -> tuple[PoolNode, ...]:
         """Return, by pool before it, the node at the edge that is kept (Edge Pruning Principle)."""
         return tuple(min(some, key=lambda node: node.distance + some[node]) for some in self.edges)
 
@@ -45,6 +45,6 @@ class Pool:
     """Stages whose pools lead here, with the queries that come from each."""
     starting: Mask
     """Queries without a stage before this one."""
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[PoolNode] = field(default_factory=list)
     """Nodes that are not pruned."""
-    dropped: list[Node] = field(default_factory=list)
+    dropped: list[PoolNode] = field(default_factory=list)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from elsinore.planner.gloria.costs.prices import Prices
-from elsinore.planner.gloria.graph.nodes import Node, Pool
+from elsinore.planner.gloria.graph.nodes import Pool, PoolNode
 from elsinore.planner.gloria.templates.template import Mask
 
 
 def prune(pool: Pool, prices: Prices) -> None:
     """Drop each node that a comparable one beats: one with the same Q-sets (Definition 5.9)."""
-    alike: dict[tuple[Mask, ...], list[Node]] = {}
+    alike: dict[tuple[Mask, ...], list[PoolNode]] = {}
     for node in pool.nodes:
         alike.setdefault(tuple(queries for queries, _ in node.sharing[0]), []).append(node)
     for nodes in alike.values():
@@ -21,10 +21,10 @@ def prune(pool: Pool, prices: Prices) -> None:
     pool.nodes = [node for node in pool.nodes if node.verdict == "keep"]
 
 
-def _beats(one: Node, other: Node, stage: int, prices: Prices) -> bool:
+def _beats(one: PoolNode, other: PoolNode, stage: int, prices: Prices) -> bool:
     """Return whether a node beats another: in every Q-set the same or fewer snapshots, and nearer to the start nodes.
 
-    This is the Node Pruning Principle, but the node must also be as near once this stage is paid. On the stage,
+    This is the PoolNode Pruning Principle, but the node must also be as near once this stage is paid. On the stage,
     snapshots of its own source are an expression of length 1, however many they are; Lemma 5.11 overlooks what the node
     with more snapshots saves there.
     """

@@ -9,7 +9,7 @@ from itertools import count
 from elsinore.planner.gloria.costs.prices import Prices
 from elsinore.planner.gloria.graph.graph import Graph
 from elsinore.planner.gloria.graph.kleene import path_weight
-from elsinore.planner.gloria.graph.nodes import Node, Pool, Sharing
+from elsinore.planner.gloria.graph.nodes import Pool, PoolNode, Sharing
 from elsinore.planner.gloria.graph.record import EdgeRecord, GraphRecord, NodeRecord, PoolRecord, Verdict
 from elsinore.planner.gloria.graph.weights import between
 from elsinore.planner.gloria.plan import QSet
@@ -37,9 +37,9 @@ class _Recorder:
     def __post_init__(self) -> None:
         """Find the node of the plan in each pool, and make it where the graph has none."""
         numbers = count(1 + max(node.number for pool in self._graph.pools for node in (*pool.nodes, *pool.dropped)))
-        self._chosen: list[Node] = []
-        self._made: set[Node] = set()
-        self._verdicts: dict[Node, Verdict] = {}
+        self._chosen: list[PoolNode] = []
+        self._made: set[PoolNode] = set()
+        self._verdicts: dict[PoolNode, Verdict] = {}
         for pool in self._graph.pools:
             known = [node for node in (*pool.nodes, *pool.dropped) if node.sharing == self._plan[pool.stage]]
             node = known[0] if known else self._settled(pool, next(numbers))
@@ -76,35 +76,35 @@ class _Recorder:
                     weight = end_weight(self._graph, self._prices, node, ending)
                     yield EdgeRecord(_name(node), ending.queries, weight, False, chosen)
 
-    def _nodes(self, pool: Pool) -> list[Node]:
+    def _nodes(self, pool: Pool) -> list[PoolNode]:
         generated = {*pool.nodes, *pool.dropped, self._chosen[pool.stage]}
         return sorted(generated, key=lambda node: node.number)
 
-    def _node(self, node: Node) -> NodeRecord:
+    def _node(self, node: PoolNode) -> NodeRecord:
         shared, alone = node.sharing
         sets = (*shared, (alone, None)) if alone else shared
         beaten_by = None if node.beaten_by is None else _name(node.beaten_by)
         verdict = self._verdicts.get(node, node.verdict)
         return NodeRecord(_name(node), sets, node.distance, verdict, beaten_by, node is self._chosen[node.stage])
 
-    def _settled(self, pool: Pool, number: int) -> Node:
+    def _settled(self, pool: Pool, number: int) -> PoolNode:
         """Return a node that no principle generated, with the distance from the start nodes that it has on the plan."""
         sharing = self._plan[pool.stage]
         stage = self._graph.template.stages[pool.stage]
         inside = path_weight(stage, self._prices, sharing) if stage.kleene else 0.0
         start = max((node.start for node in (*pool.nodes, *pool.dropped)), default=0.0)
-        node = Node(pool.stage, sharing, number, 0.0, inside, (), start)
+        node = PoolNode(pool.stage, sharing, number, 0.0, inside, (), start)
         before = [self._chosen[one] for one in pool.before]
         weights = [self._weight(one, node) for one in before]
         node.edges = tuple({one: weight} for one, weight in zip(before, weights, strict=True))
         node.distance = start + inside + sum(one.distance for one in before) + sum(weights)
         return node
 
-    def _weight(self, before: Node, node: Node) -> float:
+    def _weight(self, before: PoolNode, node: PoolNode) -> float:
         """Return the weight of an edge between two nodes of the plan."""
         common = self._graph.pools[node.stage].before[before.stage]
         return between(self._graph.template, self._prices, before, node, common)
 
 
-def _name(node: Node) -> str:
+def _name(node: PoolNode) -> str:
     return f"n{node.number}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from elsinore.planner.gloria.costs.prices import Prices
-from elsinore.planner.gloria.graph.nodes import Node
+from elsinore.planner.gloria.graph.nodes import PoolNode
 from elsinore.planner.gloria.templates.template import Mask, Template
 
 
-def paid(template: Template, prices: Prices, node: Node, queries: Mask) -> float:
+def paid(template: Template, prices: Prices, node: PoolNode, queries: Mask) -> float:
     """Return the cost of propagation for some queries; where a Q-set's queries go apart, each pays in proportion.
 
     It is 0 for a Kleene sub-graph, whose node has the weight of its path already.
@@ -20,7 +20,7 @@ def paid(template: Template, prices: Prices, node: Node, queries: Mask) -> float
     )
 
 
-def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask, stage: int | None) -> float:
+def evaluated(prices: Prices, node: PoolNode, nodes: frozenset[int], queries: Mask, stage: int | None) -> float:
     """Return the cost of the evaluations at some types, for a stage behind them or, without one, for the end."""
     return sum(
         (one & queries).bit_count() * prices.evaluated(nodes, snapshot, stage)
@@ -29,7 +29,7 @@ def evaluated(prices: Prices, node: Node, nodes: frozenset[int], queries: Mask, 
     )
 
 
-def between(template: Template, prices: Prices, before: Node, node: Node, common: Mask) -> float:
+def between(template: Template, prices: Prices, before: PoolNode, node: PoolNode, common: Mask) -> float:
     """Return the weight of an edge: the stage before, and evaluations for queries that do not reuse expressions."""
     stages = template.stages
     nodes = stages[before.stage].targets & frozenset(stages[node.stage].sources)
@@ -37,7 +37,7 @@ def between(template: Template, prices: Prices, before: Node, node: Node, common
     return paid(template, prices, before, common) + evaluated(prices, before, nodes, stopped, node.stage)
 
 
-def _kept(template: Template, before: Node, node: Node) -> Mask:
+def _kept(template: Template, before: PoolNode, node: PoolNode) -> Mask:
     """Return the queries that reuse their snapshots."""
     local = template.stages[node.stage].locals
     kept = 0

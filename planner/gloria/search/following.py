@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elsinore.planner.gloria.graph.nodes import Node
+from elsinore.planner.gloria.graph.nodes import PoolNode
 from elsinore.planner.gloria.search.choices import Choice
 from elsinore.planner.gloria.search.segments import Run, Segment, Space
 from elsinore.planner.gloria.templates.template import Template, bits
 
 
-def choices_along(template: Template, space: Space, path: Sequence[Node]) -> list[Choice]:
+def choices_along(template: Template, space: Space, path: Sequence[PoolNode]) -> list[Choice]:
     """Return the segments of each query; where the path is broken, a query with nothing to reuse does not share."""
     labels = [_snapshots(node) for node in path]
     return [
@@ -19,7 +19,7 @@ def choices_along(template: Template, space: Space, path: Sequence[Node]) -> lis
     ]
 
 
-def _snapshots(node: Node) -> dict[int, int]:
+def _snapshots(node: PoolNode) -> dict[int, int]:
     """Return, by query, the node whose snapshots it shares."""
     return {query: snapshot for queries, snapshot in node.sharing[0] for query in bits(queries)}
 

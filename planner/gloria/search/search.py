@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from elsinore.planner.gloria.costs.prices import Prices
 from elsinore.planner.gloria.graph.graph import Ending, Graph
-from elsinore.planner.gloria.graph.nodes import Node
+from elsinore.planner.gloria.graph.nodes import PoolNode
 from elsinore.planner.gloria.graph.weights import evaluated, paid
 
 
 @dataclass(frozen=True)
 class Path:
-    nodes: tuple[Node, ...]
+    nodes: tuple[PoolNode, ...]
     """By pool."""
     weight: float
     broken: int
@@ -39,7 +39,7 @@ class _Searcher:
         for ending in graph.endings:
             self._endings[ending.stage].append(ending)
 
-    def candidates(self) -> list[tuple[int, Node]]:
+    def candidates(self) -> list[tuple[int, PoolNode]]:
         """Return the nodes to search paths through, with their stage.
 
         Case 1, one end node: the node of the best edge to it. Case 2, only one path: its node. Case 3: the nodes of all
@@ -51,9 +51,9 @@ class _Searcher:
             nodes = [min(nodes, key=lambda node: node.distance + self.ended(node))]
         return [(stage, node) for node in nodes]
 
-    def path(self, stage: int, end: Node) -> Path:
+    def path(self, stage: int, end: PoolNode) -> Path:
         """Return the path through a node: on reversed edges, take the best node of each pool for the rest."""
-        chosen: list[Node] = [end] * len(self._graph.pools)
+        chosen: list[PoolNode] = [end] * len(self._graph.pools)
         weight, broken = 0.0, 0
         for pool in reversed(self._graph.pools):
             nodes = [end] if pool.stage == stage else pool.nodes
@@ -64,17 +64,17 @@ class _Searcher:
             broken += missing
         return Path(tuple(chosen), weight, broken)
 
-    def _onward(self, node: Node, chosen: list[Node]) -> tuple[int, float]:
+    def _onward(self, node: PoolNode, chosen: list[PoolNode]) -> tuple[int, float]:
         """Return how many edges to the nodes chosen behind a node are missing, and the weight of the others."""
         weights = [chosen[after].edges[place].get(node) for after, place in self._after[node.stage]]
         known = [weight for weight in weights if weight is not None]
         return len(weights) - len(known), sum(known) + self.ended(node)
 
-    def ended(self, node: Node) -> float:
+    def ended(self, node: PoolNode) -> float:
         """Return the weight of the edges to the end nodes."""
         return sum(end_weight(self._graph, self._prices, node, ending) for ending in self._endings[node.stage])
 
 
-def end_weight(graph: Graph, prices: Prices, node: Node, ending: Ending) -> float:
+def end_weight(graph: Graph, prices: Prices, node: PoolNode, ending: Ending) -> float:
     onward = paid(graph.template, prices, node, ending.queries) if ending.last else 0.0
     return onward + evaluated(prices, node, ending.node, ending.queries, None)

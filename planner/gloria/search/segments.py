@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from elsinore.planner.gloria.costs.prices import Prices, only
-from elsinore.planner.gloria.templates.template import Mask, Route, Stage, Template
+from elsinore.planner.gloria.templates.template import Mask, Stage, StageRoute, Template
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class _Builder:
         self.root: list[bool] = []
         self.queries: list[Mask] = []
 
-    def runs(self, query: int, route: Route) -> list[Run]:
+    def runs(self, query: int, route: StageRoute) -> list[Run]:
         return [
             self._run(query, route, first, snapshot)
             for first, stage in enumerate(self._stages(route))
@@ -91,7 +91,7 @@ class _Builder:
             for snapshot in stage.locals
         ]
 
-    def _run(self, query: int, route: Route, first: int, snapshot: int) -> Run:
+    def _run(self, query: int, route: StageRoute, first: int, snapshot: int) -> Run:
         stage = route.stages[first]
         paid = self._prices.own(stage, snapshot)
         strands = [self._strand(-1 - snapshot, stage, self._prices.begun(stage, snapshot), query)]
@@ -105,7 +105,9 @@ class _Builder:
             segments.append(self._segment(route, first, place + 1, snapshot, strands, paid))
         return Run(first, strands[0], tuple(segments))
 
-    def _segment(self, route: Route, first: int, last: int, snapshot: int, strands: list[int], paid: float) -> Segment:
+    def _segment(
+        self, route: StageRoute, first: int, last: int, snapshot: int, strands: list[int], paid: float
+    ) -> Segment:
         """Return a segment; its own cost includes the evaluation behind it, of events that go on or that end."""
         over = last == len(route.stages)
         nodes = self._ends(route, last) if over else frozenset(route.junctions[last])
@@ -113,13 +115,13 @@ class _Builder:
         apart = sum(map(self._prices.nonshared, route.stages[first:last]))
         return Segment(first, last, snapshot, tuple(strands), own, apart - own)
 
-    def _ends(self, route: Route, place: int) -> frozenset[int]:
+    def _ends(self, route: StageRoute, place: int) -> frozenset[int]:
         """Return the nodes where the query may end; those of a Kleene sub-pattern are counted behind it."""
         if place < len(route.stages) and self._template.stages[route.stages[place]].kleene:
             return frozenset()
         return only(route.junctions[place], route.ends)
 
-    def _stages(self, route: Route) -> list[Stage]:
+    def _stages(self, route: StageRoute) -> list[Stage]:
         return [self._template.stages[stage] for stage in route.stages]
 
     def _strand(self, before: int, stage: int, cost: float, query: int) -> int:

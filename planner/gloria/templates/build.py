@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from elsinore.planner.gloria.templates.chains import Chain, Link
 from elsinore.planner.gloria.templates.members import members_of, split_of
 from elsinore.planner.gloria.templates.order import ordered
-from elsinore.planner.gloria.templates.template import Route, Stage, Template, Transition, TypeNode
+from elsinore.planner.gloria.templates.template import Stage, StageRoute, Template, Transition, TypeNode
 from elsinore.planner.plans.model import QueryPlan
 from elsinore.planner.plans.sharing import Member
 
@@ -24,7 +24,7 @@ def templates(queries: tuple[QueryPlan, ...]) -> tuple[tuple[Template, ...], tup
         if len(members) > 1:
             found.append(template_of(queries, {member: chains[member] for member in members}))
         else:
-            apart[members[0].query] = "no other query has a transition of its, with the same predicates and grouping"
+            apart[members[0].query] = "no other query has one of its transitions, with the same predicates and grouping"
     return tuple(found), tuple((queries[number].query.name, apart[number]) for number in sorted(apart))
 
 
@@ -75,11 +75,11 @@ def _transitions(nodes: dict[TypeNode, int], chain: Chain, link: Link) -> tuple[
     return tuple(Transition(nodes[chain.nodes[p]], nodes[chain.nodes[r]], kind) for p, r, kind in link.edges)
 
 
-def _route(nodes: dict[TypeNode, int], chain: Chain, stages: tuple[int, ...]) -> Route:
+def _route(nodes: dict[TypeNode, int], chain: Chain, stages: tuple[int, ...]) -> StageRoute:
     def numbers(positions: Iterable[int]) -> tuple[int, ...]:
         return tuple(nodes[chain.nodes[p]] for p in positions)
 
-    return Route(
+    return StageRoute(
         stages,
         tuple(map(numbers, chain.junctions)),
         frozenset(numbers(chain.starts)),

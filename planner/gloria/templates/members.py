@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from elsinore.planner.gloria.templates.chains import Chain, chain_of
 from elsinore.planner.hamlet.share_sets import Candidate
 from elsinore.planner.plans.model import Counter, QueryPlan
+from elsinore.planner.plans.needs import Need, any_match, no_conjunction, slides, type_grained, why_unmet
 from elsinore.planner.plans.sharing import Member
 
 
@@ -33,24 +32,46 @@ def split_of(member: Member, plan: QueryPlan) -> tuple[object, ...]:
 
 
 def _chain(plan: QueryPlan) -> tuple[Chain | None, str | None]:
-    if len(plan.counters) != 1:
-        return None, "AND counts trends of several patterns; a template has one pattern per query"
-    chain = chain_of(plan, plan.counters[0])
-    return chain, next(_reasons(plan, plan.counters[0], chain), None)
+    counter = plan.counters[0]
+    if reason := why_unmet(QUERY_NEEDS, plan, counter):
+        return None, reason
+    chain = chain_of(plan, counter)
+    return chain, None if chain else CHAINED.told(plan, counter)
 
 
-def _reasons(plan: QueryPlan, counter: Counter, chain: Chain | None) -> Iterator[str]:
-    if plan.query.semantics != "any":
-        yield "only skip-till-any-match lets every event before another be its predecessor, as snapshots take it"
-    if counter.event_grained:
-        yield "it compares neighbours, so each event has predecessors of its own; expressions are of all of a type"
-    if plan.per_event:
-        yield "its windows move with every event; a plan is for windows of WITHIN and SLIDE"
+def _twice(_: QueryPlan, counter: Counter) -> str | None:
     types = [position.type for position in counter.automata[0].positions]
-    if twice := next((name for name in types if types.count(name) > 1), None):
-        yield f"{twice} stands at several places of the pattern; a template has each type once"
-    negated = {position.type for guard in counter.automata[0].guards for position in guard.positions}
-    if both := next((name for name in types if name in negated), None):
-        yield f"{both} stands in NOT and outside of it"
-    if chain is None:
-        yield "its pattern can choose or leave something out; a plan is for sequences and Kleene sub-patterns of them"
+    return next((name for name in types if types.count(name) > 1), None)
+
+
+def _inside_and_outside(_: QueryPlan, counter: Counter) -> str | None:
+    whole = counter.automata[0]
+    negated = {position.type for guard in whole.guards for position in guard.positions}
+    return next((position.type for position in whole.positions if position.type in negated), None)
+
+
+QUERY_NEEDS = (
+    no_conjunction("AND counts trends of several patterns; a template has one pattern per query"),
+    any_match("only skip-till-any-match lets every event before another be its predecessor, as snapshots take it"),
+    type_grained("it compares neighbours, so each event has predecessors of its own; expressions are of all of a type"),
+    slides("its windows move with every event; a plan is for windows of WITHIN and SLIDE"),
+    Need(
+        "types once",
+        lambda plan, counter: _twice(plan, counter) is None,
+        "{} stands at several places of the pattern; a template has each type once",
+        _twice,
+    ),
+    Need(
+        "types in or outside of NOT",
+        lambda plan, counter: _inside_and_outside(plan, counter) is None,
+        "{} stands in NOT and outside of it",
+        _inside_and_outside,
+    ),
+)
+CHAINED = Need(
+    "chain",
+    lambda plan, counter: chain_of(plan, counter) is not None,
+    "its pattern can choose or leave something out; a plan is for sequences and Kleene sub-patterns of them",
+)
+TEMPLATE_NEEDS = (*QUERY_NEEDS, CHAINED)
+"""What a query needs to be in a template."""

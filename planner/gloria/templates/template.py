@@ -74,7 +74,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Route:
+class StageRoute:
     """The stages of a query in the order in which trends go through them.
 
     Between two stages, before the first and behind the last, trends pass a *junction*: a few nodes, mostly one.
@@ -99,7 +99,7 @@ class Template:
     nodes: tuple[TypeNode, ...]
     stages: tuple[Stage, ...]
     """In topological order, as far as the routes have no cycle."""
-    routes: tuple[Route, ...]
+    routes: tuple[StageRoute, ...]
     """By query."""
 
     def label(self, queries: Mask) -> tuple[str, ...]:

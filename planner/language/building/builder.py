@@ -41,6 +41,20 @@ class Builder(Transformer[Token, Any]):
         self.problems.append(Problem(message, hint, where))
 
 
+def attribute_inside(function: str, variable: str, attribute: str | None, where: Place) -> Problem:
+    """Return the problem of `FIRST(X.a)`, or of `FIRST(X)`."""
+    hint = f"write {function}({variable}).{attribute or 'attribute'}"
+    return Problem(f"{function} is one event: its attribute stands behind it", hint, where)
+
+
+def attribute_outside(function: str, variable: str, attribute: str, where: Place) -> Problem:
+    """Return the problem of `SUM(X).a`."""
+    if function == "COUNT":
+        return Problem("COUNT counts events, not attributes", f"write COUNT({variable})", where)
+    hint = f"write {function}({variable}.{attribute})"
+    return Problem(f"the attribute of {function} stands inside of its parentheses", hint, where)
+
+
 def grouping_attribute(meta: Meta, parts: list[Token | None]) -> Grouping:
     """Build a grouping from `district` or `T.district`."""
     first, second = parts

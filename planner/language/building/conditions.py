@@ -10,7 +10,15 @@ from lark import Token, v_args
 from lark.tree import Meta
 
 from elsinore.planner.language import syntax
-from elsinore.planner.language.building.builder import Builder, grouping_attribute, place, spot
+from elsinore.planner.language.building.builder import (
+    Builder,
+    attribute_inside,
+    attribute_outside,
+    grouping_attribute,
+    place,
+    spot,
+    word,
+)
 from elsinore.planner.language.errors import quote
 from elsinore.planner.language.syntax import Expression, LiteralValue, Place
 
@@ -110,6 +118,22 @@ class ConditionBuilder(Builder):
     def next(self, meta: Meta, parts: list[Token]) -> syntax.Attribute:
         return syntax.Attribute(str(parts[0]), str(parts[1]), next=True, place=place(meta))
 
+    def summary(self, meta: Meta, parts: list[Token | None]) -> Expression:
+        """Build `COUNT(X)` or `SUM(X.a)`."""
+        name, variable, attribute = parts
+        function = cast(syntax.ListFunction, str(name).upper())
+        if function in syntax.ENDS:
+            self.problems.append(attribute_inside(function, str(variable), word(attribute), place(meta)))
+        return syntax.Summary(function, str(variable), word(attribute), place=place(meta))
+
+    def one_of(self, meta: Meta, parts: list[Token]) -> Expression:
+        """Build `FIRST(X).a` or `LAST(X).a`."""
+        name, variable, attribute = map(str, parts)
+        function = cast(syntax.ListFunction, name.upper())
+        if function not in syntax.ENDS:
+            self.problems.append(attribute_outside(function, variable, attribute, place(meta)))
+        return syntax.Summary(function, variable, attribute, place=place(meta))
+
     def bare(self, meta: Meta, parts: list[Token]) -> LiteralValue:
         name = parts[0]
         message = f"{quote(name)} stands alone"
@@ -117,13 +141,13 @@ class ConditionBuilder(Builder):
         if name.upper() == "NULL":
             message, hint = "nothing is equal to NULL", "write IS NULL or IS NOT NULL"
         elif name.upper() in ("AND", "OR", "BETWEEN", "IN", "IS"):
-            message, hint = f"{quote(name)} lacks what stands before it", "write a condition such as X.speed < 10"
+            message, hint = f"{quote(name)} lacks its left side", "write a condition such as X.speed < 10"
         self.note(message, hint, spot(name))
         return LiteralValue(True, place=place(meta))
 
     def call(self, meta: Meta, parts: list[Any]) -> LiteralValue:
         name = parts[0]
-        hint = "predicates have + - * / % and NEXT(X); aggregates stand in RETURN"
+        hint = "predicates have + - * / % and NEXT(X); under RETURN MATCHES also FIRST, LAST and aggregates"
         self.note(f"there is no function {quote(name)} in WHERE", hint, spot(name))
         return LiteralValue(True, place=place(meta))
 

@@ -46,6 +46,15 @@ class WindowBuilder(Builder):
             self.note(f"there is no semantics {quote(name)}", hint, spot(name))
         return SEMANTICS.get(name.lower(), "any")
 
+    def limit(self, meta: Meta, parts: list[Token | None]) -> tuple[int, syntax.Place] | None:
+        """Return the number of LIMIT and its place."""
+        minus, amount = cast(tuple[Token | None, Token], parts)
+        if minus or not amount.isdigit() or int(amount) == 0:
+            hint = "write how many matches of a group that end at one time are returned, such as LIMIT 10"
+            self.note("LIMIT takes a whole number above zero", hint, place(meta))
+            return None
+        return int(amount), place(meta)
+
     def span(self, meta: Meta, parts: list[Token | None]) -> syntax.Span | None:
         minus, amount, unit = cast(tuple[Token | None, Token, Token], parts)
         if unit.lower() not in UNITS:

@@ -1,4 +1,4 @@
-"""Calls without a socket: each request is answered by the next of a list of answers."""
+"""Play calls without a socket: each request gets the next answer of a list."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import msgpack
 import pyarrow as pa
 
-from elsinore.client.exchange import JSON, PROBLEM, Pause, Request, Response, Silence, Steps
+from elsinore.client.exchange import JSON, PROBLEM, NoResponse, Pause, Request, Response, Steps
 
 T = TypeVar("T")
 
@@ -29,7 +29,7 @@ DOCUMENT: dict[str, Any] = {
     "metrics": {"events": 1234, "rows": 5},
 }
 
-LOST = Silence("ReadError", 0.5)
+LOST = NoResponse("ReadError", 0.5)
 
 
 def said(document: Any, status: int = 200, **headers: str) -> Response:
@@ -43,7 +43,7 @@ def problem(status: int, detail: str = "no", **members: Any) -> Response:
 
 
 def unpacked(body: bytes) -> Any:
-    """Events that were sent as msgpack within zstd."""
+    """Return events that were sent as msgpack within zstd."""
     return msgpack.unpackb(inflated(body))
 
 
@@ -52,9 +52,9 @@ def inflated(body: bytes) -> bytes:
 
 
 class Played:
-    """A call, played to its end against these answers."""
+    """A call that was played to its end against these answers."""
 
-    def __init__(self, steps: Steps[Any], answers: Iterable[Response | Silence]) -> None:
+    def __init__(self, steps: Steps[Any], answers: Iterable[Response | NoResponse]) -> None:
         self.requests: list[Request] = []
         self.pauses: list[float] = []
         self.result: Any = None
@@ -73,4 +73,4 @@ class Played:
             self.result = end.value
         except (ValueError, RuntimeError) as error:
             self.error = error
-        assert not isinstance(answers, list) or not list(left), "answers that nobody asked for"
+        assert not isinstance(answers, list) or not list(left), "answers without a request"

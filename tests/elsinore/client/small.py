@@ -1,7 +1,6 @@
-"""A small server that keeps to the protocol, over real sockets, and fails as it is told.
+"""A small server that implements the protocol over real sockets, and fails as a test specifies.
 
-It counts events by key and hands out the rows that it is given; what a service makes of events is tested with a real
-one.
+It counts events by key and returns given rows. The processing of events is tested with a real service.
 """
 
 from __future__ import annotations
@@ -23,13 +22,12 @@ TOKEN = "let-me-in"
 
 @dataclass
 class Small:
-    """What a test says beforehand, and looks at afterwards."""
+    """The behaviour that a test sets, and the requests that it reads afterwards."""
 
     url: str = ""
     rows: pa.Table = field(default_factory=lambda: pa.table({"query": pa.array([], pa.string())}))
     faults: list[str] = field(default_factory=list)
-    """One for each request to come: "" for none, "drop" before anything is done, "forget" after it, a status, or
-    "to" another URL."""
+    """One for each future request: "" for none, "drop" before processing, "forget" after it, a status, or "to URL"."""
     taken: dict[str, int] = field(default_factory=dict)
     """Events by key."""
     requests: int = 0
@@ -37,12 +35,12 @@ class Small:
 
     def answer(self, method: str, path: str, headers: Any, body: bytes) -> tuple[int, str, bytes, dict[str, str]]:
         if headers.get("Authorization") != f"Bearer {TOKEN}":
-            return _problem(401, "this service wants a token")
-        path, _, asked = path.partition("?")
+            return _problem(401, "this service requires a token")
+        path, _, query = path.partition("?")
         if path.endswith("/events"):
             return self._events(headers, body)
         if path.endswith("/results"):
-            return self._results(asked)
+            return self._results(query)
         if method == "DELETE":
             self.removed = True
             return 204, "", b"", {}
@@ -65,18 +63,18 @@ class Small:
         self.taken[key] = count
         return _json(202, {"events": count, "repeated": repeated})
 
-    def _results(self, asked: str) -> tuple[int, str, bytes, dict[str, str]]:
-        """Three rows a page; the cursor is the number of rows before it."""
-        after = int(asked.partition("after=")[2].partition("&")[0] or 0)
+    def _results(self, query: str) -> tuple[int, str, bytes, dict[str, str]]:
+        """Return three rows a page; the cursor is the number of rows before it."""
+        after = int(query.partition("after=")[2].partition("&")[0] or 0)
         page = self.rows.slice(after, 3)
         headers = {"Elsinore-Next": str(after + len(page))}
         return 200, "application/vnd.apache.arrow.stream", _stream(page), headers
 
 
 @contextmanager
-def small(**told: Any) -> Iterator[Small]:
-    """A server of its own, until the end of the block."""
-    service = Small(**told)
+def small(**options: Any) -> Iterator[Small]:
+    """Run a server until the end of the block."""
+    service = Small(**options)
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(service))
     service.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, args=(0.01,))
@@ -101,20 +99,20 @@ def _handler(service: Small) -> Callable[..., BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             if fault.isdigit():
-                self.told(*_problem(int(fault), "come again", {"Retry-After": "0"}))
+                self.reply(*_problem(int(fault), "come again", {"Retry-After": "0"}))
                 return
             if fault.startswith("to "):
-                self.told(307, "text/plain", b"elsewhere", {"Location": fault.removeprefix("to ")})
+                self.reply(307, "text/plain", b"elsewhere", {"Location": fault.removeprefix("to ")})
                 return
             answer = service.answer(self.command, self.path, self.headers, body)
             if fault == "forget":
                 self.close_connection = True
                 return
-            self.told(*answer)
+            self.reply(*answer)
 
         do_GET = do_POST = do_DELETE = work  # noqa: N815
 
-        def told(self, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
+        def reply(self, status: int, kind: str, body: bytes, headers: dict[str, str]) -> None:
             self.send_response(status)
             for name, value in ({"Content-Type": kind, "Content-Length": str(len(body))} | headers).items():
                 self.send_header(name, value)
@@ -122,7 +120,7 @@ def _handler(service: Small) -> Callable[..., BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
         def log_message(self, *_: Any) -> None:
-            """Nobody reads it."""
+            """Discard the log."""
 
     return Handler
 

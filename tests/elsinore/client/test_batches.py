@@ -13,14 +13,14 @@ import pytest
 
 import elsinore
 from elsinore.client import batches as module
-from elsinore.client.batches import Batch, batches
+from elsinore.client.batches import EventBatch, batches
 from elsinore.connectors import ridesharing
 from tests.elsinore.client.scripted import inflated, unpacked
 
 TABLE = pa.Table.from_batches(ridesharing.generate(5_000, seed=3))
 
 
-def read(batch: Batch) -> pa.Table:
+def read(batch: EventBatch) -> pa.Table:
     return pa.ipc.open_stream(inflated(batch.body())).read_all()
 
 
@@ -54,7 +54,7 @@ def test_whatever_holds_events_can_be_sent(form: Callable[[pa.Table], Any]) -> N
 
 @pytest.mark.parametrize("coded", [True, False])
 def test_texts_are_no_views(coded: bool) -> None:
-    """As Polars has them, in its own columns and in its categories."""
+    """Test string views, as Polars uses them in columns and categories."""
     frame = pl.DataFrame({"type": ["Ride", None, "Stop"], "time": [1, 2, 3]})
     frame = frame.with_columns(pl.col("type").cast(pl.Categorical)) if coded else frame
     (batch,) = batches(frame)
@@ -64,7 +64,7 @@ def test_texts_are_no_views(coded: bool) -> None:
 
 
 def test_tables_are_compressed_and_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "EVENTS", 1_024)
+    monkeypatch.setattr(module, "BATCH_EVENTS", 1_024)
     parts = list(batches(TABLE))
     assert [len(part) for part in parts] == [1_024] * 4 + [904]
     assert sum(len(part.body()) for part in parts) < TABLE.nbytes
@@ -105,7 +105,7 @@ def test_values_that_msgpack_does_not_have_are_as_in_json_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "said"),
+    ("events", "message"),
     [
         ({"type": "A"}, "events are dict"),
         ("rides.parquet", "events are str"),
@@ -116,8 +116,8 @@ def test_values_that_msgpack_does_not_have_are_as_in_json_lines() -> None:
         (pd.DataFrame({"type": ["A", "B"], "v": [1, "x"]}), "mixes kinds"),
     ],
 )
-def test_what_cannot_be_sent_is_named(events: Any, said: str) -> None:
-    with pytest.raises(elsinore.InputError, match=said):
+def test_what_cannot_be_sent_is_named(events: Any, message: str) -> None:
+    with pytest.raises(elsinore.InputError, match=message):
         [batch.body() for batch in batches(events)]
 
 

@@ -56,7 +56,7 @@ def test_patience_ends_with_what_was_said_last() -> None:
 def test_who_never_answers_is_named() -> None:
     played = Played(Calls(Patience(seconds=1)).status("rides"), [LOST, LOST])
     assert isinstance(played.error, elsinore.UnreachableError)
-    assert "does not answer GET /v1/workloads/rides, asked for 1 s: ReadError" in str(played.error)
+    assert "did not answer GET /v1/workloads/rides within 1 s: ReadError" in str(played.error)
 
 
 def test_a_batch_has_one_key_however_often_it_is_sent() -> None:
@@ -75,14 +75,14 @@ def test_what_was_known_is_told() -> None:
 def test_a_batch_that_is_too_large_goes_in_halves_in_order() -> None:
     one = said({"events": 1, "repeated": False}, 202)
     three = [*EVENTS, {"type": "Ride", "time": 3}]
-    told: list[int] = []
-    played = Played(CALLS.send("rides", three, "mine", told.append), [problem(413), one, problem(413), one, one])
+    steps: list[int] = []
+    played = Played(CALLS.send("rides", three, "mine", steps.append), [problem(413), one, problem(413), one, one])
     sent = [unpacked(request.body) for request in played.requests]
     assert [[event["time"] for event in events] for events in sent] == [[1, 2, 3], [1], [2, 3], [2], [3]]
     keys = [request.headers["Idempotency-Key"] for request in played.requests]
     assert keys == ["mine-0", "mine-0.0", "mine-0.1", "mine-0.1.0", "mine-0.1.1"]
     assert played.result == elsinore.Sent(3, 3, 0)
-    assert told == [1, 1, 1]
+    assert steps == [1, 1, 1]
 
 
 def test_one_event_that_is_too_large_is_refused() -> None:

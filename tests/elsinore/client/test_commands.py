@@ -1,4 +1,4 @@
-"""The commands that speak with a service, against the small server."""
+"""Test the commands that send requests to a service, against the small server."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_job_from_its_beginning_to_its_end(service: Small, tmp_path: Path) -> 
     assert told(service, "send", "rides", str(events)).stderr == "rides: 3 events in 1 batch\n"
     for _ in range(2):
         done = told(service, "send", "rides", str(events), str(lines), "--key", "once")
-    assert done.stderr == "rides: 4 events in 2 batches, 4 of them known already; 1 could not be read\n"
+    assert done.stderr == "rides: 4 events in 2 batches, 4 of them sent before; 1 could not be read\n"
     assert sum(service.taken.values()) == 7
     written = told(service, "results", "rides").stdout.splitlines()
     assert [json.loads(line) for line in written] == ROWS
@@ -59,21 +59,21 @@ def test_a_job_from_its_beginning_to_its_end(service: Small, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["results", "nothing"], 2, "there is no job nothing"),
         (["send", "rides", "nowhere.parquet"], 2, "there is no file nowhere.parquet"),
         (["submit", "rides.elsinore", "--column", "speed"], 2, "as speed:float64, not 'speed'"),
         (["submit", "nowhere.elsinore"], 2, "there is no workload file nowhere.elsinore"),
-        (["jobs", "--url", "localhost"], 2, "'localhost' is no URL of a service"),
-        (["jobs", "--token", "wrong"], 2, "this service wants a token"),
-        (["status", "--url", "http://127.0.0.1:9"], 1, "the service does not answer"),
+        (["jobs", "--url", "localhost"], 2, "'localhost' is not the URL of a service"),
+        (["jobs", "--token", "wrong"], 2, "this service requires a token"),
+        (["status", "--url", "http://127.0.0.1:9"], 1, "the service did not answer"),
     ],
 )
-def test_what_goes_wrong_is_a_line_and_a_code(service: Small, words: list[str], code: int, said: str) -> None:
+def test_what_goes_wrong_is_a_line_and_a_code(service: Small, words: list[str], code: int, message: str) -> None:
     done = told(service, *words)
     assert done.exit_code == code
-    assert said in done.stderr
+    assert message in done.stderr
     assert "Traceback" not in done.output
 
 

@@ -1,4 +1,4 @@
-"""Rows go over the wire by the page; what comes out is what a run here answers."""
+"""Test that rows sent in pages are those of a run in this process."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ STAMPED = EVENTS.set_column(1, "time", EVENTS["time"].cast(pa.timestamp("s")))
 
 
 def page(result: elsinore.Result, rows: Sequence[int], cursor: str) -> Response:
-    """As a service sends these rows."""
+    """Return these rows as a service sends them."""
     one = result.to_arrow()
     table = one.take(pa.array(rows, pa.int64()))
-    told = json.dumps(dict(result.columns))
-    table = table.replace_schema_metadata((one.schema.metadata or {}) | {b"columns": told.encode()})
+    columns = json.dumps(dict(result.columns))
+    table = table.replace_schema_metadata((one.schema.metadata or {}) | {b"columns": columns.encode()})
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -39,7 +39,7 @@ def page(result: elsinore.Result, rows: Sequence[int], cursor: str) -> Response:
 
 
 def paged(result: elsinore.Result, size: int) -> Played:
-    """The rows in the order of windows, as they are written; pages are of the narrowest types that hold them."""
+    """Return pages of the rows in order of windows, each with the narrowest types that hold its values."""
     starts = result.to_arrow()["window_start"].to_pylist()
     written = sorted(range(len(result)), key=starts.__getitem__)
     pages = [page(result, written[start : start + size], str(start)) for start in range(0, len(written), size)]

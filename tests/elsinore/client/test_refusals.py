@@ -5,8 +5,8 @@ import pickle
 import pytest
 
 import elsinore
+from elsinore.client.error_replies import exception, refusal
 from elsinore.client.exchange import Response
-from elsinore.client.refusals import exception, refusal
 from tests.elsinore.client.scripted import problem
 
 WRONG = """

@@ -1,4 +1,4 @@
-"""Both shells over real sockets, against a small server that fails as it is told."""
+"""Test both shells over real sockets, against a small server that fails as specified."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ROWS = [
     {"query": "trips", "window_start": start, "window_end": start + 10, "COUNT(*)": 2**300 + start}
     for start in range(8)
 ]
-COLUMNS = {b"columns": json.dumps({"trips": ["COUNT(*)"]}).encode()}
+COLUMNS = {b"columns": json.dumps({"trips": ["window_start", "window_end", "COUNT(*)"]}).encode()}
 NUMBERS = pa.field("COUNT(*)", pa.string(), metadata={b"number": b"true"})
 WRITTEN = pa.Table.from_arrays(
     [
@@ -48,7 +48,7 @@ WRITTEN = pa.Table.from_arrays(
 
 
 def waiting(url: str) -> Any:
-    """Everything that a client can ask, once."""
+    """Make every call of a client once."""
     with elsinore.connect(url, token=TOKEN, patience=20) as client:
         job = client.submit("RETURN COUNT(*) PATTERN Ride+ WITHIN 10 seconds SLIDE 10 seconds", name="rides")
         sent = [job.send(TABLE), job.send(TABLE.to_pylist(), key="mine"), job.send(TABLE.to_pylist(), key="mine")]
@@ -64,7 +64,7 @@ def waiting(url: str) -> Any:
 
 
 def awaiting(url: str) -> Any:
-    """The same on asyncio."""
+    """Make the same calls with asyncio."""
     return asyncio.run(_awaiting(url))
 
 
@@ -123,7 +123,7 @@ def test_everything_is_as_without_faults(shell: Any, seed: int) -> None:
 
 def test_a_token_that_is_refused() -> None:
     with small() as service, elsinore.connect(service.url, token="wrong") as client:
-        with pytest.raises(elsinore.RefusedError, match=r"this service wants a token\. Give the service's token"):
+        with pytest.raises(elsinore.RefusedError, match=r"this service requires a token\. Give the service's token"):
             client.jobs()
         assert repr(client) == f"<Client: {service.url}>"
         assert TOKEN not in repr(elsinore.connect(service.url, token=TOKEN))
@@ -139,14 +139,14 @@ def test_a_job_that_is_not_there() -> None:
 
 def test_nobody_there() -> None:
     client = elsinore.connect("http://127.0.0.1:9", patience=1)
-    with pytest.raises(elsinore.UnreachableError, match=r"does not answer GET /v1/workloads, .*refused"):
+    with pytest.raises(elsinore.UnreachableError, match=r"did not answer GET /v1/workloads within .*refused"):
         client.jobs()
     client.close()
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://x", "http://", "http://[::1", "", "http://x:port"])
 def test_what_is_no_url(url: str) -> None:
-    with pytest.raises(elsinore.InputError, match="is no URL"):
+    with pytest.raises(elsinore.InputError, match=r"is not (a|the) URL"):
         elsinore.connect(url)
 
 
@@ -155,19 +155,19 @@ def test_what_is_no_url(url: str) -> None:
     ["http://me:secret@localhost:8000", "https://secret@example.org", "http://h/?a=b", "http://h/#x", "http://a b"],
 )
 def test_what_is_more_than_a_url(url: str) -> None:
-    """A user and a password would be sent in place of the token."""
-    with pytest.raises(elsinore.InputError, match="is no URL of a service") as raised:
+    """Test URLs with a user and a password, which would be sent instead of the token."""
+    with pytest.raises(elsinore.InputError, match="is not the URL of a service") as raised:
         elsinore.connect(url, token=TOKEN)
     assert "secret" not in str(raised.value)
 
 
 @pytest.fixture
 def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
-    """The port of a server that has signed its certificate itself, and what it was asked."""
+    """Yield the port of a server with a self-signed certificate, and the bytes that it received."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
-    begun = datetime.now(UTC) - timedelta(days=1)
-    made = x509.CertificateBuilder(name, name, key.public_key(), 1, begun, begun + timedelta(days=2))
+    valid_from = datetime.now(UTC) - timedelta(days=1)
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, valid_from, valid_from + timedelta(days=2))
     certificate = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     (tmp_path / "both.pem").write_bytes(certificate + key.private_bytes(*form))
@@ -178,8 +178,8 @@ def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
             with suppress(OSError), context.wrap_socket(self.request, server_side=True) as connection:
-                if told := connection.recv(4096):
-                    asked.append(told)
+                if received := connection.recv(4096):
+                    asked.append(received)
 
     with socketserver.TCPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
@@ -192,7 +192,7 @@ def stranger(tmp_path: Path) -> Iterator[tuple[int, list[bytes]]]:
 @pytest.mark.parametrize("url", ["https", "HTTPS", "Https", "hTTpS"])
 @pytest.mark.parametrize("shell", ["waiting", "awaiting"])
 def test_a_stranger_is_not_shown_the_token_however_https_is_written(url: str, shell: str, stranger: Any) -> None:
-    """A server whose certificate nobody has signed: it gets no request."""
+    """Test that a server with a self-signed certificate gets no request."""
     port, asked = stranger
 
     async def ask() -> Any:
@@ -241,7 +241,7 @@ print(*sorted({name.partition(".")[0] for name in sys.modules}))
 
 
 def test_it_needs_nothing_of_what_it_asks_for(tmp_path: Path) -> None:
-    """Not even names: a user's own `planner.py` is none of its business."""
+    """Test that no name of a room is imported, so a user may have a `planner.py`."""
     (tmp_path / "planner.py").write_text("raise SystemExit('not this one')")
     with small(rows=WRITTEN) as service:
         code = ALONE.replace("URL", repr(service.url)).replace("TOKEN", repr(TOKEN), 1)

@@ -12,7 +12,7 @@ from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.prices import Prices
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.gloria.graph.graph import Graph, Policy, graph_of
-from elsinore.planner.gloria.graph.nodes import Node
+from elsinore.planner.gloria.graph.nodes import PoolNode
 from elsinore.planner.gloria.optimizers import GREEDY, PRUNED, UNPRUNED
 from elsinore.planner.gloria.search.search import end_weight, search
 from tests.planner.gloria.workloads import nodes, optimized, template
@@ -34,7 +34,7 @@ def test_neither_does_one_in_a_loop() -> None:
 
 
 def test_local_snapshots_only_where_they_are_fewer() -> None:
-    """Node Generation Principle 2: of two Q-sets the one with more snapshots is begun anew, the other is reused."""
+    """PoolNode Generation Principle 2: of two Q-sets the one with more snapshots is begun anew, the other is reused."""
     made = template(*["SEQ(A, C, D, E)"] * 2, *["SEQ(B, C, D, E)"] * 2)
     found = nodes(optimized(made, {"A": 2, "B": 50, "C": 10, "D": 5, "E": 5}, "gloria-noprune"))
     assert {"(1,2)^A (3,4)^B", "(1,2)^A (3,4)^C", "(1,2,3,4)^C"} <= found["C-D"].keys()
@@ -91,11 +91,11 @@ def test_the_path_is_the_lightest_of_all(seed: int) -> None:
     assert found.weight == pytest.approx(min(weight(graph, prices, path) for path in paths(graph)))
 
 
-def paths(graph: Graph) -> list[tuple[Node, ...]]:
+def paths(graph: Graph) -> list[tuple[PoolNode, ...]]:
     return list(product(*(pool.nodes for pool in graph.pools)))
 
 
-def weight(graph: Graph, prices: Prices, path: tuple[Node, ...]) -> float:
+def weight(graph: Graph, prices: Prices, path: tuple[PoolNode, ...]) -> float:
     """P.w; without an edge there is no path."""
     inside = sum(node.inside + node.start for node in path)
     edges = sum(

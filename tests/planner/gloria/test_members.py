@@ -7,7 +7,7 @@ import pytest
 from elsinore.planner.gloria.templates.members import why_apart
 from tests.planner.gloria.workloads import WINDOW, found, planned, query
 
-ALONE = "no other query has a transition of its, with the same predicates and grouping"
+ALONE = "no other query has one of its transitions, with the same predicates and grouping"
 
 
 def sets(*texts: str) -> list[list[str]]:

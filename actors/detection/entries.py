@@ -1,0 +1,151 @@
+"""The events of a window as the columns that the search reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.actors.columns.expressions import Evaluator, Values
+from elsinore.actors.detection.search_numba_fns import NO_LEFT, NO_RIGHT
+from elsinore.actors.detection.window import Window
+from elsinore.planner.detection.normal_form import NormalForm
+from elsinore.planner.language.syntax import Attribute, Expression
+from elsinore.planner.language.walk import map_readers
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Clocked:
+    """The events of a window by partition and time, on one clock."""
+
+    order: Ints
+    """The rows of the window, sorted by partition and time."""
+    at: Ints
+    """By row, a virtual time: differences of up to `span` are those of the clock, and larger between partitions."""
+    span: int
+
+    @classmethod
+    def of(cls, window: Window, counts_events: bool, span: int) -> Clocked:
+        slots, ticks = window.slots, window.ticks(counts_events)
+        if not len(slots) or slots.max() == 0:
+            return cls(np.arange(len(slots)), ticks, span)
+        order = np.argsort(slots, kind="stable")
+        steps = np.diff(ticks[order], prepend=ticks[order[:1]])
+        np.minimum(steps, span + 1, out=steps)
+        steps[1:][np.diff(slots[order]) != 0] = span + 1
+        at = np.empty(len(order), np.int64)
+        at[order] = np.cumsum(steps)
+        return cls(order, at, span)
+
+    def neighbours(self, slots: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
+        """Return, by row, the virtual times next before and next after its own in its partition."""
+        at, slot = self.at[self.order], slots[self.order]
+        if not len(at):
+            return at, at
+        new = np.flatnonzero(np.diff(at, prepend=at[0] - 1) != 0)
+        run = np.repeat(np.arange(len(new)), np.diff(new, append=len(at)))
+        times = np.concatenate([[0], at[new], [0]])
+        owner = np.concatenate([[-1], slot[new], [-1]])
+        before = np.where(owner[run] == slot, times[run], NO_RIGHT)
+        after = np.where(owner[run + 2] == slot, times[run + 2], NO_LEFT)
+        found = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+        found[0][self.order], found[1][self.order] = before, after
+        return found
+
+
+class Leaves:
+    """The events of a window that may be bound to variables, for all queries over it; equal ones are found once."""
+
+    def __init__(self, window: Window) -> None:
+        self.window = window
+        self.columns = window.columns
+        types = window.events.column(0) if window.events is not None else None
+        self._codes = types.indices.to_numpy() if types is not None else np.zeros(0, np.int32)
+        self._types = types.dictionary.to_pylist() if types is not None else []
+        self._in_order: npt.NDArray[np.int32] | None = None
+        self._found: dict[tuple[str, tuple[Expression, ...]], Ints] = {}
+
+    def rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
+        """Return the rows of the events of a type that satisfy conditions, sorted as `order` is."""
+        key = name, tuple(map(_plain, conditions))
+        if key not in self._found:
+            self._found[key] = self._rows(name, conditions, query, order)
+        return self._found[key]
+
+    def _rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
+        rows = order[:0]
+        if name in self._types:
+            rows = order[self._ordered(order) == self._types.index(name)]
+        for condition in conditions:
+            rows = rows[self.evaluator(rows, query).condition(condition)]
+        return rows
+
+    def _ordered(self, order: Ints) -> npt.NDArray[np.int32]:
+        """Return the codes of the types in an order, which is the same for all queries."""
+        if self._in_order is None:
+            self._in_order = self._codes[order]
+        return self._in_order
+
+    def evaluator(self, rows: Ints, query: str) -> Evaluator:
+        return Evaluator(_Taken(self.columns, rows), len(rows), query)
+
+
+class _Taken(dict[str, pa.Array]):
+    """Attributes of some rows, taken when they are asked for."""
+
+    def __init__(self, columns: Mapping[str, pa.Array], rows: Ints) -> None:
+        super().__init__()
+        self.columns, self.rows = columns, pa.array(rows)
+
+    def __missing__(self, name: str) -> pa.Array:
+        self[name] = self.columns[name].take(self.rows)
+        return self[name]
+
+
+class Bindable:
+    """The events that may be bound to the variables of one query; implements `formulas.Columns`."""
+
+    def __init__(self, form: NormalForm, leaves: Leaves, clocked: Clocked) -> None:
+        self.form = form
+        self.query = form.query.name
+        self.leaves = leaves
+        self.clocked = clocked
+        keys = {name: (form.types[name], tuple(map(_plain, form.local[name]))) for name in form.types}
+        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
+        self.leaf_of = {name: numbers[key] for name, key in keys.items()}
+        firsts = {self.leaf_of[name]: name for name in reversed(form.types)}
+        self.rows_of = [self._rows(firsts[number]) for number in range(len(numbers))]
+        self._values: dict[tuple[int, Expression], Values] = {}
+
+    def _rows(self, variable: str) -> Ints:
+        kind, local = self.form.types[variable], self.form.local[variable]
+        return self.leaves.rows(kind, local, self.query, self.clocked.order)
+
+    def rows(self, variable: str) -> Ints:
+        return self.rows_of[self.leaf_of[variable]]
+
+    def values(self, variable: str, expression: Expression) -> Values:
+        key = self.leaf_of[variable], _plain(expression)
+        if key not in self._values:
+            self._values[key] = self.leaves.evaluator(self.rows(variable), self.query).values(expression)
+        return self._values[key]
+
+    def truth(self, variable: str, expression: Expression) -> Mask:
+        return self.leaves.evaluator(self.rows(variable), self.query).condition(expression)
+
+    def starts(self) -> Ints:
+        """Return where each leaf begins, and the end of the last."""
+        return np.cumsum([0, *map(len, self.rows_of)])
+
+
+def _plain(expression: Expression) -> Expression:
+    """Return an expression over one event without the name of its variable."""
+    return map_readers(
+        expression, lambda one: replace(one, variable="", next=False) if isinstance(one, Attribute) else one
+    )

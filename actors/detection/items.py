@@ -1,0 +1,40 @@
+"""Items of RETURN MATCHES: flat columns in place of whole events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from elsinore.actors.columns.expressions import Values
+from elsinore.actors.detection.matches import ABSENT, Bound, Matches
+from elsinore.actors.detection.summaries import summary
+from elsinore.planner.language.syntax import Attribute, Item
+
+
+def item_columns(matches: Matches, items: Iterable[Item]) -> dict[str, pa.Array]:
+    """Return the column of each item, by its label."""
+    return {item.label: _column(matches, item) for item in items}
+
+
+def _column(matches: Matches, item: Item) -> pa.Array:
+    if isinstance(item.value, Attribute):
+        return attribute(matches.bound[item.value.variable], matches.events.column(item.value.name))
+    return _plain(summary(matches, item.value))
+
+
+def attribute(bound: Bound, column: pa.Array) -> pa.Array:
+    """Return the values of an attribute in the events that are bound: one by match, or a list."""
+    if bound.offsets is None:
+        absent = bound.rows == ABSENT
+        return column.take(pa.array(np.where(absent, 0, bound.rows), mask=absent))
+    return pa.ListArray.from_arrays(pa.array(bound.offsets.astype(np.int32)), column.take(pa.array(bound.rows)))
+
+
+def _plain(values: Values) -> pa.Array:
+    if not values.numeric:
+        return values.data
+    if values.data.dtype == object:
+        return pa.array([value if known else None for value, known in zip(values.data, values.valid, strict=True)])
+    return pa.array(values.data, mask=~values.valid)

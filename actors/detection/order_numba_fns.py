@@ -1,0 +1,96 @@
+"""The order of matches that bind lists."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.planner.kernels.compiled import kernel, part
+
+Ints = npt.NDArray[np.int64]
+Rows = npt.NDArray[np.int32]
+
+
+@part
+def precedes(end: Ints, start: Ints, at: Ints, text: Rows, a: int, b: int) -> bool:
+    """Return whether match a comes before match b in the order of rows."""
+    if end[a] != end[b]:
+        return end[a] < end[b]
+    if start[a] != start[b]:
+        return start[a] < start[b]
+    i, j = at[a], at[b]
+    while i < at[a + 1] and j < at[b + 1]:
+        if text[i] != text[j]:
+            return text[i] < text[j]
+        i += 1
+        j += 1
+    return False
+
+
+@kernel
+def sort_matches(end: Ints, start: Ints, at: Ints, text: Rows, order: Ints, spare: Ints) -> None:
+    """Sort `order`: merge sort, bottom up. `text[at[m] : at[m + 1]]` are the numbers by which match m is compared."""
+    count = len(order)
+    width = 1
+    while width < count:
+        for lo in range(0, count, 2 * width):
+            middle, hi = min(lo + width, count), min(lo + 2 * width, count)
+            i, j = lo, middle
+            for k in range(lo, hi):
+                if j >= hi or (i < middle and not precedes(end, start, at, text, order[j], order[i])):
+                    spare[k] = order[i]
+                    i += 1
+                else:
+                    spare[k] = order[j]
+                    j += 1
+        for k in range(count):
+            order[k] = spare[k]
+        width *= 2
+
+
+@part
+def comes_before(times: Ints, first: Rows, last: Rows, table: Rows, a: int, b: int) -> bool:
+    """Return whether match a, which binds one event to each variable, comes before match b."""
+    before, after = times[last[a]], times[last[b]]
+    if before == after:
+        before, after = times[first[a]], times[first[b]]
+    k = 0
+    while before == after and k < table.shape[1]:
+        before, after = table[a, k], table[b, k]
+        k += 1
+    return before < after
+
+
+@kernel
+def are_sorted(times: Ints, first: Rows, last: Rows, table: Rows) -> bool:
+    """Return whether matches that bind one event to each variable are in the order of rows."""
+    for m in range(1, len(table)):
+        if comes_before(times, first, last, table, m, m - 1):
+            return False
+    return True
+
+
+@kernel
+def sort_runs(times: Ints, first: Rows, last: Rows, table: Rows, order: Ints, spare: Ints) -> None:
+    """Sort matches whose ends are sorted already: merge sort of each run of equal ends."""
+    begin = 0
+    while begin < len(order):
+        end = begin + 1
+        while end < len(order) and times[last[end]] == times[last[begin]]:
+            end += 1
+        width = 1
+        while width < end - begin:
+            for lo in range(begin, end, 2 * width):
+                middle, hi = min(lo + width, end), min(lo + 2 * width, end)
+                i, j = lo, middle
+                for k in range(lo, hi):
+                    if j >= hi or (i < middle and not comes_before(times, first, last, table, order[j], order[i])):
+                        spare[k] = order[i]
+                        i += 1
+                    else:
+                        spare[k] = order[j]
+                        j += 1
+            for k in range(begin, end):
+                order[k] = spare[k]
+            width *= 2
+        begin = end

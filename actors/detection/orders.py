@@ -1,0 +1,139 @@
+"""The order in which the elements of a clause are searched, by rates and selectivities that were seen.
+
+This is the plan of one clause by itself. The order of every term begins with the element that has the last (or first)
+event; among the others dynamic programming over sets finds the cheapest order (Kolchinsky and Schuster, Section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.detection.conditions import OPERATORS
+from elsinore.actors.detection.terms import Term
+from elsinore.planner.detection.normal_form import Clause
+
+SAMPLE = 256
+"""Number of pairs of events of which a selectivity is taken."""
+
+TESTED = 0.5
+"""Selectivity assumed of a condition that is no comparison of two events."""
+
+MOST_ELEMENTS = 10
+"""Number of elements up to which all orders are compared; longer clauses are searched in the order of the text."""
+
+LONGEST = 20
+"""Number of events in a window of which no more subsets are counted: a list is searched last in any case."""
+
+SORTING = 10.0
+"""Cost of sorting a match that was not found in the order of rows, in candidates looked at."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What was seen of the events of a query."""
+
+    rates: Mapping[str, float]
+    """By variable, how many of its events there are in a window."""
+    selectivities: Mapping[frozenset[str], float]
+    """By variables, how many choices of their events satisfy all conditions on them."""
+
+
+def selectivity(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> float:
+    """Return how many pairs of keys satisfy a comparison, in a sample that depends on nothing else."""
+    if not len(left) or not len(right):
+        return 1.0
+    draw = np.random.default_rng(0)
+    a, b = (keys[draw.integers(0, len(keys), SAMPLE)] for keys in (left, right))
+    if operator == OPERATORS["<"]:
+        holds = a < b
+    elif operator == OPERATORS["<="]:
+        holds = a <= b
+    elif operator == OPERATORS["="]:
+        holds = a == b
+    else:
+        holds = a != b
+    return (float(np.count_nonzero(holds)) + 0.5) / (SAMPLE + 1)
+
+
+def ordered(term: Term, seen: Seen) -> Term:
+    """Return a term with the cheapest order of its elements."""
+    clause = term.clause
+    if not 2 < len(clause.elements) <= MOST_ELEMENTS or any(one.semantics != "any" for one in clause.elements):
+        return term
+    return replace(term, order=_Orders(clause, term.order, seen).best())
+
+
+@dataclass(frozen=True)
+class _Orders:
+    clause: Clause
+    text: tuple[int, ...]
+    """The order of the text behind the first element of the term."""
+    seen: Seen
+
+    def best(self) -> tuple[int, ...]:
+        top = self.text[0]
+        begun: dict[frozenset[int], tuple[float, tuple[int, ...]]] = {frozenset({top}): (0.0, (top,))}
+        for _ in self.text[1:]:
+            longer: dict[frozenset[int], tuple[float, tuple[int, ...]]] = {}
+            for bound, (cost, order) in begun.items():
+                for element in self.text:
+                    if element not in bound:
+                        after = bound | {element}
+                        found = cost + self._step(bound, element), (*order, element)
+                        if after not in longer or found[0] < longer[after][0] * (1 - 1e-9):
+                            longer[after] = found
+            begun = longer
+        cost, order = begun[frozenset(self.text)]
+        return order if cost + SORTING * self._expected(frozenset(self.text)) < self._cost(self.text) else self.text
+
+    def _cost(self, order: tuple[int, ...]) -> float:
+        return sum(self._step(frozenset(order[:k]), order[k]) for k in range(1, len(order)))
+
+    def _step(self, bound: frozenset[int], element: int) -> float:
+        """Return the candidates that are looked at for one more element, and those that are left."""
+        both = bound | {element}
+        before = self._size(both) * self._orderly(both) * self._satisfying(bound)
+        return before + self._expected(both)
+
+    def _expected(self, bound: frozenset[int]) -> float:
+        """Return the number of partial matches with these elements, for each event of the first of the order."""
+        return self._size(bound) * self._orderly(bound) * self._satisfying(bound)
+
+    def _size(self, bound: Iterable[int]) -> float:
+        return float(np.prod([self._sizes[element] for element in bound if element != self.text[0]]))
+
+    @cached_property
+    def _sizes(self) -> list[float]:
+        found = []
+        for element in self.clause.elements:
+            rate = sum(self.seen.rates[name] for name in element.variables)
+            found.append(rate if element.single else 2.0 ** min(rate, LONGEST))
+        return found
+
+    def _satisfying(self, bound: frozenset[int]) -> float:
+        names = {name for element in bound for name in self.clause.elements[element].variables}
+        return float(np.prod([value for among, value in self.seen.selectivities.items() if among <= names]))
+
+    def _orderly(self, bound: frozenset[int]) -> float:
+        """Return how many orders in time of these elements the clause allows, of all with the first one at its end."""
+        others = bound - {self.text[0]}
+        return _extensions(others, self.clause.order) / float(np.prod(np.arange(1, len(others) + 1)))
+
+
+def _extensions(elements: frozenset[int], order: frozenset[tuple[int, int]]) -> float:
+    """Return the number of linear orders of some elements that a partial order allows."""
+    counts = {frozenset[int](): 1.0}
+    for _ in elements:
+        longer: dict[frozenset[int], float] = {}
+        for done, count in counts.items():
+            for element in elements - done:
+                if all((other, element) not in order for other in elements - done):
+                    after = done | {element}
+                    longer[after] = longer.get(after, 0.0) + count
+        counts = longer
+    return counts[frozenset(elements)]

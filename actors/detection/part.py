@@ -1,0 +1,118 @@
+"""Execution of a part of a plan whose queries return matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.actors.detection.match_rows import match_rows
+from elsinore.actors.detection.matches import Matches
+from elsinore.actors.detection.run import DetectionRun
+from elsinore.actors.plan_state import save_plan
+from elsinore.actors.rows.partial_rows import PartialRows
+from elsinore.actors.streams.batch import Batch
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.parts import run_alike
+from elsinore.planner.time.clock import Clock
+
+
+class DetectionPart:
+    """Queries that split the stream alike, for the matches that begin at `since` or later and, after `stop`, before
+    `until`.
+
+    Its times are those of the clock of windows, which may count events; `clock` is that of the user's times.
+    """
+
+    def __init__(self, plan: Plan, partitions: Partitions, since: int, windows: Clock, clock: Clock) -> None:
+        self.plan = plan
+        self.partitions = partitions
+        self.since = since
+        self.until = END
+        self.first = since
+        """The time in ticks from which on the part needs events; NOT at the start may need earlier ones."""
+        self.end = END
+        """The time in ticks at which the last of its matches is known."""
+        self.sets: tuple[()] = ()
+        """It has no share sets of counters."""
+        self._windows, self._clock = windows, clock
+        queries = {query.query.name: query.query for query in plan.queries}
+        self._queries = queries
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions)
+
+    def goes_on_as(self, other: Plan) -> bool:
+        """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
+        heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
+        return self.until == END and heard and run_alike(self.plan, other)
+
+    def stop(self, until: int) -> None:
+        """Leave the matches that begin at `until` or later to other parts."""
+        if self.until == END:
+            self.until = until
+            # NOT at the end looks ahead for as long as a window, behind a match that is as long as one.
+            longest = max(self._windows.ticks(query.within.length) for query in self._queries.values())
+            self.end = until + 2 * longest
+
+    def silence(self, wanted: Set[Query]) -> None:
+        """Make all queries silent but these: they have no more rows."""
+        queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
+        self.plan = replace(self.plan, queries=tuple(queries))
+
+    def over(self, time: int) -> bool:
+        """Return whether there will be no more rows, given that no event older than `time` will come."""
+        empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
+        return empty or self.end <= time
+
+    def process(self, batch: Batch) -> list[PartialRows]:
+        batch = batch.between(self.first, self.end)
+        return self._rows(self._run.process(batch, batch.times)) if len(batch.times) else []
+
+    def end_until(self, time: int) -> list[PartialRows]:
+        """Return the rows of matches that are known now that no event older than `time` will come."""
+        return self._rows(self._run.settle(time, time))
+
+    def finish(self) -> list[PartialRows]:
+        return self._rows(self._run.finish())
+
+    def _rows(self, found: list[Matches]) -> list[PartialRows]:
+        """Return the rows of matches, without silent queries and without matches of other parts."""
+        silent = {query.query.name for query in self.plan.queries if query.silent}
+        heard = (self._own(one) for one in found if one.query not in silent)
+        return [match_rows(one, self._queries[one.query], self.partitions, self._clock) for one in heard if len(one)]
+
+    def _own(self, matches: Matches) -> Matches:
+        if self.since == START and self.until == END:
+            return matches
+        own = (matches.start >= self.since) & (matches.start < self.until)
+        return matches if own.all() else matches.take(np.flatnonzero(own))
+
+    def keep(self, kept: npt.NDArray[np.int64]) -> None:
+        """Keep these partitions alone, in this order."""
+        self._run.keep(kept)
+
+    def types(self) -> dict[str, pa.DataType]:
+        """Return no types: values are compared as they are."""
+        return {}
+
+    def know(self, types: Mapping[str, pa.DataType]) -> None:
+        """Ignore the types of attributes."""
+
+    def save(self) -> dict[str, Any]:
+        return {
+            "plan": save_plan(self.plan),
+            "since": self.since,
+            "until": self.until,
+            "run": self._run.save(),
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        if state["until"] != END:
+            self.stop(state["until"])
+        self._run.load(state["run"])

@@ -1,0 +1,148 @@
+"""Execution of the queries that return matches along one route: batches in, matches out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.detection.entries import Clocked, Leaves
+from elsinore.actors.detection.finder import Finder
+from elsinore.actors.detection.matches import Matches
+from elsinore.actors.detection.searching import Search
+from elsinore.actors.detection.window import Window
+from elsinore.actors.streams.batch import Batch
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.detection.normal_form import normal_form
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.time.clock import Clock
+
+Ints = npt.NDArray[np.int64]
+
+
+class DetectionRun:
+    """The queries of one route: their events are split into partitions by the same attributes.
+
+    The state is the events of the largest window. Each batch yields the matches that end in it; a query with NOT at the
+    end yields a match when the window that its first event begins is over.
+    """
+
+    def __init__(self, queries: Sequence[Query], clock: Clock, partitions: Partitions) -> None:
+        """`queries` are resolved and checked."""
+        self.partitions = partitions
+        self.finders = [Finder(normal_form(query), _span(query, clock)) for query in queries]
+        contiguous = any(query.semantics == "contiguous" for query in queries)
+        self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
+        self.pending = [START] * len(self.finders)
+        """By query that looks ahead, the time from which on first events of matches are still to be searched."""
+
+    def process(self, batch: Batch, places: Ints | None = None) -> Iterator[Matches]:
+        """Take in events, sorted by time; events of one time come in one batch. Yield the matches that end with them.
+
+        `places`: by event, how many events of the whole stream are earlier; for queries whose windows count events.
+        """
+        return self._matches(self.begin(batch, places))
+
+    def begin(self, batch: Batch, places: Ints | None = None) -> list[Search]:
+        """Take in events as `process` does, and return the searches that would find the matches.
+
+        Each can list its matches, or count them, or list some of them by number; LIMIT is left to `process`.
+        """
+        before = self.window.extend(batch, places)
+        reached = int(places[-1]) + 1 if places is not None and len(places) else None
+        searches = [*self._found(before), *self._expired(batch.later, reached)]
+        self._forget(batch.later, reached)
+        return searches
+
+    def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
+        """Yield the matches that are known now that no event older than `time` will come.
+
+        `place`: the number of events of the whole stream before that time.
+        """
+        searches = self._expired(time, place)
+        self._forget(time, place)
+        return self._matches(searches)
+
+    def finish(self) -> Iterator[Matches]:
+        """End the stream, and yield the matches that waited for it."""
+        return self._matches(self._expired(END, END))
+
+    def _expired(self, time: int, place: int | None) -> list[Search]:
+        """Return searches of queries that look ahead, for the matches whose window is over."""
+        found: list[tuple[Finder, int, int]] = []
+        for number, finder in enumerate(self.finders):
+            now = place if finder.counts_events else time
+            if not finder.ahead or not len(self.window) or now is None:
+                continue
+            ticks = self.window.ticks(finder.counts_events)
+            lo = int(np.searchsorted(self.window.times, self.pending[number]))
+            hi = len(ticks) if now == END else int(np.searchsorted(ticks, now - finder.span, side="right"))
+            if hi > lo:
+                found.append((finder, lo, hi))
+                self.pending[number] = int(self.window.times[hi - 1]) + 1
+        return self._searches(found)
+
+    def _found(self, lo: int) -> list[Search]:
+        """Return searches for the matches that end with the events from a row on."""
+        hi = len(self.window)
+        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead]) if hi > lo else []
+
+    def _searches(self, asked: Iterable[tuple[Finder, int, int]]) -> list[Search]:
+        window = copy(self.window)
+        leaves = Leaves(window)
+        clocked: dict[bool, Clocked] = {}
+        searches = []
+        for finder, lo, hi in asked:
+            counts = finder.counts_events
+            if counts not in clocked:
+                clocked[counts] = Clocked.of(window, counts, self._longest(counts))
+            searches.append(finder.search(window, leaves, clocked[counts], lo, hi))
+        return searches
+
+    def _longest(self, counts_events: bool) -> int:
+        return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
+
+    def _matches(self, searches: Iterable[Search]) -> Iterator[Matches]:
+        for search in searches:
+            most = search.form.query.limit
+            yield from search.matches(None if most is None else partial(self._limited, most))
+
+    def _limited(self, most: int, matches: Matches) -> Matches:
+        return matches.limited(most, self.partitions.group_of[matches.slot])
+
+    def _forget(self, time: int, place: int | None) -> None:
+        """Drop the events that no match to come can have in its window."""
+        if not len(self.window):
+            return
+        needed = len(self.window)
+        for number, finder in enumerate(self.finders):
+            ticks = self.window.ticks(finder.counts_events)
+            now = place if finder.counts_events else time
+            if now is None:
+                return
+            if finder.ahead:
+                first = int(np.searchsorted(self.window.times, self.pending[number]))
+                now = min(now, int(ticks[first])) if first < len(ticks) else now
+            needed = min(needed, int(np.searchsorted(ticks, max(now - finder.span, START + 1), side="right")))
+        self.window.drop(needed)
+
+    def keep(self, kept: Ints) -> None:
+        """Keep these partitions alone, in this order."""
+        self.window.keep(kept, int(self.window.slots.max(initial=-1)) + 1)
+
+    def save(self) -> dict[str, Any]:
+        return {"window": self.window.save(), "pending": list(self.pending)}
+
+    def load(self, state: dict[str, Any]) -> None:
+        self.window.load(state["window"])
+        self.pending = list(state["pending"])
+
+
+def _span(query: Query, clock: Clock) -> int:
+    """Return the length of a query's windows on their clock."""
+    return int(query.within.amount) if query.counts_events else clock.ticks(query.within.seconds)

@@ -1,0 +1,151 @@
+"""Rows of many queries as one Arrow table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, by_end, ordered, table_columns
+from elsinore.connectors.rows.row_columns import NUMBER, Values, arrow, joined, whole
+
+if TYPE_CHECKING:
+    from elsinore.planner.language.syntax import Query, Workload
+    from elsinore.planner.time.clock import Clock
+
+
+class WindowRows(Protocol):
+    """Rows of one query as graph actors return them: columns by name, and bounds of windows in ticks."""
+
+    @property
+    def query(self) -> str: ...
+    @property
+    def window_start(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def window_end(self) -> npt.NDArray[np.int64]: ...
+    @property
+    def groups(self) -> dict[str, pa.Array]: ...
+    @property
+    def values(self) -> dict[str, Any]: ...
+
+
+APPROXIMATE = {b"approximate": b"true"}
+NULL = pa.null()
+
+MATCHED = ("start", "end")
+"""The bounds of matches."""
+
+COUNTED = ("event_start", "event_end")
+"""The bounds of windows that count events."""
+
+
+def columns_of(workload: Workload) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each query's rows, for a checked workload."""
+    return {query.name: (*query.bounds, *query.groups, *_returned(query)) for query in workload.queries}
+
+
+def _returned(query: Query) -> Iterator[str]:
+    """Yield the columns of what a query returns."""
+    # A client imports this module, and no planner.
+    from elsinore.planner.language.walk import bound, column
+
+    if query.whole_events:
+        yield from (column(leaf.variable or leaf.name) for leaf in bound(query.pattern))
+    else:
+        yield from (item.label for item in (*query.aggregates, *query.items))
+
+
+def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:
+    """Return the rows of each query, queries in the order of the workload, rows sorted by window and group."""
+    found: dict[str, list[WindowRows]] = {name: [] for name in columns}
+    for part in parts:
+        found[part.query].append(part)
+    shown = {name: _shown(some, columns[name], clock) for name, some in found.items() if some}
+    return {name: by_end(one) if columns[name][0] in MATCHED else ordered(one) for name, one in shown.items()}
+
+
+def _shown(parts: Sequence[WindowRows], columns: Sequence[str], clock: Clock) -> Answers:
+    first, (start, end) = parts[0], columns[:2]
+    own = clock.of_events() if start in COUNTED else clock
+    return Answers(
+        first.query,
+        {start: _times(np.concatenate([part.window_start for part in parts]), own)}
+        | {end: _times(np.concatenate([part.window_end for part in parts]), own)}
+        | {name: arrow(joined([part.groups[name] for part in parts])) for name in first.groups}
+        | {name: joined([part.values[name] for part in parts]) for name in first.values},
+    )
+
+
+def _times(ticks: npt.NDArray[np.int64], clock: Clock) -> Values:
+    """Return ticks in the unit and form of the input; whole units are ints unless the input's times were floats."""
+    return whole(clock.show(ticks)) if pa.types.is_integer(clock.form) else clock.show(ticks)
+
+
+def bounds_type(clock: Clock) -> pa.DataType:
+    """Return the type of window bounds, for a table without rows."""
+    return clock.show(np.empty(0, np.int64)).type
+
+
+def table(answers: Collection[Answers], columns: Columns, form: pa.DataType, approximate: bool) -> pa.Table:
+    """Return one table: query, window, and every column of any query, null where a row's query does not have it."""
+    queries = pa.array([rows.query for rows in answers for _ in range(len(rows))], pa.string())
+    bounds = bounds_of(columns)
+    fields, arrays = [pa.field("query", queries.type)], [queries]
+    for name in table_columns(columns)[1:]:
+        parts = [_values(rows, name) for rows in answers]
+        arrays.append(_column(parts, _empty(name, form) if name in bounds else NULL))
+        meaning = None if name in bounds else _meaning(parts, arrays[-1].type)
+        fields.append(pa.field(name, arrays[-1].type, metadata=meaning))
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, APPROXIMATE if approximate else None))
+
+
+def _empty(name: str, form: pa.DataType) -> pa.DataType:
+    """Return the type of a column of bounds without values."""
+    return pa.int64() if name in COUNTED else form
+
+
+def _meaning(parts: Sequence[Values], kind: pa.DataType) -> dict[bytes, bytes] | None:
+    """Return metadata that marks a text column as numbers with all their digits; None for any other column."""
+    numbers = all(isinstance(part, np.ndarray) or part.null_count == len(part) for part in parts)
+    return {NUMBER: b"true"} if numbers and pa.types.is_string(kind) else None
+
+
+def narrowed(rows: pa.Table) -> pa.Table:
+    """Return rows without decimal256, which Polars does not read."""
+    for index, field in enumerate(rows.schema):
+        if pa.types.is_decimal256(field.type):
+            rows = rows.set_column(index, field.name, _narrow(rows.column(index)))
+    return rows
+
+
+def _narrow(decimals: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return decimals.cast(pa.decimal128(38, 0))
+    except pa.ArrowInvalid:
+        return decimals.cast(pa.string())
+
+
+def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: str, time_column: str) -> pa.Table:
+    """Return events that came behind the watermark, with the user's column names and times."""
+    if not batches:
+        return pa.table({type_column: pa.array([], pa.string()), time_column: pa.array([], clock.form)})
+    events = pa.concat_tables([pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive")
+    times = clock.show(events.column("time").to_numpy())
+    return events.set_column(1, time_column, times).rename_columns({"type": type_column})
+
+
+def _values(rows: Answers, name: str) -> Values:
+    return rows.columns.get(name, pa.nulls(len(rows)))
+
+
+def _column(parts: Sequence[Values], form: pa.DataType) -> pa.Array:
+    """Concatenate the parts of several queries. Nulls take the type of other parts, or `form` if there is no other."""
+    arrays = [arrow(part) for part in parts]
+    types = {array.type for array in arrays} - {pa.null()}
+    if len(types) > 1:
+        return arrow(joined(parts))
+    kind = next(iter(types), form)
+    return pa.concat_arrays([pa.nulls(0, kind), *(array.cast(kind) for array in arrays)])

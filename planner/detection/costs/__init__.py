@@ -1,0 +1,1 @@
+"""Cost models of detection plans: the paper's, and one of this engine."""

@@ -1,0 +1,76 @@
+"""A cost model of this engine: nanoseconds per second of the stream, with nodes stored or searched.
+
+A stored node keeps its matches: candidates are tried once, and what passes is written. A searched node is enumerated
+by whoever needs it: nothing is written, but each user tries the candidates again. A sequence shrinks the range of
+candidates, so that of k events in order only 1/k! of all choices are candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elsinore.planner.detection.costs.cardinality import Cardinalities, by_extensions
+from elsinore.planner.detection.costs.model import Facts
+from elsinore.planner.detection.pattern import Window
+from elsinore.planner.detection.shape import Shape
+from elsinore.planner.detection.statistics import Statistics
+
+
+@dataclass(frozen=True)
+class EngineNanoseconds:
+    """Constants of a machine, to be calibrated by a benchmark."""
+
+    event: float = 8.0
+    """Putting an event into its leaf."""
+    range: float = 25.0
+    """Finding the range of candidates for one partial match."""
+    candidate: float = 8.0
+    """Trying one candidate."""
+    emit: float = 6.0
+    """Writing a match of a stored node."""
+    byte: float = 0.3
+    """Keeping a byte of a stored match until it expires."""
+    again: float = 1.5
+    """How often a search sees the same candidate: panes look back by one window."""
+
+
+ROW_BYTES = 16
+"""A stored match's first and last time."""
+EVENT_BYTES = 4
+"""The row number of an event in a stored match."""
+
+
+class Engine:
+    """Costs in ns per second of the stream. A node is stored or searched, whichever is cheaper for its users."""
+
+    name = "engine"
+    counts_users = True
+    by_split = True
+
+    def __init__(self, statistics: Statistics, constants: EngineNanoseconds | None = None) -> None:
+        self.constants = constants or EngineNanoseconds()
+        self._cardinalities = Cardinalities(statistics, by_extensions())
+
+    def facts(self, shape: Shape, mask: int, window: Window) -> Facts:
+        return self._cardinalities.facts(shape, mask, window)
+
+    def leaf(self, leaf: Facts) -> float:
+        return leaf.per_second * self.constants.event
+
+    def join(self, joined: Facts, left: Facts, right: Facts, users: int) -> float:
+        return min(self.stored(joined, left, right), users * self.searched(joined, left, right))
+
+    def stored(self, joined: Facts, left: Facts, right: Facts) -> float:
+        """Return the cost of a node that keeps its matches: new matches of a side look for counterparts."""
+        bytes_ = ROW_BYTES + EVENT_BYTES * joined.size
+        written = joined.per_second * (self.constants.emit + self.constants.byte * bytes_)
+        return (left.per_second + right.per_second) * self.constants.range + self._tried(joined, left, right) + written
+
+    def searched(self, joined: Facts, left: Facts, right: Facts) -> float:
+        """Return the cost of a node for one user that enumerates it from the rarer side."""
+        ranges = min(left.per_second, right.per_second) * self.constants.range
+        return self.constants.again * (ranges + self._tried(joined, left, right))
+
+    def _tried(self, joined: Facts, left: Facts, right: Facts) -> float:
+        in_range = joined.ordered / (left.ordered * right.ordered)
+        return left.per_second * right.matches * in_range * self.constants.candidate

@@ -1,0 +1,28 @@
+"""Random workloads against the enumeration of all matches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.actors.detection.support import run
+from tests.actors.detection.test_vectors import multiset, shown
+from tests.oracle.detecting import cases
+from tests.oracle.detection import matches, numbered
+from tests.oracle.query import Query, text_of
+
+Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(cases(9, 4), st.lists(st.integers(0, 20), max_size=3), st.booleans())
+def test_matches_are_those_of_the_enumeration(case: Case, cuts: list[int], save: bool) -> None:
+    workload, events = case
+    found = run(text_of(workload), events, cuts, save)
+    assert multiset(found) == multiset(numbered(matches(workload, events)))
+    for query in workload:
+        if not cuts:
+            own = [shown(row) for row in found if row["query"] == query.name]
+            assert own == [shown(row) for row in numbered(matches([query], events))]

@@ -1,0 +1,80 @@
+"""The known cases of detection through the public function, with whole events in the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+import elsinore
+from tests.vectors import name
+from tests.vectors.detection import CASES, OTHERS
+
+Event = dict[str, Any]
+Row = dict[str, Any]
+
+
+def numbered(row: Row, events: dict[int, Event]) -> Row:
+    """Return a row with the ids of events in place of the events, which must be as they were given."""
+
+    def number(value: Any) -> Any:
+        if isinstance(value, list):
+            return [number(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        given = events[value["id"]]
+        assert {name: part for name, part in value.items() if part is not None} == {
+            name: part for name, part in given.items() if part is not None
+        }
+        return given["id"]
+
+    return {name: number(value) for name, value in row.items()}
+
+
+def multiset(rows: Iterable[Row]) -> Counter[str]:
+    return Counter(repr(sorted(row.items())) for row in rows)
+
+
+@pytest.mark.parametrize("case", [*CASES, *OTHERS], ids=name)
+def test_rows_of_the_vectors(case: dict[str, Any]) -> None:
+    result = elsinore.run(case["workload"], case["events"], engine="local")
+    events = {event["id"]: event for event in case["events"]}
+    assert multiset(numbered(row, events) for row in result.rows()) == multiset(case["expected"])
+
+
+WORKLOAD = """
+QUERY found RETURN MATCHES PATTERN SEQ(A, B+) WHERE A.v < B.v WITHIN 6 seconds
+QUERY counted RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 6 seconds SLIDE 6 seconds
+QUERY near RETURN MATCHES A.v, COUNT(B) AS n, B.v PATTERN SEQ(A, B+) WITHIN 3 events LIMIT 1
+"""
+EVENTS = [{"type": kind, "time": n, "v": n * 3 % 7, "s": 'a"b'} for n, kind in enumerate("ABABBA")]
+
+
+def test_matches_and_aggregates_stand_in_one_table() -> None:
+    table = elsinore.run(WORKLOAD, EVENTS, engine="local").to_arrow()
+    bounds = ["window_start", "window_end", "start", "end"]
+    assert table.column_names == ["query", *bounds, "A", "B", "COUNT(*)", "A.v", "n", "B.v"]
+    first = table.slice(0, 1).to_pylist()[0]
+    assert first["A"] == {"type": "A", "time": 0, "v": 0, "s": 'a"b'}
+    assert first["B"] == [{"type": "B", "time": 1, "v": 3, "s": 'a"b'}]
+
+
+def test_a_preview_shows_events_short() -> None:
+    shown = repr(elsinore.run(WORKLOAD, EVENTS, engine="local"))
+    assert 'time=0 v=0 s=a"b' in shown
+    assert "[time=1 v=3" in shown
+
+
+def test_rows_are_ordered_by_end_then_start() -> None:
+    rows = elsinore.run(WORKLOAD, EVENTS, engine="local").query("found").rows()
+    bounds = [(row["end"], row["start"]) for row in rows]
+    assert bounds == sorted(bounds)
+    assert len(rows) > 5
+
+
+@pytest.mark.parametrize("strategy", ["hamlet", "cogra", "two-step"])
+def test_strategies_of_aggregation_refuse_matches(strategy: str) -> None:
+    with pytest.raises(elsinore.WorkloadError, match=f"strategy {strategy} cannot run RETURN MATCHES"):
+        elsinore.run(WORKLOAD, EVENTS, engine="local", strategy=strategy)
