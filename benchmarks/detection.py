@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from elsinore.actors.counting import Batch
 from elsinore.actors.detection.run import DetectionRun
+from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.syntax import Query
@@ -72,7 +72,7 @@ def detection(pattern: Pattern) -> Callable[[Batch], int]:
     queries = pattern.queries
     clock = Clock.of(pa.int64(), "ms", [query.within.seconds for query in queries])
     run = DetectionRun(queries, clock, Partitions((), 0))
-    return lambda batch: sum(map(len, run.process(batch)))
+    return lambda batch: sum(len(one) for one in run.process(batch))
 
 
 def seconds(step: Callable[[], int]) -> tuple[float, int]:

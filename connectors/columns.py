@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
@@ -43,12 +44,14 @@ def described(kind: pa.DataType, value: object = None) -> str:
 
 def one_array(column: pa.ChunkedArray, name: str) -> pa.Array:
     """Return a column as one array, copied only if it has several chunks."""
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    if not column.num_chunks:
+    # Arrow cannot concatenate an empty chunk that has an offset and no buffer, as those of a sliced stream.
+    chunks = [chunk for chunk in column.chunks if len(chunk)] or column.chunks[:1]
+    if not chunks:
         return pa.nulls(0, column.type)
+    if len(chunks) == 1:
+        return chunks[0]
     try:
-        return pa.concat_arrays(_alike(column).chunks)
+        return pa.concat_arrays(_alike(pa.chunked_array(chunks, column.type)).chunks)
     except pa.ArrowInvalid as error:
         raise _too_much_text(name) from error
     except pa.ArrowNotImplementedError as error:
@@ -62,7 +65,7 @@ def _alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.unify_dictionaries()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks])
+        return pa.chunked_array([_undictionaried(chunk) for chunk in column.chunks])
 
 
 def without_view(values: pa.Array) -> pa.Array:
@@ -79,9 +82,12 @@ def decoded(values: pa.Array) -> pa.Array:
         return decoded(values.storage)
     if pa.types.is_run_end_encoded(values.type):
         return decoded(_run_values(values))
-    if isinstance(values, pa.DictionaryArray):
-        return decoded(without_view(values.dictionary).take(values.indices))
-    return values
+    return decoded(_undictionaried(values)) if isinstance(values, pa.DictionaryArray) else values
+
+
+def _undictionaried(values: pa.DictionaryArray) -> pa.Array:
+    """Return the value of each row of a dictionary array; Arrow itself cannot decode a dictionary of text views."""
+    return without_view(values.dictionary).take(values.indices)
 
 
 def _run_values(values: pa.RunEndEncodedArray) -> pa.Array:
@@ -176,7 +182,10 @@ def read_attribute(values: pa.Array, name: str) -> pa.Array:
     if is_coded_text(kind):
         return coded_texts(check_texts(values, name))
     if pa.types.is_dictionary(kind):
-        return read_attribute(_undictionaried(values, name), name)
+        try:
+            return read_attribute(_undictionaried(values), name)
+        except pa.ArrowNotImplementedError as error:
+            raise unusable(name, kind) from error
     if pa.types.is_integer(kind):
         return _cast(values, pa.int64(), name)
     if pa.types.is_floating(kind):
@@ -185,6 +194,8 @@ def read_attribute(values: pa.Array, name: str) -> pa.Array:
         return _from_decimal(values, name)
     if is_text(kind):
         return _cast(check_texts(values, name), pa.string(), name)
+    if pa.types.is_timestamp(kind):
+        check_zone(kind, name)
     if (
         (pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
         or pa.types.is_boolean(kind)
@@ -192,6 +203,28 @@ def read_attribute(values: pa.Array, name: str) -> pa.Array:
     ):
         return values
     raise unusable(name, kind)
+
+
+def check_zone(kind: pa.TimestampType, name: str) -> None:
+    """Raise InputError for timestamps whose time zone Python does not know, so that no value of them could be shown."""
+    try:
+        known = kind.tz is None or _is_zone(kind.tz)
+    except UnicodeDecodeError:
+        raise InputError(f"column {name!r} holds timestamps of a time zone whose name is not UTF-8") from None
+    if not known:
+        raise InputError(
+            f"column {name!r} holds timestamps of the time zone {kind.tz[:64]!r}, which is not known here; cast "
+            "them to another, for instance UTC"
+        )
+
+
+@lru_cache
+def _is_zone(name: str) -> bool:
+    try:
+        pa.lib.string_to_tzinfo(name)
+    except (pa.ArrowInvalid, ValueError, OSError):
+        return False
+    return True
 
 
 def unusable(name: str, kind: pa.DataType) -> InputError:
@@ -207,13 +240,6 @@ def check_texts(texts: pa.Array, name: str) -> pa.Array:
     except pa.ArrowInvalid as error:
         raise InputError(f"column {name!r} holds texts that are not UTF-8: {error}") from error
     return texts
-
-
-def _undictionaried(values: pa.DictionaryArray, name: str) -> pa.Array:
-    try:
-        return values.dictionary_decode()
-    except pa.ArrowNotImplementedError as error:
-        raise unusable(name, values.type) from error
 
 
 def finite(values: pa.Array) -> pa.Array:

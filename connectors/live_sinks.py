@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.rows.answers import Columns
+from elsinore.connectors.rows.widening import fitted
 from elsinore.connectors.sinks import SINKS, StdoutSink, open_sink
 from elsinore.connectors.storage.safe_files import make_folder, put_new
-from elsinore.connectors.widening import fitted
 
 Callback = Callable[[pa.Table, int], Any]
 

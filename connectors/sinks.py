@@ -19,8 +19,8 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.formats.json_rows import as_json, json_rows
 from elsinore.connectors.formats.parquet_parts import ParquetParts
 from elsinore.connectors.rows.answers import Columns, table_columns
+from elsinore.connectors.rows.widening import fitted
 from elsinore.connectors.storage.drafts import Draft
-from elsinore.connectors.widening import fitted
 
 BATCH_ROWS = 1 << 14
 """Number of rows that are converted to text at once."""

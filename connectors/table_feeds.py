@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from elsinore.connectors.columns import decoded, one_array, without_view
+from elsinore.connectors.columns import decoded, is_text, one_array, without_view
 from elsinore.connectors.dead_letters import DeadLetters
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Chunk
@@ -157,9 +158,11 @@ class StreamFeed:
 
 
 def _first_values(values: pa.Array) -> pa.Array | None:
-    """Return the first values that are not null, in the array or its dictionary; None if there are none."""
+    """Return the first values that are neither null nor empty texts, which tell nothing; None if there are none."""
     for start in range(0, len(values), 10_000):
         found = without_view(decoded(values.slice(start, 10_000))).drop_null()
+        if is_text(found.type):
+            found = found.filter(pc.not_equal(found, ""))
         if len(found):
             return found[:100]
     return None

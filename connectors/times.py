@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from elsinore.connectors.columns import cast_or_null, decoded, is_coded_text, is_text, without_view
+from elsinore.connectors.columns import cast_or_null, check_zone, decoded, is_coded_text, is_text, without_view
 from elsinore.connectors.errors import InputError
 from elsinore.planner.time.clock import Clock
 
@@ -21,6 +21,7 @@ def time_form(kind: pa.DataType, head: pa.Array, name: str) -> pa.DataType:
     if isinstance(kind, pa.BaseExtensionType):
         return time_form(kind.storage_type, head, name)
     if pa.types.is_timestamp(kind):
+        check_zone(kind, name)
         return kind
     if pa.types.is_integer(kind) or pa.types.is_null(kind) or (pa.types.is_decimal(kind) and kind.scale <= 0):
         return pa.int64()

@@ -19,6 +19,9 @@ from elsinore.planner.language.walk import map_readers
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+FARTHEST = 2.0**62
+"""Bound of virtual times."""
+
 
 @dataclass(frozen=True)
 class Clocked:
@@ -39,6 +42,12 @@ class Clocked:
         steps = np.diff(ticks[order], prepend=ticks[order[:1]])
         np.minimum(steps, span + 1, out=steps)
         steps[1:][np.diff(slots[order]) != 0] = span + 1
+        if float(np.sum(steps, dtype=np.float64)) >= FARTHEST:
+            partitions = int(slots.max()) + 1
+            raise OverflowError(
+                f"the windows of {partitions} partitions, one behind another, have too many ticks to count in 64 bits; "
+                "give times in a coarser unit, or spread the partitions over more actors"
+            )
         at = np.empty(len(order), np.int64)
         at[order] = np.cumsum(steps)
         return cls(order, at, span)

@@ -30,6 +30,8 @@ class Finder:
         self.terms = tuple(term for clause in form.clauses for term in terms_of(clause, self.by_first))
         conditions = (one for clause in (*form.clauses, *self._guarding()) for one in clause.conditions)
         self.conditions = tuple(dict.fromkeys(conditions))
+        self._seen: Seen | None = None
+        self._ordered = self.terms
         self._compiled: tuple[object, Compiled] | None = None
 
     def _guarding(self) -> Iterator[Clause]:
@@ -76,6 +78,12 @@ class Finder:
         """Return the terms, each in the order that is cheapest for the events that there are."""
         if all(len(term.order) < 3 for term in self.terms):
             return self.terms
+        seen = self._see(events, codes, sides)
+        if self._seen is None or not self._seen.is_like(seen):
+            self._seen, self._ordered = seen, tuple(ordered(term, seen) for term in self.terms)
+        return self._ordered
+
+    def _see(self, events: Bindable, codes: Codes, sides: Sides) -> Seen:
         at, order = events.clocked.at, events.clocked.order
         windows = max(1.0, float(at[order[-1]] - at[order[0]]) / self.span) if len(order) else 1.0
         rates = {name: len(events.rows(name)) / windows for name in self.form.types}
@@ -86,7 +94,7 @@ class Finder:
                 if isinstance(code, PairCode):
                     share = selectivity(code.operator, sides.keys[code.left_side][1], sides.keys[code.right_side][1])
                 found[condition.variables] = found.get(condition.variables, 1.0) * share
-        return tuple(ordered(term, Seen(rates, found)) for term in self.terms)
+        return Seen(rates, found)
 
     def _program(self, events: Bindable, codes: Codes, terms: tuple[Term, ...]) -> Compiled:
         signature = (tuple(codes.items()), terms)

@@ -10,15 +10,16 @@ import pyarrow as pa
 from elsinore.actors.columns.expressions import Values
 from elsinore.actors.detection.matches import ABSENT, Bound, Matches
 from elsinore.actors.detection.summaries import summary
+from elsinore.actors.rows.rows import Column
 from elsinore.planner.language.syntax import Attribute, Item
 
 
-def item_columns(matches: Matches, items: Iterable[Item]) -> dict[str, pa.Array]:
+def item_columns(matches: Matches, items: Iterable[Item]) -> dict[str, Column]:
     """Return the column of each item, by its label."""
     return {item.label: _column(matches, item) for item in items}
 
 
-def _column(matches: Matches, item: Item) -> pa.Array:
+def _column(matches: Matches, item: Item) -> Column:
     if isinstance(item.value, Attribute):
         return attribute(matches.bound[item.value.variable], matches.events.column(item.value.name))
     return _plain(summary(matches, item.value))
@@ -32,9 +33,8 @@ def attribute(bound: Bound, column: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(bound.offsets.astype(np.int32)), column.take(pa.array(bound.rows)))
 
 
-def _plain(values: Values) -> pa.Array:
-    if not values.numeric:
+def _plain(values: Values) -> Column:
+    """Return values as columns of rows are: numbers as NumPy has them, None for null."""
+    if not values.numeric or values.valid.all():
         return values.data
-    if values.data.dtype == object:
-        return pa.array([value if known else None for value, known in zip(values.data, values.valid, strict=True)])
-    return pa.array(values.data, mask=~values.valid)
+    return np.where(values.valid, values.data.astype(object), np.array(None))

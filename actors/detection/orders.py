@@ -6,9 +6,10 @@ event; among the others dynamic programming over sets finds the cheapest order (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from math import factorial, prod
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,9 @@ MOST_ELEMENTS = 10
 LONGEST = 20
 """Number of events in a window of which no more subsets are counted: a list is searched last in any case."""
 
+DRIFT = 2.0
+"""Factor by which a rate or a selectivity has to change before other orders are looked at."""
+
 SORTING = 10.0
 """Cost of sorting a match that was not found in the order of rows, in candidates looked at."""
 
@@ -41,6 +45,12 @@ class Seen:
     """By variable, how many of its events there are in a window."""
     selectivities: Mapping[frozenset[str], float]
     """By variables, how many choices of their events satisfy all conditions on them."""
+
+    def is_like(self, other: Seen) -> bool:
+        """Return whether nothing differs by more than a factor of `DRIFT`."""
+        pairs = [(self.rates[name] + 1, rate + 1) for name, rate in other.rates.items()]
+        pairs += ((self.selectivities[names], share) for names, share in other.selectivities.items())
+        return all(one < DRIFT * two and two < DRIFT * one for one, two in pairs)
 
 
 def selectivity(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> float:
@@ -74,6 +84,8 @@ class _Orders:
     text: tuple[int, ...]
     """The order of the text behind the first element of the term."""
     seen: Seen
+    known: dict[frozenset[int], float] = field(default_factory=dict)
+    """What is expected of sets of elements, as far as it was asked for."""
 
     def best(self) -> tuple[int, ...]:
         top = self.text[0]
@@ -97,43 +109,40 @@ class _Orders:
     def _step(self, bound: frozenset[int], element: int) -> float:
         """Return the candidates that are looked at for one more element, and those that are left."""
         both = bound | {element}
-        before = self._size(both) * self._orderly(both) * self._satisfying(bound)
-        return before + self._expected(both)
+        left = self._expected(both)
+        return left + left * self._satisfying(bound) / self._satisfying(both)
 
     def _expected(self, bound: frozenset[int]) -> float:
         """Return the number of partial matches with these elements, for each event of the first of the order."""
-        return self._size(bound) * self._orderly(bound) * self._satisfying(bound)
+        if bound not in self.known:
+            self.known[bound] = self._size(bound) * self._orderly(bound) * self._satisfying(bound)
+        return self.known[bound]
 
-    def _size(self, bound: Iterable[int]) -> float:
-        return float(np.prod([self._sizes[element] for element in bound if element != self.text[0]]))
+    def _size(self, bound: frozenset[int]) -> float:
+        return prod(self._sizes[element] for element in bound if element != self.text[0])
+
+    @cached_property
+    def _names(self) -> list[frozenset[str]]:
+        return [frozenset(element.variables) for element in self.clause.elements]
 
     @cached_property
     def _sizes(self) -> list[float]:
-        found = []
-        for element in self.clause.elements:
-            rate = sum(self.seen.rates[name] for name in element.variables)
-            found.append(rate if element.single else 2.0 ** min(rate, LONGEST))
-        return found
+        rates = [sum(self.seen.rates[name] for name in names) for names in self._names]
+        singles = [element.single for element in self.clause.elements]
+        return [rate if single else 2.0 ** min(rate, LONGEST) for rate, single in zip(rates, singles, strict=True)]
 
     def _satisfying(self, bound: frozenset[int]) -> float:
-        names = {name for element in bound for name in self.clause.elements[element].variables}
-        return float(np.prod([value for among, value in self.seen.selectivities.items() if among <= names]))
+        names = frozenset[str]().union(*(self._names[element] for element in bound))
+        return prod(value for among, value in self.seen.selectivities.items() if among <= names)
 
     def _orderly(self, bound: frozenset[int]) -> float:
         """Return how many orders in time of these elements the clause allows, of all with the first one at its end."""
         others = bound - {self.text[0]}
-        return _extensions(others, self.clause.order) / float(np.prod(np.arange(1, len(others) + 1)))
+        return _extensions(others, self.clause.order) / factorial(len(others))
 
 
-def _extensions(elements: frozenset[int], order: frozenset[tuple[int, int]]) -> float:
+@cache
+def _extensions(elements: frozenset[int], order: frozenset[tuple[int, int]]) -> int:
     """Return the number of linear orders of some elements that a partial order allows."""
-    counts = {frozenset[int](): 1.0}
-    for _ in elements:
-        longer: dict[frozenset[int], float] = {}
-        for done, count in counts.items():
-            for element in elements - done:
-                if all((other, element) not in order for other in elements - done):
-                    after = done | {element}
-                    longer[after] = longer.get(after, 0.0) + count
-        counts = longer
-    return counts[frozenset(elements)]
+    lasts = [one for one in elements if all((one, other) not in order for other in elements)]
+    return sum(_extensions(elements - {last}, order) for last in lasts) if elements else 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -81,7 +81,7 @@ class DetectionPart:
     def finish(self) -> list[PartialRows]:
         return self._rows(self._run.finish())
 
-    def _rows(self, found: list[Matches]) -> list[PartialRows]:
+    def _rows(self, found: Iterable[Matches]) -> list[PartialRows]:
         """Return the rows of matches, without silent queries and without matches of other parts."""
         silent = {query.query.name for query in self.plan.queries if query.silent}
         heard = (self._own(one) for one in found if one.query not in silent)

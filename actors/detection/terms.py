@@ -155,7 +155,7 @@ class _Instance:
 
     def _level(self, element: int) -> None:
         number, one = self.level_of[element], self.clause.elements[element]
-        forwards = one.semantics == "next" or self.term.by_first
+        forwards = self.term.by_first or (one.semantics == "next" and not one.single)
         order = self.clause.order
         bound = self.term.order[: self.term.order.index(element)]
         levels = self.level_of

@@ -428,6 +428,7 @@ def metrics_of(live: Live, age: float) -> dict[str, Any]:
     """Return the counters of a stream, and its watermark and latest time in the form of its events."""
     metrics, done = asdict(live.metrics), live.done
     parts: dict[str, float] = metrics.pop("parts")
+    del metrics["waiting"]  # the state of a job says so
     found = {
         **metrics,
         "sharing_rate": metrics["shared_bursts"] / metrics["bursts"] if metrics["bursts"] else 0.0,

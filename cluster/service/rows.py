@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from hashlib import blake2b
 from pathlib import Path
 from time import time_ns
 from typing import Any
@@ -25,14 +26,20 @@ from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
 from elsinore.connectors.rows.answers import table_columns
 from elsinore.connectors.rows.row_columns import NUMBER
+from elsinore.connectors.rows.widening import fitted, wider
 from elsinore.connectors.storage.safe_files import put_bytes
-from elsinore.connectors.widening import fitted, wider
 
 PART_FORM = re.compile(r"part-(\d{12,})\.arrow")
 """The name of a file of rows, with the number of its batch."""
 
 COLUMNS_KEY = b"columns"
 """The metadata of a table that holds the columns of each query's rows."""
+
+DIGEST_BYTES = 16
+"""The length of the checksum behind the content of a file of rows."""
+
+MAGIC = b"ARROW1"
+"""The end of an Arrow file: files of rows of older versions have no checksum behind it."""
 
 MTIME_STEP_NS = 100_000_000
 """Nanoseconds since the modification of a folder after which the next one has another time."""
@@ -51,7 +58,22 @@ class RowsSink(LiveSink):
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
             writer.write_table(rows.combine_chunks())
         self.folder.mkdir(exist_ok=True)
-        put_bytes(self.folder / f"part-{batch:012}.arrow", sink.getvalue())
+        put_bytes(self.folder / f"part-{batch:012}.arrow", _sealed(sink.getvalue().to_pybytes()))
+
+
+def _sealed(content: bytes) -> bytes:
+    return content + blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def _unsealed(found: bytes) -> memoryview:
+    """Return the content of a file of rows; raise ValueError where its checksum does not fit."""
+    whole = memoryview(found)
+    if found.endswith(MAGIC):
+        return whole
+    content, digest = whole[:-DIGEST_BYTES], whole[-DIGEST_BYTES:]
+    if blake2b(content, digest_size=DIGEST_BYTES).digest() != digest:
+        raise ValueError("it was cut short or changed")
+    return content
 
 
 def forget_rows(job: StoredJob, before: float) -> None:
@@ -175,8 +197,9 @@ class Reader:
     def _read(self, batch: int) -> pa.Table:
         name = f"part-{batch:012}.arrow"
         try:
-            with pa.OSFile(str(self.job.rows / name)) as file, pa.ipc.open_file(file) as reader:
+            with pa.ipc.open_file(pa.BufferReader(_unsealed((self.job.rows / name).read_bytes()))) as reader:
                 part = reader.read_all()
+                part.validate(full=True)
                 _columns(part.schema)
                 if "query" not in part.column_names:
                     raise ValueError("it holds no rows")

@@ -51,6 +51,7 @@ class ServiceSettings(LayeredSettings):
     rate: int = Field(default=1000, ge=1, description="most requests a second that a replica answers")
     appends: int = Field(default=4, ge=1, description="most appends that a replica processes at a time")
     requests: int = Field(default=200, ge=1, description="most requests that are open at a replica")
+    job_requests: int = Field(default=100, ge=1, description="most requests about one job that are open at a replica")
     backlog: int = Field(default=4096 * MIB, ge=1, description="most bytes of a job that wait to be processed")
     backlog_files: int = Field(default=20_000, ge=1, description="most appends of a job that wait to be processed")
     page: int = Field(default=10_000, ge=1, description="most rows of a page")

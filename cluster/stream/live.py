@@ -84,6 +84,8 @@ class LiveMetrics(Metrics):
     set_aside: int = 0
     """Damaged files that were moved away."""
     batches: int = 0
+    waiting: bool = False
+    """Whether the source has no file yet to read the columns from."""
     replanned: int = 0
     """The number of times that a better plan replaced the one in use."""
     parts: dict[str, float] = field(default_factory=dict)
@@ -142,7 +144,7 @@ class Live:
         try:
             self.checkpoint.mend()
             self.session = session(settings)
-            self.stream = self._opened()
+            self._set_stream(self._opened())
             self.collecting = SupervisedCollector(self.session.pool, settings.restarts, cut)
             self._held.callback(self.collecting.dismiss)
             self._held.callback(self._dismiss)
@@ -160,6 +162,9 @@ class Live:
     def waiting(self) -> bool:
         """Whether the source has no file yet to read the columns from."""
         return self.stream is None
+
+    def _set_stream(self, stream: Stream | None) -> None:
+        self.stream, self.metrics.waiting = stream, stream is None
 
     def _opened(self) -> Stream | None:
         while True:
@@ -254,16 +259,16 @@ class Live:
             self._expect_more()
         try:
             self._expect_more()
-            if spark_batch != self.done.spark_batch:
-                try:
-                    self._check_next(spark_batch)
+            try:
+                self._check_log(spark_batch)
+                if spark_batch != self.done.spark_batch:
                     self._process_batch(frame, spark_batch)
                     self._replan()
-                except UnfinishedError:
-                    raise
-                except BaseException as error:
-                    self.error = error
-                    raise
+            except UnfinishedError:
+                raise
+            except BaseException as error:
+                self.error = error
+                raise
         finally:
             self._busy.release()
 
@@ -272,13 +277,18 @@ class Live:
             # Spark takes a batch for done unless the call raises.
             raise UnfinishedError("the stream was stopped, or is being changed")
 
-    def _check_next(self, spark_batch: int) -> None:
-        """Raise FailedError where Spark's batch does not follow the last one of the checkpoint."""
-        if spark_batch != self.done.spark_batch + 1:
+    def _check_log(self, spark_batch: int) -> None:
+        """Raise FailedError where Spark's log was changed while this process relies on it.
+
+        Spark repeats the last batch of the checkpoint or goes on with the next one, in the same stream. Another stream
+        begins to count anew, with other events in each batch.
+        """
+        ours, last = self.done.spark_stream, self.done.spark_batch
+        if spark_batch not in (last, last + 1) or (ours and ours != self.checkpoint.spark_log.stream):
             raise FailedError(
                 f"Spark continues with batch {spark_batch}, but the last batch of the checkpoint "
-                f"{self.checkpoint.vault.root} is {self.done.spark_batch}: its folder {FOLDER_NAME} was changed while "
-                "the stream ran. Stop the program that changes it, and start again with the same checkpoint."
+                f"{self.checkpoint.vault.root} is {last}: its folder {FOLDER_NAME} was deleted or changed while the "
+                "stream ran. Stop the program that changes it, restore the whole checkpoint, and start again."
             )
 
     def _process_batch(self, frame: Any, spark_batch: int) -> None:
@@ -475,7 +485,7 @@ class Live:
             with self._busy:
                 if self._stopping.is_set():
                     break
-                self.stream = stream
+                self._set_stream(stream)
                 asked = self._requested
                 if stream is not None and self._has_era:
                     _check_form(self.terms, stream)

@@ -10,7 +10,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from elsinore.connectors.widening import fitted, wider
+from elsinore.connectors.rows.widening import fitted, wider
 
 
 class ParquetParts:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.calendar_years import as_python
-from elsinore.connectors.widening import fitted, wider
+from elsinore.connectors.rows.widening import fitted, wider
 
 Values: TypeAlias = npt.NDArray[Any] | pa.Array
 """int64, float64, objects (int of any size, float, Decimal, None), or an Arrow array."""

@@ -55,7 +55,8 @@ def _returned(query: Query) -> Iterator[str]:
     if query.whole_events:
         yield from (column(leaf.variable or leaf.name) for leaf in bound(query.pattern))
     else:
-        yield from (item.label for item in (*query.aggregates, *query.items))
+        yield from (item.label for item in query.aggregates)
+        yield from (item.label for item in query.items)
 
 
 def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from elsinore.connectors.columns import is_coded_text, is_text, one_array
+from elsinore.connectors.columns import check_zone, is_coded_text, is_text, one_array
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.wire.raw import BodyTooLargeError, RawEvents, UnreadableBodyError, check_room, too_many
 
@@ -69,6 +69,8 @@ def _check_schema(schema: pa.Schema, most: int | None) -> None:
                 f"column {field.name[:64]!r} holds {str(kind)[:200]}, which no query can use; attributes are numbers, "
                 "texts, truth values or times."
             )
+        if pa.types.is_timestamp(kind):
+            check_zone(kind, field.name[:64])
 
 
 def _stored(kind: pa.DataType) -> pa.DataType:

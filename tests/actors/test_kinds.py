@@ -6,6 +6,7 @@ import pytest
 
 from elsinore.actors.engine import Engine
 from elsinore.actors.kinds import EXECUTIONS
+from elsinore.actors.part import Part
 from elsinore.actors.plan_state import TAGS
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.kinds import (
@@ -49,6 +50,7 @@ def test_a_set_is_run_by_the_row_of_its_kind(name: str) -> None:
     one = Engine(plan, Clock.of(stream()[0].schema.field(1).type, "s", plan.spans))
     assert sorted(run.kind for run in one.runs()) == sorted(kind.sets)
     for part in one._parts:
+        assert isinstance(part, Part)
         places = [place for run in part.runs for place in run.places]
         assert len(set(places)) == len(places) == sum(len(query.counters) for query in part.plan.queries)
         assert all(run.graph.finish() == [[]] * len(run.members) for run in part.runs)

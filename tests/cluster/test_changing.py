@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from elsinore.cluster.stream.live import Live, StreamRequest
+from elsinore.cluster.stream.live import Live, LiveMetrics, StreamRequest
 
 
 class Begun(Live):
@@ -18,6 +18,7 @@ class Begun(Live):
         self.asked = StreamRequest("before", "auto", "exact", Fraction(0))
         self.go, self.opening, self.ended_by_test = Event(), Event(), Event()
         self.error: BaseException | None = None
+        self.metrics = LiveMetrics(waiting=True)
         self.turned: list[str] = []
         self.query = None
         self.replanning: Any = None
@@ -62,3 +63,4 @@ def test_a_change_is_made_while_spark_is_begun_anew(monkeypatch: pytest.MonkeyPa
     live._thread.join(10)
     assert (live.turned, live.asked.workload) == (["after"], "after")
     assert live._requested is None
+    assert not live.metrics.waiting

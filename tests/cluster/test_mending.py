@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
+from threading import Event, Lock
+from typing import Any
 
 import pytest
 
 import elsinore
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, last_done, mend
+from elsinore.cluster.stream.live import Live
 from elsinore.cluster.stream.mending import Log
 from elsinore.cluster.stream.spark_log import SparkLog
-from elsinore.connectors.errors import InputError
+from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.storage.vault import Vault
 from tests.cluster.power import EMPTY, MISSING, WHOLE, empty_image, mounted, watched
 from tests.cluster.spark_logs import STREAM, Written, goes_on, sums_beside
@@ -226,6 +230,56 @@ def test_a_stream_whose_log_is_gone_is_told_so_at_once(tmp_path: Path) -> None:
         elsinore.stream(
             "RETURN COUNT(*) PATTERN A+ WITHIN 1 minute", tmp_path, print, checkpoint=tmp_path / "checkpoint"
         )
+
+
+class Taking(Live):
+    """A stream whose batches Spark calls, without all other parts."""
+
+    def __init__(self, found: Checkpoint) -> None:
+        self.checkpoint, self.done = found, found.mend()
+        self._busy, self._stopping, self._requested = Lock(), Event(), None
+        self.error: BaseException | None = None
+        self.taken: list[int] = []
+
+    def _process_batch(self, frame: Any, spark_batch: int) -> None:
+        self.taken.append(spark_batch)
+
+    def _replan(self) -> None:
+        """Leave the plans as they are."""
+
+
+LATER: dict[str, Callable[[Written], object]] = {
+    "another stream": lambda log: log.begin("another"),
+    "no identifier": lambda log: (log.folder / "metadata").unlink(),
+    "nothing": lambda log: shutil.rmtree(log.folder),
+}
+
+
+@pytest.mark.parametrize("batch", [5, 6])
+@pytest.mark.parametrize("harm", LATER)
+def test_a_log_that_is_changed_while_a_stream_runs_skips_no_events(tmp_path: Path, harm: str, batch: int) -> None:
+    """Spark counts anew then: its batch may have the number of the last one that is done, but has other events."""
+    log = checkpoint(tmp_path)
+    with closing(Checkpoint(str(tmp_path))) as found:
+        live = Taking(found)
+        LATER[harm](log)
+        with pytest.raises(FailedError, match="its folder spark was deleted or changed while the stream ran"):
+            live._process(None, batch)
+    assert live.taken == []
+    assert isinstance(live.error, FailedError)
+
+
+@pytest.mark.parametrize("batch", [0, 4, 7])
+def test_a_batch_that_does_not_follow_the_last_one_is_refused(tmp_path: Path, batch: int) -> None:
+    checkpoint(tmp_path)
+    with closing(Checkpoint(str(tmp_path))) as found:
+        live = Taking(found)
+        live._process(None, 5)
+        live._process(None, 6)
+        assert live.taken == [6]
+        with pytest.raises(FailedError, match=f"Spark continues with batch {batch}, but the last batch .* is 5"):
+            live._process(None, batch)
+    assert live.taken == [6]
 
 
 def test_all_that_spark_has_written_is_synced(tmp_path: Path) -> None:

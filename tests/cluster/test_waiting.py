@@ -94,6 +94,7 @@ def test_a_stream_waits_in_the_background(waiting: Live, source: Source) -> None
     until(lambda: source.asked > 2)
     told = LiveStream(waiting)
     assert told.state == "waiting"
+    assert told.metrics.waiting
     assert repr(told) == "<LiveStream: waiting for the first file, 0 events, 0 rows, 0 batches>"
     assert not told.wait(0)
     told.stop()

@@ -83,6 +83,9 @@ def _runs(values: pa.Array) -> pa.Array:
 SHAPES: dict[str, Callable[[pa.Array], pa.Array | pa.ChunkedArray]] = {
     "plain": lambda values: values,
     "chunked": lambda values: pa.chunked_array([values.slice(0, 1), values.slice(1)]),
+    "chunked with an empty one": lambda values: pa.chunked_array(
+        [values.slice(0, 1), values.slice(1, 0), values.slice(1)]
+    ),
     "sliced": lambda values: pa.concat_arrays([values, values]).slice(len(values)),
     "dictionary": lambda values: values.dictionary_encode(),
     "dictionary with nulls": _dictionary_with_nulls,
@@ -129,6 +132,7 @@ def check(values: pa.Array, shape: str, role: str) -> None:
 
 @given(columns(), st.sampled_from(sorted(SHAPES)), st.sampled_from(sorted(ROLES)))
 @example(pa.array(["x", "y"], pa.string_view()), "dictionary with nulls", "time")
+@example(pa.array(["", "x"]), "chunked", "time")
 @settings(deadline=None, max_examples=200)
 def test_any_column_gives_the_rows_of_a_plain_one_or_an_error(values: pa.Array, shape: str, role: str) -> None:
     check(values, shape, role)
@@ -183,6 +187,13 @@ def test_unions_and_extensions_give_rows_or_an_error(values: pa.Array, role: str
         rows(table(column, role), role)
 
 
+@pytest.mark.parametrize("read", [lambda table: table, pa.Table.to_reader, lambda table: pa.table(table)])
+def test_an_empty_chunk_of_one_column_changes_no_rows(read: Callable[[pa.Table], Any]) -> None:
+    """Where chunks of columns differ, Arrow cuts the other columns, and leaves chunks that it cannot concatenate."""
+    values = pa.chunked_array([[1], [], [2, 3]], pa.int64())
+    assert rows(read(table(values, "SUM")), "SUM") == rows(table(values.combine_chunks(), "SUM"), "SUM")
+
+
 @pytest.mark.parametrize("role", ["GROUP-BY", "equivalence", "MIN", "SUM", "WHERE number"])
 @pytest.mark.parametrize("kind", ["bytes", "intervals", "lists", "pairs", "records", "maps"])
 def test_values_that_no_query_can_use_are_refused_by_name(kind: str, role: str) -> None:
@@ -206,6 +217,36 @@ def test_names_of_columns_that_are_not_utf_8_are_refused(tmp_path: Path) -> None
     path.write_bytes(path.read_bytes().replace(b"qqqq", b"\xff\xfeqq"))
     with pytest.raises(InputError, match="a column whose name is not UTF-8"):
         elsinore.run(ROLES["time"] + WITHIN, path, engine="local")
+
+
+ZONES = ("Mars/Phobos", "Europe", "+1", "../../UTC", "x" * 5000)
+
+
+@pytest.mark.parametrize("role", ["time", "MIN", "GROUP-BY"])
+@pytest.mark.parametrize("zone", ZONES, ids=lambda zone: str(zone[:12]))
+def test_time_zones_that_are_not_known_are_refused_by_name(zone: str, role: str) -> None:
+    values = pa.array([DAY, DAY], pa.timestamp("us", zone))
+    for column in (values, values.dictionary_encode()):
+        with pytest.raises(InputError, match=r"holds timestamps of the time zone .*, which is not known here"):
+            elsinore.run(ROLES[role] + WITHIN, table(column, role), engine="local").rows()
+
+
+def test_a_body_whose_time_zone_is_no_text_is_refused() -> None:
+    column = pa.array([DAY, DAY], pa.timestamp("us", "qqqq"))
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table(column, "v").schema) as writer:
+        writer.write_table(table(column, "v"))
+    with pytest.raises(InputError, match="of a time zone whose name is not UTF-8"):
+        read_arrow(sink.getvalue().replace(b"qqqq", b"qq\xff\xc3"), 100, 1 << 20)
+
+
+@pytest.mark.parametrize(("role", "values"), [("time", ["2026-01-02T03:04:05"] * 2), ("GROUP-BY", ["x", "y"])])
+def test_dictionaries_of_text_views_are_read(role: str, values: list[str]) -> None:
+    """Polars exports texts as views; Arrow neither decodes nor joins dictionaries of them."""
+    plain = pa.array(values)
+    coded = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int32()), plain.cast(pa.string_view()))
+    for column in (coded, pa.chunked_array([coded.slice(0, 1), coded.slice(1)])):
+        assert rows(table(column, role), role) == rows(table(plain, role), role) is not None
 
 
 @pytest.mark.parametrize("role", ["GROUP-BY", "type", "WHERE text"])

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hmac
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
@@ -13,6 +17,9 @@ from elsinore.cluster.service.web.sites import check_site, hosts_of
 
 OPEN_PATHS = ("/v1/health", "/v1/ready")
 """Paths of health checks, which need no token."""
+
+JOB_PATH = re.compile(r"/v1/workloads/([^/]+)")
+"""Matches the beginning of a path that names a job."""
 
 MAX_HEADER_BYTES = 1 << 16
 """The most bytes of all headers."""
@@ -56,6 +63,8 @@ class Guard:
         self.rate = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
         self.failures = RateLimit(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
         self.open = 0
+        self.open_of: Counter[str] = Counter()
+        """The open requests about each job that has any."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan":
@@ -74,11 +83,21 @@ class Guard:
         if scope["path"] in OPEN_PATHS:
             await self.app(scope, receive, send)
             return
-        self.open += 1
-        try:
+        with self._counted(_job_of(scope)):
             await self.app(scope, receive, send)
+
+    @contextmanager
+    def _counted(self, job: str) -> Iterator[None]:
+        """Count a request as open during the block."""
+        self.open += 1
+        self.open_of[job] += 1
+        try:
+            yield
         finally:
             self.open -= 1
+            self.open_of[job] -= 1
+            if not self.open_of[job]:
+                del self.open_of[job]
 
     def _check(self, scope: Any) -> None:
         headers = scope["headers"]
@@ -89,6 +108,10 @@ class Guard:
             raise RefusalError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
             raise RefusalError(429, f"{self.open:,} requests are open already; try again in a moment")
+        if (job := _job_of(scope)) and self.open_of[job] >= self.settings.job_requests:
+            raise RefusalError(
+                429, f"{self.open_of[job]:,} requests about this job are open already; try again in a moment"
+            )
         length = next((value for name, value in headers if name == b"content-length"), b"0")
         if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
             raise too_large(self.settings)
@@ -112,6 +135,12 @@ class Guard:
                 429, f"more than {FAILURES_PER_SECOND} requests a second without the token; try again in a moment"
             )
         return RefusalError(401, detail)
+
+
+def _job_of(scope: Any) -> str:
+    """Return the name of the job in the path of a request; empty if it names none."""
+    found = JOB_PATH.match(scope["path"])
+    return found[1] if found else ""
 
 
 def too_large(settings: ServiceSettings) -> RefusalError:

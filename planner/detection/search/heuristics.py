@@ -41,17 +41,22 @@ class MetaHeuristic(Protocol):
 
 PATTERNS = 100
 """The patterns of the paper's workloads, for which its parameters are meant."""
-FROZEN = 1e-9
+FROZEN = 1e-7
 """The share of the best cost that the threshold falls below when hardly any worse neighbour is accepted any more."""
+REHEATED = 1e-2
+"""The share of the best cost that the threshold is raised to then."""
+REHEATED_ALPHA = 0.999
+"""Alpha from then on: in the first descent, most steps are made far above the thresholds that matter."""
 
 
 @dataclass(frozen=True)
 class SimulatedAnnealing:
     """A worse neighbour by d is accepted with probability exp(-d/c); c shrinks by alpha at each step.
 
-    It starts as the largest difference among some neighbours of the first solution. Once it is frozen, the walk goes
-    back to the best solution seen, and improves that: a good start is not lost in the beginning. Components of few
-    patterns have fewer neighbours to try first, and cool faster: their budget is a small part of the whole.
+    It starts as the largest difference among some neighbours of the first solution. Whenever it is frozen, the walk
+    goes back to the best solution seen, and c is raised a little: a good start is not lost in the beginning, and a
+    long search finds more than the first local minimum. Components of few patterns have fewer neighbours to try
+    first, and cool faster: their budget is a small part of the whole.
     """
 
     alpha: float = 0.99
@@ -62,12 +67,12 @@ class SimulatedAnnealing:
     def search(self, solution: Solution, step: Step, meter: Meter, rng: Random) -> Best:
         best = Best(solution)
         part = min(1.0, len(solution.plans) / PATTERNS)
-        threshold, frozen = self._start(step, meter, round(part * self.tried)), False
+        threshold = self._start(step, meter, round(part * self.tried))
         cooling = self.alpha ** (1 / part)
         while meter.open():
-            if not frozen and threshold < FROZEN * best.cost:
+            if threshold < FROZEN * best.cost:
                 solution.become(best.plans)
-                frozen = True
+                threshold, cooling = REHEATED * best.cost, REHEATED_ALPHA
             meter.step()
             neighbour = step()
             threshold *= cooling

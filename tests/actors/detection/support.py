@@ -17,6 +17,7 @@ from elsinore.actors.detection.searching import Search
 from elsinore.actors.state import pack, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
+from elsinore.connectors.rows.columns import listed
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.resolve import resolve
 from elsinore.planner.language.syntax import Query
@@ -121,7 +122,7 @@ def rows_of(matches: Matches, routes: Routes) -> Iterator[Row]:
     groups = partitions.group_columns(partitions.group_of[matches.slot])
     columns = {name: values.to_pylist() for name, values in groups.items()}
     if query.items:
-        columns |= {name: values.to_pylist() for name, values in item_columns(matches, query.items).items()}
+        columns |= {name: listed(values) for name, values in item_columns(matches, query.items).items()}
     else:
         ids = matches.events.column("id")
         columns |= {column(name): attribute(one, ids).to_pylist() for name, one in matches.bound.items()}

@@ -16,7 +16,7 @@ from tests.oracle.query import Query, text_of
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(cases(9, 4), st.lists(st.integers(0, 20), max_size=3), st.booleans())
 def test_matches_are_those_of_the_enumeration(case: Case, cuts: list[int], save: bool) -> None:
     workload, events = case

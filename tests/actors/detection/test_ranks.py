@@ -58,7 +58,7 @@ def test_samples_are_uniform() -> None:
     (search,) = searches_of(SEQUENCE, events)
     counts = np.zeros(search.count())
     whole = listed(search.page(0, search.count()))
-    rounds, size = 4000, len(whole) // 4
+    rounds, size = 1000, len(whole) // 4
     for seed in range(rounds):
         for one in listed(search.sample(size, seed)):
             counts[whole.index(one)] += 1
