@@ -131,7 +131,7 @@ def test_smaller_sizes_take_fewer_values_of_an_axis_and_a_part_of_a_stream() -> 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
 def test_a_setting_is_measured(setting: Setting) -> None:
-    metrics = Run(setting.name, "cogra", 20, 1_000, 2 * setting.pane).measured()
+    metrics = Run(setting.name, "cogra", 20, 10_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
     assert 0 < metrics["latency"] < 10
     assert metrics["throughput"] > 1_000
