@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from elsinore.bench.gloria_workloads import mixed, sequences, statistics
+from elsinore.bench.gloria.workloads import mixed, sequences, statistics
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.optimizers import OPTIMIZERS, PathSearch, sharing_plans
 from elsinore.planner.gloria.plan import QSet, SharingPlan
