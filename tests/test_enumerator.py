@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime, timedelta
 from fractions import Fraction
 from random import Random
-from typing import Any
 
-import pytest
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 import elsinore
@@ -18,32 +15,10 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import Numeric, differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases, workloads
-
-ALL = os.environ.get("ELSINORE_TEST") == "all"
-NUMERIC: st.SearchStrategy[Numeric] = st.sampled_from(("exact", "exact", "approximate"))
-QUICK = settings(
-    max_examples=150, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck), derandomize=True
-)
-LONG = settings(QUICK, max_examples=5000, derandomize=False)
-
-Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
+from tests.support.generated import Case, quick
 
 
-@QUICK
-@given(cases(12), NUMERIC)
-def test_rows_are_those_of_the_enumeration(case: Case, numeric: Numeric) -> None:
-    agree(case, numeric)
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not ALL, reason="ELSINORE_TEST=all asks for it")
-@LONG
-@given(cases(14), NUMERIC)
-def test_rows_are_those_of_the_enumeration_at_length(case: Case, numeric: Numeric) -> None:
-    agree(case, numeric)
-
-
-@settings(QUICK, max_examples=10)
+@quick(10)
 @given(workloads())
 def test_an_empty_stream_gives_no_rows(queries: tuple[Query, ...]) -> None:
     agree((queries, []), "exact")
@@ -52,7 +27,7 @@ def test_an_empty_stream_gives_no_rows(queries: tuple[Query, ...]) -> None:
 EPOCH = datetime(1970, 1, 1)
 
 
-@settings(QUICK, max_examples=30)
+@quick(30)
 @given(cases(8, whole=True))
 def test_timestamps_are_times_since_the_epoch(case: Case) -> None:
     queries, events = case
@@ -71,7 +46,7 @@ def stamp(seconds: int | Fraction) -> datetime:
     return EPOCH + timedelta(microseconds=int(seconds * 10**6))
 
 
-@settings(QUICK, max_examples=30)
+@quick(30)
 @given(cases(8), st.randoms(use_true_random=False))
 def test_the_order_of_a_list_never_shows(case: Case, random: Random) -> None:
     queries, events = case

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracle.ambiguity import ambiguous
@@ -20,6 +20,7 @@ from tests.oracle.expressions import Predicates
 from tests.oracle.grow import NEEDED, typed
 from tests.oracle.query import Absent, Aggregate, And, One, Or, Pattern, Query, Repeat, Seq, text_of
 from tests.oracle.read import read
+from tests.support.generated import fresh
 from tests.vectors import CASES, name
 
 A, B, C, D, E = (One(letter, letter) for letter in "ABCDE")
@@ -167,7 +168,7 @@ def test_ambiguity() -> None:
 
 
 @given(NEEDED.flatmap(lambda shape: typed(shape, "AB")), st.text("AB", max_size=7))
-@settings(max_examples=100, deadline=None)
+@fresh(100)
 def test_trends_are_the_subsequences_that_a_regular_expression_matches(pattern: Pattern, text: str) -> None:
     events = [{"type": kind, "time": n} for n, kind in enumerate(text)]
     chains = [chain for n in range(1, len(text) + 1) for chain in combinations(range(len(text)), n)]

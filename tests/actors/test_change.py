@@ -17,7 +17,7 @@ from elsinore.planner.plans.changing import changed
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
+from tests.support.streams import Row, batch, cut, fed, shown
 
 TUMBLING, SLIDING, MOVING = (f"WITHIN 10 seconds{slide}" for slide in (" SLIDE 10 seconds", " SLIDE 5 seconds", ""))
 

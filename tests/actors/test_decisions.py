@@ -17,7 +17,7 @@ from elsinore.planner.hamlet.optimizer import Always, Never, SharingOptimizer
 from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch, cut
+from tests.support.streams import batch, cut
 
 WINDOW = "WITHIN 100 seconds SLIDE 100 seconds"
 

@@ -4,90 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
 import elsinore
 from elsinore.actors.engine import Engine
 from elsinore.cli import app
-from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
-from elsinore.planner.plans.model import Plan
-from elsinore.planner.plans.planning import plan
-from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
-from tests.actors.test_strategies import EVENTS, query, within
-
-SHORT = EVENTS.slice(0, 3000)
-OTHERS = ("greta", "two-step", "sharon")
-
-
-def planned(text: str, strategy: str) -> Plan:
-    return plan(check_text(text), strategy)
-
-
-def engine(text: str, strategy: str, numeric: str = "exact") -> Engine:
-    made = planned(text, strategy)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric)
-
-
-def run(text: str, strategy: str, events: pa.RecordBatch = SHORT) -> list[Row]:
-    return fed(engine(text, strategy), [events])
-
-
-@pytest.mark.parametrize("strategy", OTHERS)
-@pytest.mark.parametrize("slide", [60, 25])
-def test_rows_are_those_of_auto(strategy: str, slide: int) -> None:
-    """A trend of two-step has some 5 events here; sequences of sharon grow once."""
-    text = query(within(60, slide))
-    expected = run(text, "auto")
-    assert len(expected) > 50
-    assert run(text, strategy) == expected
-
-
-@pytest.mark.parametrize("strategy", ["greta", "two-step"])
-@pytest.mark.parametrize(
-    "text",
-    [
-        query(within(60)),
-        query(within(60, 20), "next"),
-        query(within(60, 20), "contiguous", "[k] AND B.v < NEXT(B).v"),
-        query(within(60), "next", "[k] AND B.v < NEXT(B).v"),
-        query(within(60, 20), pattern="SEQ(A, NOT X, B+, C)"),
-        f"RETURN g, COUNT(*), SUM(B.v) PATTERN AND(SEQ(A, B+), C) WHERE [k] GROUP-BY g {within(60, 20)}",
-    ],
-)
-def test_other_queries_have_the_rows_of_auto(strategy: str, text: str) -> None:
-    expected = run(text, "auto")
-    assert len(expected) > 20
-    assert run(text, strategy) == expected
-
-
-def test_negation_with_neighbours_event_by_event() -> None:
-    text = query(within(300, 100), pattern="SEQ(A, NOT X+, B+, C)", where="[k] AND X.v < NEXT(X).v")
-    expected = run(text, "auto")
-    assert len(expected) > 20
-    assert run(text, "greta") == expected
-
-
-@pytest.mark.parametrize("strategy", OTHERS)
-def test_saved_and_restored_between_batches(strategy: str) -> None:
-    text = query(within(60, 30))
-    one, rows = engine(text, strategy), []
-    for part in cut(SHORT, 250):
-        rows += one.feed(part)
-        one = Engine.restore(planned(text, strategy), one.save())
-    assert shown(one, [*rows, *one.finish()]) == run(text, strategy)
+from tests.support.long_streams import within
+from tests.support.streams import batch, cut, engine, fed, planned, rows_of
 
 
 @pytest.mark.parametrize("count", [8, 9, 16, 17, 128])
 def test_sequences_are_as_long_as_the_stream_asks(count: int) -> None:
     events = batch("B", range(count), v=range(count))
     text = "RETURN COUNT(*), COUNT(B), SUM(B.v), MAX(B.v) PATTERN B+ WITHIN 200 seconds SLIDE 200 seconds"
-    (row,) = run(text, "sharon", events)
+    (row,) = rows_of(text, "sharon", events)
     assert row["COUNT(*)"] == 2**count - 1
-    assert row == run(text, "auto", events)[0]
+    assert row == rows_of(text, "auto", events)[0]
 
 
 def test_a_lane_that_is_added_when_sequences_have_grown() -> None:
@@ -96,12 +30,12 @@ def test_a_lane_that_is_added_when_sequences_have_grown() -> None:
     events = batch("B", times, f=[float(time) for time in times[:20]] + [time / 2**40 for time in times[20:]])
     text = "RETURN COUNT(*), SUM(B.f) PATTERN B+ WITHIN 20 seconds SLIDE 10 seconds"
     one = engine(text, "sharon")
-    assert fed(one, cut(events, 15)) == run(text, "auto", events)
+    assert fed(one, cut(events, 15)) == rows_of(text, "auto", events)
 
 
 def test_what_is_longer_than_any_sequence() -> None:
     with pytest.raises(WorkloadError) as caught:
-        run(
+        rows_of(
             "QUERY long RETURN COUNT(*) PATTERN B+ WITHIN 500 seconds SLIDE 250 seconds",
             "sharon",
             batch("B", range(129)),
@@ -121,7 +55,7 @@ def test_more_trends_than_can_be_constructed(window: str, last: str, monkeypatch
     monkeypatch.setattr("elsinore.actors.baselines.two_step_graph.LIMIT", allowed)
     events = batch("B", range(20), v=[1] * 20)
     count = 10 if "SLIDE" in window else 11
-    assert run(text, "two-step", events.slice(0, count)) == run(text, "auto", events.slice(0, count))
+    assert rows_of(text, "two-step", events.slice(0, count)) == rows_of(text, "auto", events.slice(0, count))
     one = engine(text, "two-step")
     with pytest.raises(WorkloadError) as caught:
         fed(Engine.restore(one.plan, one.save()), cut(events, 3))
@@ -129,43 +63,6 @@ def test_more_trends_than_can_be_constructed(window: str, last: str, monkeypatch
     assert f"constructs more than {allowed:,} trends, whole or begun" in str(caught.value)
     assert 'use strategy="auto"' in str(caught.value)
     assert f"the window {last}" in str(caught.value)
-
-
-REFUSED = [
-    (
-        "two-step",
-        "SEQ(A, NOT B+, C)",
-        "any",
-        "B.v < NEXT(B).v",
-        "the predicate on neighbours B.v < NEXT(B).v inside of NOT",
-    ),
-    ("sharon", "(SEQ(A, B))+", "any", "A.v > 0", "Kleene over more than one event type: (SEQ(A, B))+"),
-    ("sharon", "A+", "any", "A.v < NEXT(A).v", "the predicate on neighbours A.v < NEXT(A).v"),
-    ("sharon", "A+", "next", "A.v > 0", "SEMANTICS skip-till-next-match"),
-    ("sharon", "A+", "contiguous", "A.v > 0", "SEMANTICS contiguous"),
-    ("sharon", "A+ & B", "any", "A.v > 0", "AND"),
-    ("a-seq", "SEQ(A, B+)", "any", "A.v > 0", "repeated or optional parts: B+"),
-    ("a-seq", "SEQ(A, B?)", "any", "A.v > 0", "repeated or optional parts: B?"),
-    ("a-seq", "SEQ(A, (B | C))", "any", "A.v > 0", "OR: B | C"),
-    ("a-seq", "SEQ(A, NOT SEQ(B, C), D)", "any", "A.v > 0", "NOT over more than one event type: NOT SEQ(B, C)"),
-    ("a-seq", "A & B", "any", "A.v > 0", "AND"),
-    ("a-seq", "SEQ(A, B)", "any", "A.v < B.v", "the predicate on neighbours A.v < B.v"),
-    ("a-seq", "SEQ(A, B)", "next", "A.v > 0", "SEMANTICS skip-till-next-match"),
-]
-
-
-@pytest.mark.parametrize(("strategy", "pattern", "semantics", "where", "what"), REFUSED)
-def test_refused_by_name(strategy: str, pattern: str, semantics: str, where: str, what: str) -> None:
-    text = (
-        f"QUERY fine RETURN COUNT(*) PATTERN SEQ(A, B) {within(10, 10)}\n"
-        f"QUERY odd RETURN COUNT(*) PATTERN {pattern} SEMANTICS {semantics} WHERE {where} {within(10, 10)}"
-    )
-    with pytest.raises(WorkloadError) as caught:
-        planned(text, strategy)
-    (problem,) = caught.value.problems
-    assert (problem.query, problem.message) == ("odd", f"strategy {strategy} cannot run {what}")
-    assert str(caught.value).startswith("query odd, line 2, column ")
-    assert 'use strategy="auto"' in problem.hint
 
 
 def test_everything_that_is_refused_is_said_at_once() -> None:

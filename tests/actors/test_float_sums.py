@@ -9,12 +9,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elsinore.actors.engine import Engine
 from elsinore.planner.language.errors import WorkloadError
-from tests.actors.streams import batch, cut, engine, fed, planned, run, shown
+from tests.support.generated import fresh
+from tests.support.streams import batch, cut, engine, fed, planned, run, shown
 
 WINDOWS = {
     "tumbling": "WITHIN 100 seconds SLIDE 100 seconds",
@@ -39,7 +40,7 @@ def rounded(total: Fraction) -> float | None:
         return None
 
 
-@settings(max_examples=60, deadline=None)
+@fresh(60)
 @given(st.lists(floats, min_size=1, max_size=30), st.randoms(use_true_random=False), st.integers(1, 30))
 def test_a_sum_is_correctly_rounded_in_any_order(values: list[float], rnd: random.Random, size: int) -> None:
     true = rounded(sum(map(Fraction, values), Fraction(0)))

@@ -11,8 +11,7 @@ from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch
-from tests.actors.test_replanner import noted
+from tests.support.streams import batch, noted
 
 SECOND, MINUTE = Fraction(1), Fraction(60)
 

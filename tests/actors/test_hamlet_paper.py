@@ -15,7 +15,7 @@ from elsinore.planner.hamlet.optimizer import Always
 from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch, fed
+from tests.support.streams import batch, fed
 
 Q1_Q2 = """
 QUERY q1 RETURN COUNT(*) PATTERN SEQ(A, B+) {first} WITHIN 100 seconds SLIDE 100 seconds;

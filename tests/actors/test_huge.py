@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from elsinore.planner.plans.model import WindowMethod
-from tests.actors.streams import Row, batch, planned, run
+from tests.support.streams import Row, batch, planned, run
 
 ITEMS = "COUNT(*), COUNT(A), SUM(A.v), AVG(A.v), MIN(A.v), MAX(A.v)"
 INCREASING = "WHERE A.v < NEXT(A).v"

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elsinore.actors.streams import keys
 from elsinore.actors.streams.keys import Texts, Tuples
 from elsinore.actors.streams.partitions import Partitions
+from tests.support.generated import fresh
 
 COUNT = 20_000
 Table = npt.NDArray[np.integer]
@@ -99,7 +100,7 @@ def test_keys_that_collide_with_one_secret_do_not_with_another(
     assert longest_run(numbers(chosen)) < 300
 
 
-@settings(deadline=None)
+@fresh(100)
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["", "a", "b" * 7, "b" * 8, "b" * 9, "ab" * 20]))))
 def test_numbers_and_states_do_not_depend_on_the_secret(found: list[tuple[int, str]]) -> None:
     columns = {

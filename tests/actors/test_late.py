@@ -13,7 +13,7 @@ import pytest
 
 import elsinore
 from elsinore.actors.engine import LATE_KEPT
-from tests.actors.streams import Row, batch, cut, engine, fed, run
+from tests.support.streams import Row, batch, cut, engine, fed, run
 
 WINDOWS = ["10 seconds SLIDE 10 seconds", "10 seconds SLIDE 5 seconds", "10 seconds SLIDE 2 seconds", "10 seconds"]
 WHERE = ["", "WHERE A.v != NEXT(A).v"]

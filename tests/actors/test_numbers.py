@@ -8,11 +8,12 @@ from typing import Any
 import numba
 import numpy as np
 import numpy.typing as npt
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from elsinore.actors.algebra import many_numba_fns as many
 from elsinore.actors.algebra import numbers_numba_fns as numbers
+from tests.support.generated import fresh
 
 OVERFLOW = 1 << 62
 Ints = st.integers
@@ -79,7 +80,7 @@ def holds(flag: int, dst: npt.NDArray[Any], old: int, term: int, words: int, roo
         assert value_of(dst) == old + term
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(several(2))
 def test_exact_sums(case: tuple[int, list[int]]) -> None:
     words, (x, y) = case
@@ -88,7 +89,7 @@ def test_exact_sums(case: tuple[int, list[int]]) -> None:
     assert is_zero(words_of(x, words), words) == (x == 0)
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(several(2), st.one_of(Ints(-(2**63), 2**63 - 1), Ints(-300, 300), st.just(-(2**63))))
 @example((2, [0, -1]), -(2**63))
 @example((2, [0, -(2**63)]), -(2**63))
@@ -102,7 +103,7 @@ def test_exact_multiples(case: tuple[int, list[int]], value: int) -> None:
     holds(flag, dst, x, y * value, words, 64 * words - 4)
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(several(1), Ints(0, 400))
 @example((2, [1]), 124)
 @example((4, [-1]), 64)
@@ -116,7 +117,7 @@ def test_exact_doublings(case: tuple[int, list[int]], times: int) -> None:
         assert value_of(number) == x << times
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(several(5), st.lists(Ints(0, 2**29 - 1) | Ints(0, 3), min_size=4, max_size=4), Ints(0, 2**29))
 @example((1, [0, 2**31, 2**31, -(2**31), 2**30]), [2**29 - 1] * 4, 0)
 def test_exact_sums_of_multiples(case: tuple[int, list[int]], steps: list[int], less: int) -> None:
@@ -132,7 +133,7 @@ def test_exact_sums_of_multiples(case: tuple[int, list[int]], steps: list[int], 
         assert value_of(dst) == x + sum(terms)
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(several(3))
 @example((2, [0, -1, -1]))
 @example((3, [0, -(2**127), -(2**63)]))
@@ -165,7 +166,7 @@ def near(dst: npt.NDArray[np.float64], old: Fraction, term: Fraction) -> None:
     assert abs(whole(dst) - (old + term)) <= (abs(old) + abs(term)) / 10**12
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(scaled, scaled)
 def test_approximate_sums(x: Scaled, y: Scaled) -> None:
     dst = np.array(x, np.float64)
@@ -180,7 +181,7 @@ factors = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(scaled, scaled, factors)
 @example((2.0**255, 0), (2.0**-255, 3), 2.0**-1070)
 def test_approximate_multiples(x: Scaled, y: Scaled, factor: float) -> None:
@@ -189,7 +190,7 @@ def test_approximate_multiples(x: Scaled, y: Scaled, factor: float) -> None:
     near(dst, whole(x), whole(y) * Fraction(factor))
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(scaled, Ints(0, 4_000))
 def test_approximate_doublings(x: Scaled, times: int) -> None:
     number = np.array(x, np.float64)
@@ -197,7 +198,7 @@ def test_approximate_doublings(x: Scaled, times: int) -> None:
     near(number, Fraction(0), whole(x) * 2**times)
 
 
-@settings(max_examples=400, deadline=None)
+@fresh(400)
 @given(scaled, scaled, scaled)
 def test_approximate_products(x: Scaled, y: Scaled, z: Scaled) -> None:
     dst = np.array(x, np.float64)
@@ -205,7 +206,7 @@ def test_approximate_products(x: Scaled, y: Scaled, z: Scaled) -> None:
     near(dst, whole(x), whole(y) * whole(z))
 
 
-@settings(max_examples=50, deadline=None)
+@fresh(50)
 @given(st.lists(scaled, min_size=1, max_size=40))
 def test_many_approximate_sums_of_one_sign(terms: list[Scaled]) -> None:
     """Without cancellation the error stays relative to the sum itself."""

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tests.actors.streams import Row, batch, cut, engine, fed, run
+from tests.support.streams import Row, batch, cut, engine, fed, run
 
 WINDOWS = {
     "one row": "WITHIN 20 seconds SLIDE 20 seconds",

@@ -16,7 +16,7 @@ from elsinore.actors.shells.collector import Collector
 from elsinore.actors.streams.key_groups import key_groups
 from elsinore.actors.streams.places import Places
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch, fed, planned, shown
+from tests.support.streams import batch, fed, planned, shown
 
 QUERIES = """
 QUERY trends RETURN g, COUNT(*), SUM(B.v) PATTERN SEQ(A, B+) GROUP-BY g WITHIN {n} {unit} SLIDE {m} {unit};

@@ -22,8 +22,8 @@ from elsinore.planner.plans.kinds import PLANNED
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed
 from tests.planner.gloria.plans import Drawn
+from tests.support.streams import Row, batch, cut, fed
 
 PATTERNS = (
     *("SEQ(A, B, C, D)", "SEQ(A, B, C, E)", "SEQ(E, B, C, D)", "SEQ(A, B, C)", "SEQ(B, C, D, E, A)", "SEQ(C, D, E)"),
@@ -104,15 +104,6 @@ def test_rows_of_any_plan_are_those_of_queries_apart(seed: int) -> None:
     assert one.runs(PLANNED)[0].graph.totals[2] > 100
 
 
-@pytest.mark.parametrize("strategy", ["gloria", "gloria-greedy"])
-@pytest.mark.parametrize("extremes", ["MIN(B.v)", "MAX(B.v) MIN(B.f)"])
-def test_extremes(strategy: str, extremes: str) -> None:
-    text, events = workload(ITEMS[:2], extremes), stream(1200)
-    rows, one = run(plan(check_text(text), strategy), events)
-    assert rows == apart(text, events)
-    assert any(graph.shape.keys for found in one.runs(PLANNED) for graph in found.graph.graphs)
-
-
 def test_numbers_and_coefficients_of_many_words() -> None:
     """Bursts of hundreds within Kleene."""
     text = workload(ITEMS[:2]).replace("0 seconds", "00 seconds")
@@ -120,16 +111,6 @@ def test_numbers_and_coefficients_of_many_words() -> None:
     rows, one = run(plan(check_text(text), "gloria"), events)
     assert rows == apart(text, events)
     assert one.runs(PLANNED)[0].graph.words > 2
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_approximate(seed: int) -> None:
-    text, events = workload(ITEMS[:3]), stream(1500, burst=20)
-    rows, expected = run(sharing(text, Drawn(seed)), events, "approximate")[0], apart(text, events, "approximate")
-    assert len(rows) == len(expected)
-    for row, other in zip(rows, expected, strict=True):
-        for name, value in other.items():
-            assert row[name] == (pytest.approx(value, rel=1e-9) if isinstance(value, float) else value)
 
 
 def test_sums_of_values_that_fill_a_word() -> None:

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
-from elsinore.actors.engine import Engine
-from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.plans.kinds import PREFIX
-from elsinore.planner.plans.planning import plan
-from elsinore.planner.time.clock import Clock
-from tests.actors.streams import Row, batch, cut, fed, shown
-from tests.actors.test_strategies import stream
+from tests.support.long_streams import stream
+from tests.support.streams import batch, engine, fed, rows_of
 
 EVENTS = stream(2000)
 WINDOW = "WHERE [k]{} GROUP-BY g WITHIN 60 seconds SLIDE 25 seconds"
@@ -35,50 +29,12 @@ def workload(queries: Iterable[tuple[str, str, str]] = QUERIES) -> str:
     return "; ".join(f"RETURN g, {items} PATTERN {pattern} {WINDOW.format(more)}" for items, pattern, more in queries)
 
 
-def engine(text: str, strategy: str = "sharon") -> Engine:
-    made = plan(check_text(text), strategy)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans))
-
-
-def run(text: str, strategy: str = "sharon", events: pa.RecordBatch = EVENTS, size: int = 300) -> list[Row]:
-    return fed(engine(text, strategy), cut(events, size))
-
-
-def test_rows_are_those_of_auto() -> None:
-    """Of two sets: longer sequences, digits of floats, extremes, nulls, and several partitions in a group."""
-    text = workload()
-    expected = run(text, "auto")
-    assert [[member.query for member in one.members] for one in engine(text).plan.share_sets] == [
-        [0, 1, 2, 3, 4, 5],
-        [6, 7],
-    ]
-    assert len(expected) > 500
-    assert run(text) == expected
-
-
 def test_rows_of_one_window_do_not_depend_on_who_else_is_there() -> None:
     text = workload()
-    rows = run(text)
+    rows = rows_of(text, "sharon", EVENTS, 300)
     for number, query in enumerate(QUERIES):
-        alone = run(workload([query]))
+        alone = rows_of(workload([query]), "sharon", EVENTS, 300)
         assert [row | {"query": "q1"} for row in rows if row["query"] == f"q{number + 1}"] == alone
-
-
-def test_saved_and_restored_between_batches() -> None:
-    text = workload()
-    one, rows = engine(text), []
-    for part in cut(EVENTS, 250):
-        rows += one.feed(part)
-        one = Engine.restore(one.plan, one.save())
-    assert shown(one, [*rows, *one.finish()]) == run(text, "auto")
-
-
-@pytest.mark.parametrize("size", [1, 40])
-def test_partitions_that_are_forgotten(size: int) -> None:
-    """Each has events for a while, and then never again."""
-    times = np.arange(900)
-    events = batch(["A", "B", "B", "C", "X"] * 180, times, v=times % 7, f=times / 4, k=times // 90, g=times // 180)
-    assert run(workload(), events=events, size=size) == run(workload(), "auto", events)
 
 
 @pytest.mark.parametrize("count", [8, 9, 128])
@@ -89,9 +45,9 @@ def test_sequences_are_as_long_as_the_stream_asks(count: int) -> None:
         for pattern in ("B+)", "B+) WHERE B.v >= 64", "B+, C)")
     )
     events = batch(["A", *["B"] * count, "C"], range(count + 2), v=range(count + 2))
-    one = engine(text)
+    one = engine(text, "sharon")
     rows = fed(one, [events])
-    assert rows == run(text, "auto", events)
+    assert rows == rows_of(text, "auto", events)
     assert rows[0]["COUNT(*)"] == 2**count - 1
     (sharing,) = one.runs(PREFIX)
     longest = {8: 8, 9: 16, 128: 128}[count]
@@ -107,7 +63,8 @@ def test_counters_are_there_once_however_many_queries_have_them() -> None:
             "; ".join(
                 f"RETURN COUNT(*) PATTERN SEQ(A, B+, {end}) WITHIN 100 seconds SLIDE 100 seconds"
                 for end in [*(f"X{number}" for number in range(queries)), "NONE"]
-            )
+            ),
+            "sharon",
         )
         assert len(fed(one, [events])) == queries
         (sharing,) = one.runs(PREFIX)
@@ -128,16 +85,7 @@ def test_what_is_longer_than_any_sequence() -> None:
     )
     events = batch(["A", *["B"] * 129], range(130), v=range(130))
     with pytest.raises(WorkloadError) as caught:
-        run(text, events=events)
+        rows_of(text, "sharon", events)
     assert "query long, " in str(caught.value)
     assert "in the window from -250 to 250 Kleene can match 129 events of one partition" in str(caught.value)
     assert 'use strategy="auto"' in str(caught.value)
-
-
-@pytest.mark.parametrize("strategy", ["sharon", "hamlet"])
-def test_what_cannot_be_added_up(strategy: str) -> None:
-    """The query that asks for it is named."""
-    text = workload([("COUNT(*), SUM(B.v)", "SEQ(A, B+)", ""), ("SUM(B.g)", "SEQ(A, B+)", "")])
-    with pytest.raises(WorkloadError, match="SUM and AVG add up numbers") as caught:
-        run(text, strategy)
-    assert "query q2" in str(caught.value)

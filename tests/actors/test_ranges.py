@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import assume, given, note
 from hypothesis import strategies as st
 
 from elsinore.actors.engine import Engine
@@ -27,7 +27,8 @@ from tests.oracle.answer import answer
 from tests.oracle.compare import differences
 from tests.oracle.query import Query, text_of
 from tests.oracle.strategies import cases
-from tests.test_batches import cut, record_batch, shown
+from tests.support.batches import cut, record_batch, shown
+from tests.support.generated import fresh
 
 GROUPS = 8
 
@@ -77,7 +78,7 @@ class Spread:
             self.engines.append(heir)
 
 
-@settings(max_examples=60, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
+@fresh(60)
 @given(cases(12, whole=True), st.randoms(use_true_random=False))
 def test_rows_are_those_of_one_engine(case: tuple[tuple[Query, ...], list[dict[str, Any]]], random: Random) -> None:
     queries, events = case

@@ -19,17 +19,10 @@ from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.plans.changing import speaking
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch
+from tests.support.streams import batch, noted
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 ABC = "; ".join(f"QUERY q{number} RETURN COUNT(*) PATTERN SEQ(A, B, C) {WINDOW}" for number in (1, 2))
-
-
-def noted(*parts: pa.RecordBatch, ticks: int = 1) -> StreamStatistics:
-    one = StreamStatistics(Clock(ticks, Fraction(1), pa.int64()))
-    for part in parts:
-        one.note(part.column(0), part.column(1))
-    return one
 
 
 def seen(**counts: int) -> Observed:

@@ -4,42 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 from elsinore.actors.engine import Engine
-from tests.actors.streams import Row, batch, cut, engine, fed, planned, run, shown
-
-ITEMS = "COUNT(*), COUNT(B), SUM(B.v), AVG(B.v), MIN(B.v), MAX(B.v), SUM(C.f)"
-LENGTH = 20_000
-
-
-def stream(length: int, keys: int = 3, seed: int = 1) -> pa.RecordBatch:
-    rnd = np.random.default_rng(seed)
-    times = np.sort(rnd.integers(-length // 2, length // 2, length))
-    return batch(
-        rnd.choice(["A", "B", "C", "X"], length, p=[0.2, 0.4, 0.2, 0.2]),
-        times,
-        v=pa.array(rnd.integers(-1000, 1000, length), mask=rnd.random(length) < 0.05),
-        f=rnd.standard_normal(length) * 10.0 ** rnd.integers(-20, 20, length),
-        k=pa.array(rnd.integers(0, keys, length), mask=rnd.random(length) < 0.01),
-        g=np.array([f"group {n}" for n in range(4)])[rnd.integers(0, 4, length)],
-        one=np.ones(length, np.int64),
-    )
-
-
-EVENTS = stream(LENGTH)
-
-
-def query(window: str, semantics: str = "any", where: str = "[k]", pattern: str = "SEQ(A, B+, C)") -> str:
-    return f"RETURN g, {ITEMS} PATTERN {pattern} SEMANTICS {semantics} WHERE {where} GROUP-BY g {window}"
-
-
-def within(within: int, slide: int | None = None) -> str:
-    return f"WITHIN {within} seconds" + (f" SLIDE {slide} seconds" if slide else "")
+from tests.support.long_streams import EVENTS, query, within
+from tests.support.streams import Row, cut, engine, fed, planned, run, shown
 
 
 def where_windows_start(rows: list[Row], slide: int) -> list[Row]:
@@ -118,24 +91,34 @@ WAYS = {
 }
 
 
+SHORT = EVENTS.slice(0, 4000)
+
+
+@cache
+def whole(text: str) -> list[Row]:
+    """Return the rows of a shorter stream in one batch."""
+    return run(text, SHORT)
+
+
 @pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
 def test_one_batch_and_a_thousand(text: str) -> None:
-    assert fed(engine(text), cut(EVENTS, LENGTH // 1000)) == run(text, EVENTS)
+    assert fed(engine(text), cut(SHORT, 4)) == whole(text)
 
 
 @pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
 def test_slices_within_a_batch_do_not_show(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = run(text, EVENTS)
+    expected = whole(text)
     monkeypatch.setattr("elsinore.actors.engine.SLICE_EVENTS", 700)
-    assert run(text, EVENTS) == expected
+    assert run(text, SHORT) == expected
 
 
 GO_ON = """
 import sys
+from functools import cache
 from pathlib import Path
 import pyarrow as pa
 from elsinore.actors.engine import Engine
-from tests.actors.streams import planned
+from tests.support.streams import planned
 
 here = Path(sys.argv[1])
 for state in sorted(here.glob("*.state")):
@@ -149,9 +132,9 @@ for state in sorted(here.glob("*.state")):
 
 def test_saved_and_taken_up_by_another_process(tmp_path: Path) -> None:
     """The middle third is fed elsewhere; the rows of the last third depend on it, as those of the first do not."""
-    parts = list(cut(EVENTS, 40))
-    first, middle, last = parts[:200], parts[200:220], parts[220:]
-    found, whole = {}, {}
+    parts = list(cut(SHORT, 40))
+    first, middle, last = parts[:40], parts[40:60], parts[60:]
+    found = {}
     for name, text in WAYS.items():
         one = engine(text)
         found[name] = [rows for part in first for rows in one.feed(part)]
@@ -159,12 +142,11 @@ def test_saved_and_taken_up_by_another_process(tmp_path: Path) -> None:
         (tmp_path / f"{name}.query").write_text(text)
         there = Engine.restore(planned(text), one.save())
         found[name] += [rows for part in middle for rows in there.feed(part)]
-        whole[name] = run(text, EVENTS)
-    with pa.OSFile(str(tmp_path / "middle"), "wb") as sink, pa.ipc.new_stream(sink, EVENTS.schema) as writer:
+    with pa.OSFile(str(tmp_path / "middle"), "wb") as sink, pa.ipc.new_stream(sink, SHORT.schema) as writer:
         for part in middle:
             writer.write_batch(part)
     subprocess.run([sys.executable, "-c", GO_ON, str(tmp_path)], check=True, cwd=Path(__file__).parents[2])
     for name, text in WAYS.items():
         one = Engine.restore(planned(text), (tmp_path / f"{name}.state").read_bytes())
         rows = [*found[name], *(rows for part in last for rows in one.feed(part)), *one.finish()]
-        assert shown(one, rows) == whole[name], name
+        assert shown(one, rows) == whole(text), name

@@ -11,12 +11,13 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import elsinore
 from elsinore.connectors.errors import EventError, InputError
 from elsinore.planner.language.errors import WorkloadError
+from tests.support.generated import fresh
 
 ALL = "WITHIN 10 seconds SLIDE 10 seconds"
 WINDOWS = [ALL, "WITHIN 10 seconds SLIDE 5 seconds", "WITHIN 10 seconds SLIDE 2 seconds", "WITHIN 10 seconds"]
@@ -136,7 +137,7 @@ WHERE = ["", "WHERE B.v < NEXT(B).v", "WHERE B.v > 2 AND A.w != B.w", "WHERE [w]
 REFUSED = (WorkloadError, InputError, EventError)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@fresh(150)
 @given(st.lists(event, max_size=8), st.sampled_from(QUERIES), st.sampled_from(WHERE), st.booleans())
 def test_mangled_events_give_rows_or_a_clear_error(events: list[Any], query: str, where: str, strict: bool) -> None:
     with suppress(*REFUSED):
@@ -150,14 +151,14 @@ def test_infinite_decimals(value: Decimal) -> None:
         elsinore.run(QUERIES[0].format(""), [{"type": "A", "time": 1, "k": "x", "v": value}])
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@fresh(60)
 @given(st.lists(anything, max_size=4), st.sampled_from(QUERIES))
 def test_things_that_are_no_events(events: list[Any], query: str) -> None:
     with suppress(*REFUSED):
         elsinore.run(query.format(""), events)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@fresh(60)
 @given(st.lists(event, max_size=6), st.sampled_from(QUERIES), st.sampled_from(WHERE), st.data())
 def test_mangled_lines(tmp_path_factory: Any, events: list[Any], query: str, where: str, data: st.DataObject) -> None:
     """JSON lines, some of them cut short."""

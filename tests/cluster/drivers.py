@@ -13,6 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from types import TracebackType
+from typing import Any
+
+import pytest
+
+from elsinore.cluster.machines import session
+from tests.cluster.streaming import answered
 
 MARK = "ELSINORE_TEST_DRIVER"
 """Environment variable that marks a driver and all processes that descend from it, even after reparenting."""
@@ -91,3 +97,26 @@ def _raw(path: Path) -> bytes:
 
 def _read(path: Path) -> str:
     return _raw(path).replace(b"\0", b" ").decode(errors="replace")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def alone() -> None:
+    """Close the shared session, because two Rays at a time are too much for a small machine."""
+    current_session = session.current()
+    if current_session is not None:
+        current_session.close()
+
+
+def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:
+    command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
+    command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
+    return Driver(*(python or ("-m", "elsinore")), *command, **settings)
+
+
+def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
+    """Wait until more than `batches` batches are done, counted over all eras."""
+    driver.until(lambda: len({path.name for path in (tmp_path / "checkpoint").glob("eras/*/done/*")}) > batches)
+
+
+def until_answered(tmp_path: Path, driver: Driver, expected: Any) -> None:
+    driver.until(lambda: answered(tmp_path / "rows.jsonl") == expected)

@@ -141,3 +141,12 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Played:
     monkeypatch.setattr("elsinore.cluster.run.crew.sleep", ray.slept.append)
     monkeypatch.setattr("elsinore.cluster.run.collecting.wait_for_reply", heard)
     return ray
+
+
+class Time:
+    """A clock that a test advances."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now

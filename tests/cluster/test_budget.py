@@ -6,15 +6,7 @@ import pytest
 
 from elsinore.cluster.run.budget import SPAN_SECONDS, Budget
 from elsinore.errors import FailedError
-
-
-class Time:
-    """A clock that a test advances."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.cluster.played import Time
 
 
 def test_a_failure_now_and_then_is_survived_for_ever() -> None:

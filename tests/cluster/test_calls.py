@@ -11,14 +11,12 @@ import pytest
 from ray.cluster_utils import Cluster
 
 from elsinore.cluster.machines.java import prepare_java
-from tests.cluster.drivers import SECONDS, Driver
+from tests.cluster.drivers import SECONDS, Driver, alone
+from tests.cluster.live_rides import WORKLOAD
+from tests.cluster.nodes import ON_ONE_MACHINE
 from tests.cluster.streaming import Growing, answered
-from tests.cluster.test_a_node import ON_ONE_MACHINE
-from tests.cluster.test_live import expected, growing, rides
-from tests.cluster.test_ray_run import WORKLOAD
-from tests.cluster.test_the_driver import alone
 
-__all__ = ["alone", "expected", "growing", "rides"]
+__all__ = ["alone"]
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,7 @@ from elsinore.actors.state import FORMAT, UnreadableError, pack, unpack
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, status
 from elsinore.cluster.stream.terms import Terms
 from elsinore.errors import InputError
-from tests.cluster.test_terms import terms
+from tests.cluster.eras import terms
 
 WAY_OUT = f"this is Elsinore {__version__}, which reads format {FORMAT}: begin a new checkpoint, or go on with"
 

@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import ray
-from ray._private import state
 from ray.exceptions import ActorUnavailableError, RayError
 
 import elsinore
@@ -28,25 +27,12 @@ from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.connectors.spark.handover import SparkBlocks
 from elsinore.result import Result
 from tests.cluster.drivers import Driver
+from tests.cluster.live_rides import EVENTS, PIECES, WORKLOAD, begin, pid_of, pids_of, taken, until
 from tests.cluster.small_stream import told, undisturbed
 from tests.cluster.streaming import Growing, answered, row_of
-from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
-from tests.cluster.test_ray_run import WORKLOAD
 from tests.cluster.unreliable import Unreliable
 
-__all__ = ["expected", "growing", "rides"]
-
 pytestmark = pytest.mark.usefixtures("running")
-
-
-def pid_of(name: str) -> int:
-    """Return the process id of a live actor, by its class or by a prefix of its name."""
-    return pids_of(name)[0]
-
-
-def pids_of(name: str) -> list[int]:
-    alive = [one for one in state.actors().values() if one["State"] == "ALIVE"]
-    return [int(one["Pid"]) for one in alive if name == one["ActorClassName"] or one["Name"].startswith(name)]
 
 
 def kill(live: elsinore.LiveStream, name: str) -> None:

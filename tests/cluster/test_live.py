@@ -8,62 +8,19 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import elsinore
 from elsinore.cluster.machines.session import Session
 from elsinore.connectors.live_sinks import open_live_sink
-from elsinore.connectors.ridesharing import write
 from tests.cluster.disks import full, small_disk
+from tests.cluster.live_rides import EVENTS, PIECES, begin, taken, until
 from tests.cluster.streaming import HARMS, Growing, answered, answers_alone, damage, row_of
-from tests.cluster.test_ray_run import WORKLOAD
 
 pytestmark = pytest.mark.usefixtures("running")
-
-EVENTS = 30_000
-PIECES = 12
-
-
-@pytest.fixture(scope="module")
-def rides(tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
-    path = tmp_path_factory.mktemp("rides") / "rides.parquet"
-    write(path, EVENTS, seed=7)
-    table = pq.read_table(path)
-    texts = [i for i, field in enumerate(table.schema) if pa.types.is_dictionary(field.type)]
-    for i in texts:
-        table = table.set_column(i, table.schema.names[i], table.column(i).cast(pa.string()))
-    return table
-
-
-@pytest.fixture(scope="module")
-def expected(rides: pa.Table) -> Any:
-    return answers_alone(WORKLOAD, rides)
-
-
-@pytest.fixture
-def growing(tmp_path: Path, rides: pa.Table) -> Growing:
-    return Growing(tmp_path / "in", rides, PIECES)
-
-
-def begin(tmp_path: Path, workload: str = WORKLOAD, **options: Any) -> elsinore.LiveStream:
-    options = {"sink": tmp_path / "rows.jsonl", "checkpoint": tmp_path / "checkpoint", **options}
-    return elsinore.stream(workload, tmp_path / "in", **options)
-
-
-def until(live: elsinore.LiveStream, what: Callable[[], bool], seconds: float = 40) -> None:
-    end = monotonic() + seconds
-    while not what():
-        assert monotonic() < end, f"{live} {live.metrics}"
-        live.wait(0.05)
-
-
-def taken(live: elsinore.LiveStream, events: int) -> None:
-    until(live, lambda: live.metrics.events >= events)
 
 
 def test_rows_are_those_of_a_stream_with_an_end(tmp_path: Path, growing: Growing, expected: Any) -> None:

@@ -22,7 +22,7 @@ from ray._private import worker
 from elsinore.cluster.machines.raydp_gateway import SECRET_VARIABLE
 from elsinore.cluster.machines.session import Session
 from elsinore.connectors.spark.handover import SparkBlocks
-from tests.cluster.test_faults import pid_of
+from tests.cluster.live_rides import pid_of
 
 COMMAND = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"
 """A command that a Py4J gateway without a token answers with !y and a name."""

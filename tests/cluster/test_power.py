@@ -14,11 +14,9 @@ import pytest
 from elsinore.cluster.stream.checkpoint import Era
 from elsinore.cluster.stream.live import Live
 from elsinore.cluster.stream.spark_log import SparkLog
+from tests.cluster.live_rides import EVENTS, PIECES, begin, taken, until
 from tests.cluster.power import EMPTY, MISSING, WHOLE, Choice, empty_image, mounted, watched
 from tests.cluster.streaming import Growing, answered
-from tests.cluster.test_live import EVENTS, PIECES, begin, expected, growing, rides, taken, until
-
-__all__ = ["expected", "growing", "rides"]
 
 pytestmark = pytest.mark.usefixtures("running")
 

@@ -26,6 +26,7 @@ from elsinore.connectors.ridesharing import TYPES, write
 from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of
 from elsinore.result import Result
 from tests import frozen
+from tests.cluster.live_rides import WORKLOAD
 from tests.cluster.streaming import answers_alone, row_of
 from tests.oracle.compare import differences
 from tests.vectors import CASES, name
@@ -33,38 +34,6 @@ from tests.vectors import CASES, name
 pytestmark = pytest.mark.usefixtures("running")
 
 FEW = [case for case in CASES if name(case).startswith("hamlet")] + CASES[-4:]
-
-WORKLOAD = """
-QUERY by_district
-RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.price)
-PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
-
-QUERY any_cancelled
-RETURN district, COUNT(*)
-PATTERN SEQ(Travel T+, Cancel C) WHERE [rider] AND T.speed < 25 GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
-
-QUERY any_requested
-RETURN district, COUNT(*)
-PATTERN SEQ(Request R, Travel T+) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
-
-QUERY everywhere
-RETURN COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.duration)
-PATTERN SEQ(Request R, Travel T+) WHERE [driver] WITHIN 10 minutes SLIDE 5 minutes
-
-QUERY with_each
-RETURN district, COUNT(*)
-PATTERN SEQ(Request R, Travel T+, Pickup P) WHERE [rider] GROUP-BY district WITHIN 5 minutes
-
-QUERY both
-RETURN district, COUNT(*)
-PATTERN SEQ(Request, Travel) & SEQ(Travel, Cancel) GROUP-BY district WITHIN 1 minute SLIDE 1 minute
-
-QUERY all_in_one
-RETURN COUNT(*) PATTERN SEQ(Cancel, Request) WITHIN 1 minute SLIDE 1 minute
-
-QUERY next_to
-RETURN COUNT(*) PATTERN SEQ(Request, Travel) SEMANTICS contiguous WHERE [driver] WITHIN 5 minutes SLIDE 5 minutes
-"""
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from elsinore.cluster.stream import reading
 from elsinore.cluster.stream.reading import MAX_TRIES, Reading
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.spark.streams import DamagedFileError
-from tests.connectors.test_setting_aside import FAILURES
+from tests.connectors.reading import FAILURES
 
 STREAM: Any = SimpleNamespace(frame=SimpleNamespace(sparkSession=None, schema=None))
 

@@ -15,8 +15,8 @@ import elsinore
 from elsinore.cluster.stream.checkpoint import latest_of
 from elsinore.cluster.stream.terms import Terms
 from elsinore.status import status_table
+from tests.cluster.live_rides import begin, taken
 from tests.cluster.streaming import Growing, answered, answers_alone
-from tests.cluster.test_live import begin, taken
 
 pytestmark = pytest.mark.usefixtures("running")
 

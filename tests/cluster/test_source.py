@@ -20,9 +20,9 @@ import pytest
 import elsinore
 from elsinore.cluster.stream import live, reading
 from elsinore.connectors.spark.handover import SparkBlocks
+from tests.cluster.live_rides import begin
+from tests.cluster.live_rides import until as until_within
 from tests.cluster.streaming import answered
-from tests.cluster.test_live import begin
-from tests.cluster.test_live import until as until_within
 
 pytestmark = pytest.mark.usefixtures("running")
 

@@ -20,10 +20,9 @@ from elsinore.cluster.stream.recovery import EraEnd, Recovery
 from elsinore.cluster.stream.snapshots import Snapshots
 from elsinore.connectors.storage.vault import DamagedError, Vault
 from elsinore.errors import FailedError
-from tests.cluster.played import FATES, Fate, Handle, Played, Script, all_well, first, played
+from tests.cluster.played import FATES, Fate, Handle, Played, Script, Time, all_well, first, played
 from tests.cluster.small_stream import BATCHES, EVERY, PLACES, TERMS, Stream, events, undisturbed
 from tests.cluster.streaming import HARMS, damage
-from tests.cluster.test_budget import Time
 
 __all__ = ["played"]
 

@@ -7,9 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from elsinore.actors.plan_state import save_plan
@@ -19,37 +17,17 @@ from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.gloria.sets import PlannedSet
-from elsinore.planner.plans.routes import Ranges
-from elsinore.planner.time.clock import Clock
+from tests.cluster.eras import SPLIT, WINDOW, WORKLOAD, plans, terms
 
-WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
-WORKLOAD = "; ".join(
-    f"QUERY {kind}{number} RETURN COUNT(*) PATTERN {pattern} {how} {WINDOW}"
-    for kind, how in (("whole", ""), ("split", "WHERE [k]"))
-    for number, pattern in enumerate(["SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(A, B+, C)", "SEQ(X, B+)", "SEQ(A, B, X)"])
-)
-WHOLE: Any = ((), ())
-SPLIT: Any = (("k",), ("k",))
 FEW = Observed(Fraction(10), {"A": 5, "B": 10, "C": 3, "X": 4}, {"A": 5, "B": 4, "C": 3, "X": 4})
 MANY = Observed(Fraction(31, 3), {"A": 5, "B": 1, "C": 1000, "X": 4}, {"A": 5, "B": 1, "C": 10, "X": 4})
-
-
-def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
-    clock = Clock.of(pa.int64(), "s", [Fraction(10)])
-    known = {{"whole": WHOLE, "split": SPLIT}[name]: seen for name, seen in statistics.items()}
-    return Terms("a stream", WORKLOAD, strategy, "exact", clock, Ranges.even(8, 2), known)
-
-
-def plans(era_terms: Terms) -> bytes:
-    """Return the plans for the graph actors, serialized."""
-    return pack([save_plan(one) for one in era_terms.duty().plans])
 
 
 THERE = """
 import sys
 from elsinore.actors.state import unpack
 from elsinore.cluster.stream.terms import Terms
-from tests.cluster.test_terms import plans
+from tests.cluster.eras import plans
 sys.stdout.buffer.write(plans(Terms.read(unpack(sys.stdin.buffer.read()))))
 """
 

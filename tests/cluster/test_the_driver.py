@@ -9,37 +9,11 @@ from typing import Any
 
 import pytest
 
-from elsinore.cluster.machines import session
-from tests.cluster.drivers import SECONDS, Driver
+from tests.cluster.drivers import SECONDS, Driver, alone, stream, until_answered, until_done
+from tests.cluster.live_rides import WORKLOAD
 from tests.cluster.streaming import Growing, answered
-from tests.cluster.test_live import expected, growing, rides
-from tests.cluster.test_ray_run import WORKLOAD
 
-__all__ = ["expected", "growing", "rides"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def alone() -> None:
-    """Close the shared session, because two Rays at a time are too much for a small machine."""
-    current_session = session.current()
-    if current_session is not None:
-        current_session.close()
-
-
-def stream(tmp_path: Path, *python: str, **settings: str) -> Driver:
-    command: list[str | Path] = ["stream", tmp_path / "workload.elsinore", "--source", tmp_path / "in"]
-    command += ["--checkpoint", tmp_path / "checkpoint", "--out", tmp_path / "rows.jsonl"]
-    return Driver(*(python or ("-m", "elsinore")), *command, **settings)
-
-
-def until_done(tmp_path: Path, driver: Driver, batches: int) -> None:
-    """Wait until more than `batches` batches are done, counted over all eras."""
-    driver.until(lambda: len({path.name for path in (tmp_path / "checkpoint").glob("eras/*/done/*")}) > batches)
-
-
-def until_answered(tmp_path: Path, driver: Driver, expected: Any) -> None:
-    driver.until(lambda: answered(tmp_path / "rows.jsonl") == expected)
-
+__all__ = ["alone"]
 
 KILLED = """
 import os, signal

@@ -31,3 +31,7 @@ def read(events: Any, *columns: str, **options: Any) -> list[dict[str, Any]]:
 
 def letters(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n")[:-1]]
+
+
+FAILURES = json.loads((Path(__file__).parent / "spark_failures.json").read_text())
+"""Messages of Spark 3.5.7 under RayDP about files that were damaged, or not readable for other reasons."""

@@ -17,6 +17,7 @@ from elsinore.connectors.wire.fitting import fitted
 from elsinore.connectors.wire.json_events import read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
 from tests.connectors.reading import letters, read
+from tests.support.generated import fresh
 
 NAMES = Names("type", "time")
 KINDS = ("int64", "float64", "string", "bool", "timestamp", "timestamp_ntz")
@@ -77,7 +78,7 @@ def check_both_ways(body: bytes, kinds: tuple[str, ...]) -> None:
 
 
 @given(bodies(), st.tuples(*[st.sampled_from(KINDS)] * 4))
-@settings(deadline=None, max_examples=400)
+@fresh(400)
 def test_both_ways_to_read_json_say_the_same(body: bytes, kinds: tuple[str, ...]) -> None:
     check_both_ways(body, kinds)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from elsinore.connectors.spark.setting_aside import causes, damaged, named, set_aside, tells_of_damage
-
-FAILURES = json.loads((Path(__file__).parent / "spark_failures.json").read_text())
-"""Messages of Spark 3.5.7 under RayDP about files that were damaged, or not readable for other reasons."""
+from tests.connectors.reading import FAILURES
 
 
 @pytest.mark.parametrize("name", [name for name, one in FAILURES.items() if one["damage"]])

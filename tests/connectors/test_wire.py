@@ -13,7 +13,7 @@ from typing import Any
 import msgpack
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elsinore.connectors.errors import InputError
@@ -25,6 +25,7 @@ from elsinore.connectors.wire.inflating import inflated
 from elsinore.connectors.wire.json_events import numbered_lines, read_json
 from elsinore.connectors.wire.msgpack_events import read_msgpack
 from elsinore.connectors.wire.raw import MAX_CELLS, BodyTooLargeError, RawEvents
+from tests.support.generated import fresh
 
 NAMES = Names("type", "time")
 LIMIT = 1000
@@ -75,7 +76,7 @@ def in_columns(raw: RawEvents, known: dict[str, str] | None = None) -> FittedEve
 
 
 @given(EVENTS)
-@settings(deadline=None)
+@fresh(100)
 def test_all_forms_say_the_same(events: list[dict[str, Any]]) -> None:
     first = in_columns(from_msgpack(msgpack.packb(events)))
     there = first.columns
@@ -89,7 +90,7 @@ def test_all_forms_say_the_same(events: list[dict[str, Any]]) -> None:
 
 
 @given(EVENTS, st.integers(1, 60))
-@settings(deadline=None)
+@fresh(100)
 def test_json_in_pieces_is_as_in_one(events: list[dict[str, Any]], values: int) -> None:
     """Test columns without values in some or all pieces."""
     known = in_columns(from_msgpack(msgpack.packb(events))).columns | {"nobody's": "int64"}
@@ -162,7 +163,7 @@ FORMS: dict[str, tuple[Callable[[list[dict[str, Any]]], bytes], Callable[[bytes]
 
 @pytest.mark.parametrize("form", FORMS)
 @given(EVENTS, st.data())
-@settings(deadline=None, max_examples=300)
+@fresh(300)
 def test_bytes_that_are_changed_are_read_or_refused(
     form: str, events: list[dict[str, Any]], data: st.DataObject
 ) -> None:
@@ -179,7 +180,7 @@ def test_bytes_that_are_changed_are_read_or_refused(
 
 @pytest.mark.parametrize("form", FORMS)
 @given(st.binary(max_size=200))
-@settings(deadline=None)
+@fresh(100)
 def test_bytes_that_are_anything_are_read_or_refused(form: str, body: bytes) -> None:
     with suppress(InputError):
         in_columns(FORMS[form][1](body))

@@ -21,6 +21,7 @@ from elsinore.connectors.errors import InputError
 from elsinore.connectors.feed import Names
 from elsinore.connectors.wire.arrow_events import read_arrow
 from elsinore.connectors.wire.fitting import fitted
+from tests.support.generated import fresh
 
 DAY = dt.datetime(2026, 1, 2, 3)
 VALUES: dict[str, tuple[list[Any], list[pa.DataType]]] = {
@@ -133,7 +134,7 @@ def check(values: pa.Array, shape: str, role: str) -> None:
 @given(columns(), st.sampled_from(sorted(SHAPES)), st.sampled_from(sorted(ROLES)))
 @example(pa.array(["x", "y"], pa.string_view()), "dictionary with nulls", "time")
 @example(pa.array(["", "x"]), "chunked", "time")
-@settings(deadline=None, max_examples=200)
+@fresh(200)
 def test_any_column_gives_the_rows_of_a_plain_one_or_an_error(values: pa.Array, shape: str, role: str) -> None:
     check(values, shape, role)
 
@@ -146,7 +147,7 @@ def test_any_column_of_many_gives_the_rows_of_a_plain_one_or_an_error(values: pa
 
 
 @given(columns(), st.sampled_from(sorted(SHAPES)), st.sampled_from(["type", "time", "v"]), st.booleans())
-@settings(deadline=None, max_examples=150)
+@fresh(150)
 def test_any_column_of_an_arrow_body_is_taken_or_refused(values: pa.Array, shape: str, role: str, known: bool) -> None:
     try:
         events = table(SHAPES[shape](values), role)
@@ -164,7 +165,7 @@ def test_any_column_of_an_arrow_body_is_taken_or_refused(values: pa.Array, shape
 
 
 @given(columns(), st.sampled_from(["csv", "parquet", "dicts"]), st.sampled_from(sorted(ROLES)))
-@settings(deadline=None, max_examples=100)
+@fresh(100)
 def test_any_column_of_a_file_gives_rows_or_an_error(
     tmp_path_factory: pytest.TempPathFactory, values: pa.Array, form: str, role: str
 ) -> None:

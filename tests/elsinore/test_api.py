@@ -10,32 +10,7 @@ import pytest
 
 import elsinore
 from elsinore.api import seconds
-
-WORKLOAD = """
-QUERY rides
-RETURN district, COUNT(*), SUM(T.speed)
-PATTERN SEQ(Request R, Travel T+, Cancel C)
-GROUP-BY district
-WITHIN 10 seconds SLIDE 10 seconds
-"""
-EVENTS = [
-    {"type": "Request", "time": 0, "district": "west"},
-    {"type": "Travel", "time": 1, "district": "west", "speed": 5},
-    {"type": "Travel", "time": 2, "district": "west", "speed": 7},
-    {"type": "Travel", "time": 3, "district": None, "speed": 7},
-    {"type": "Cancel", "time": 4, "district": "west"},
-    {"type": "Request", "time": 11, "district": "west"},
-]
-ROWS = [
-    {
-        "query": "rides",
-        "window_start": 0,
-        "window_end": 10,
-        "district": "west",
-        "COUNT(*)": 3,
-        "SUM(T.speed)": 24,
-    }
-]
+from tests.support.one_workload import EVENTS, ROWS, WORKLOAD
 
 
 def test_a_workload_as_text_and_as_path(tmp_path: Path) -> None:

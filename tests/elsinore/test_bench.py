@@ -98,6 +98,7 @@ def test_nearly_all_queries_of_a_figure_of_optimizers_have_something_to_share(na
             assert {why.split(",")[0] for _, why in apart} <= {"no other query has one of its transitions"}
 
 
+@pytest.mark.slow
 def test_a_planning_is_measured() -> None:
     """Test in a separate process that an optimizer that prunes more has a smaller graph."""
     found = [outcome(replace(PLANNING, strategy=name), limit=60) for name in FIGURES["gloria-fig13"].strategies]
@@ -108,6 +109,7 @@ def test_a_planning_is_measured() -> None:
     assert all(0 < one["optimization_time"] < 10 and "memory" not in one for one in (gloria, unpruned, greedy))
 
 
+@pytest.mark.slow
 def test_memory_of_an_optimizer_is_measured_apart() -> None:
     tracing = replace(PLANNING, metric="memory")
     unpruned, greedy = (replace(tracing, strategy=name).measured() for name in ("gloria-noprune", "gloria-greedy"))
@@ -129,7 +131,13 @@ def test_smaller_sizes_take_fewer_values_of_an_axis_and_a_part_of_a_stream() -> 
     assert list(sweep.points("gloria", TINY)) == [replace(PLANNING, percent=percent) for percent in (10, 60)]
 
 
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=list(SETTINGS))
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param(setting, id=name, marks=() if name == RIDES.name else pytest.mark.slow)
+        for name, setting in SETTINGS.items()
+    ],
+)
 def test_a_setting_is_measured(setting: Setting) -> None:
     metrics = Run(setting.name, "cogra", 20, 10_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
@@ -139,6 +147,7 @@ def test_a_setting_is_measured(setting: Setting) -> None:
         assert metrics["memory"] >= 0
 
 
+@pytest.mark.slow
 def test_the_insertion_of_values_is_measured() -> None:
     found = Inserting(MIXED.name, "gloria", 30, 2_000, 10).measured()
     assert 0 < found["insertion_time"] * found["panes"] < found["sharing_time"] < found["spent"]

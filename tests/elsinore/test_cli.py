@@ -15,7 +15,7 @@ from typer.testing import CliRunner, Result
 
 import elsinore
 from elsinore.cli import app
-from tests.elsinore.test_api import EVENTS, ROWS, WORKLOAD
+from tests.support.one_workload import EVENTS, ROWS, WORKLOAD
 
 ELSINORE = Path(sys.executable).with_name("elsinore")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from itertools import combinations, pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,11 +12,8 @@ from typer.testing import CliRunner
 
 from elsinore.api import draw
 from elsinore.cli import app
-from elsinore.drawing.drawing import Drawing
 from elsinore.drawing.graph import PartitionPicture, active, columns, draw_graph
-from elsinore.drawing.layout import EdgeRoute, Layout
 from elsinore.drawing.ranks import ranks
-from elsinore.drawing.svg import Box
 from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief, brief_of
 from elsinore.drawing.workload import draw_plan
@@ -26,12 +22,10 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.graph_record import DrawnEvent, DrawnGraphlet, DrawnSnapshot, GraphRecord
 from elsinore.planner.hamlet.template import Template, template
 from elsinore.planner.plans.planning import plan
-from tests.elsinore.test_api import WORKLOAD
+from tests.support.drawings import SVG, check_layout, text_of, texts
+from tests.support.one_workload import WORKLOAD
 
-SVG = "{http://www.w3.org/2000/svg}"
-WINDOW = "WITHIN 10 minutes SLIDE 10 minutes"
 BOTH = ("q1", "q2")
-SLACK = 1e-6
 WORKLOADS = {
     "Figure 3": ["SEQ(A, B+)", "SEQ(C, B+)"],
     "Figure 1": ["SEQ(R, T+, NOT P)", "SEQ(R, T+, D)", "SEQ(R, T+, C)"],
@@ -44,55 +38,11 @@ WORKLOADS = {
 }
 
 
-def text_of(patterns: list[str]) -> str:
-    return "; ".join(f"RETURN COUNT(*) PATTERN {pattern} {WINDOW}" for pattern in patterns)
-
-
 def merged(patterns: list[str]) -> Template:
     queries = plan(check_text(text_of(patterns)), "cogra").queries
     return template(
         {query.query.name: [whole for counter in query.counters for whole in counter.automata] for query in queries}
     )
-
-
-def texts(drawing: Drawing) -> set[str]:
-    """Return all texts of a drawing, including tooltips."""
-    root = ET.fromstring(drawing.svg)
-    assert root.tag == f"{SVG}svg"
-    return {element.text or "" for element in root.iter() if element.tag in (f"{SVG}text", f"{SVG}title")}
-
-
-def overlap(one: Box, other: Box) -> bool:
-    wide = min(one.right, other.right) - max(one.x, other.x)
-    high = min(one.bottom, other.bottom) - max(one.y, other.y)
-    return wide > SLACK and high > SLACK
-
-
-def crossed(route: EdgeRoute, box: Box) -> bool:
-    """Return whether an edge crosses a box, or bends in one."""
-    straight = any(
-        stretch.start < box.right - SLACK and stretch.end > box.x + SLACK and box.y < stretch.y < box.bottom
-        for stretch in route.stretches
-    )
-    bent = any(
-        left.end < box.right - SLACK and right.start > box.x + SLACK for left, right in pairwise(route.stretches)
-    )
-    return straight or bent
-
-
-def check_layout(layout: Layout, ends: list[tuple[str, str]]) -> None:
-    labels = [route.label for route in layout.routes if route.label]
-    things = [*layout.boxes.values(), *labels]
-    assert not [pair for pair in combinations(things, 2) if overlap(*pair)]
-    for route, own in zip(layout.routes, ends, strict=True):
-        others = [box for name, box in layout.boxes.items() if name not in own]
-        others += [label for label in labels if label != route.label]
-        assert not [box for box in others if crossed(route, box)]
-    for box in things:
-        assert box.x >= -SLACK
-        assert box.y >= -SLACK
-        assert box.right <= layout.width + SLACK
-        assert box.bottom <= layout.height + SLACK
 
 
 @pytest.mark.parametrize("patterns", WORKLOADS.values(), ids=WORKLOADS)

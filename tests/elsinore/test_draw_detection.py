@@ -12,8 +12,8 @@ from elsinore.planner.detection.generator import STOCKS, workload
 from elsinore.planner.detection.graph import MultiPatternGraph
 from elsinore.planner.detection.planning import detection_plan
 from elsinore.planner.detection.search.budget import Budget
-from tests.elsinore.test_draw import check_layout, texts
-from tests.planner.detection.test_figures import FIGURE_9, SLOW, STEPS, figure_7
+from tests.planner.detection.workloads import FIGURE_9, SLOW, STEPS, figure_7
+from tests.support.drawings import check_layout, texts
 
 MANY = workload(replace(STOCKS, patterns=30, types=9, conjunctions=0), 1)
 

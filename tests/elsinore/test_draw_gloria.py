@@ -19,9 +19,8 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.optimizers import sharing_plans
 from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.plans.planning import plan as plan_of
-from tests.elsinore.test_draw import SVG, check_layout, text_of, texts
-from tests.planner.gloria.test_paper import figure_7
-from tests.planner.gloria.workloads import planned
+from tests.planner.gloria.workloads import figure_7, planned
+from tests.support.drawings import SVG, check_layout, text_of, texts
 
 WORKLOADS = {
     "Figure 7": text_of(["SEQ(F, A, B, C, D)", "SEQ(A, B, C, D)", "SEQ(E, C, D)"]),

@@ -22,8 +22,8 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
-from tests.actors.streams import batch, cut, shown
 from tests.frozen import digest
+from tests.support.streams import batch, cut, shown
 
 FOLDER = Path(__file__).parent
 ROWS = FOLDER / "rows.txt"

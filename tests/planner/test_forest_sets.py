@@ -9,7 +9,7 @@ from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
-from tests.planner.gloria.test_aseq import PATTERNS
+from tests.planner.gloria.workloads import PATTERNS
 
 WINDOW = "WITHIN 10 minutes"
 
@@ -100,11 +100,6 @@ def test_sequences_with_a_slide_have_sets_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        ("SEQ(A, B+)", "with such windows sequences of event types are shared, nothing else"),
-        ("SEQ(A, NOT SEQ(N, M), B)", "with such windows sequences of event types are shared, nothing else"),
-        ("A & B", "with such windows sequences of event types are shared, nothing else"),
-        ("SEQ(A, B) SEMANTICS next", "such sequences are shared under skip-till-any-match only"),
-        ("SEQ(A, B) WHERE A.v < B.v", "it compares neighbours"),
         ("SEQ(B, A)", "no other query whose windows move with every event begins with the same two event types"),
     ],
 )

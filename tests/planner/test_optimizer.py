@@ -9,7 +9,7 @@ from itertools import chain, combinations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from elsinore.planner.hamlet.benefit import BenefitModel, CostModel
@@ -17,6 +17,7 @@ from elsinore.planner.hamlet.bursts import APART, OWN, SHARED, Bursts, Choices, 
 from elsinore.planner.hamlet.calibrated import CalibratedModel, Costs
 from elsinore.planner.hamlet.deciding_numba_fns import TRIED, WORTH, apart, graphlet
 from elsinore.planner.hamlet.optimizer import Always, Dynamic, Expected, Never, SharingOptimizer, Static
+from tests.support.generated import fresh
 
 COSTS = Costs(query=0.0, step=4.0, graphlet=60.0, propagate=3.0, share=14.0)
 HERE, PAPER = CalibratedModel(COSTS), BenefitModel()
@@ -151,7 +152,7 @@ def bursts(draw: st.DrawFn) -> Burst:
     return Burst(size, size + draw(st.integers(0, 100)), tuple(zip(queries, introduced, strict=True)))
 
 
-@settings(deadline=None)
+@fresh(100)
 @given(st.lists(bursts(), min_size=1, max_size=5))
 def test_what_the_paper_counts_is_least(several: list[Burst]) -> None:
     choices = decided(Dynamic(PAPER), *several)
@@ -160,7 +161,7 @@ def test_what_the_paper_counts_is_least(several: list[Burst]) -> None:
         assert judge.cost(frozenset(np.flatnonzero(choice == SHARED).tolist())) == judge.best()
 
 
-@settings(deadline=None)
+@fresh(100)
 @given(
     st.lists(st.integers(0, 3), min_size=3, max_size=3),
     st.integers(1, 30),
@@ -174,7 +175,7 @@ def test_four_queries_of_one_row_each(introduced: list[int], size: int, before: 
     assert judge.cost(sharing(decided(Dynamic(PAPER), judge.burst))) == min(map(judge.cost, FIGURE_7))
 
 
-@settings(deadline=None)
+@fresh(100)
 @given(bursts())
 def test_what_is_worth_sharing_is_shared_by_a_cheapest_plan(burst: Burst) -> None:
     """Theorem 4.5 as far as it holds, by the costs of this engine."""
@@ -186,7 +187,7 @@ def test_what_is_worth_sharing_is_shared_by_a_cheapest_plan(burst: Burst) -> Non
     assert min(judge.cost(plan) for plan in [*all_that_share, frozenset({0})] if shared <= plan) <= least + 1e-6
 
 
-@settings(deadline=None)
+@fresh(100)
 @given(bursts())
 def test_a_row_not_worth_trying_is_in_no_cheapest_plan(burst: Burst) -> None:
     judge = Judge(HERE, burst)
@@ -196,7 +197,7 @@ def test_a_row_not_worth_trying_is_in_no_cheapest_plan(burst: Burst) -> None:
 
 
 @pytest.mark.parametrize("model", [HERE, PAPER])
-@settings(deadline=None)
+@fresh(100)
 @given(burst=bursts())
 def test_sharing_never_costs_more_than_not_to(model: CostModel, burst: Burst) -> None:
     judge, choices = Judge(model, burst), decided(Dynamic(model), burst)

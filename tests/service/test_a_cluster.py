@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from ray.cluster_utils import Cluster
 
-from tests.cluster.test_a_node import OPTIONS, another, cluster
+from tests.cluster.nodes import OPTIONS, another, cluster
 from tests.service.rides import sending, until_taken
 from tests.service.serving import Served
 

@@ -81,6 +81,7 @@ def test_a_process_that_is_killed_is_not_missed(service: Served, tmp_path: Path,
         kill(service, VICTIMS[victim])
 
 
+@pytest.mark.long
 def test_several_processes_are_killed_one_after_another(service: Served, client: httpx2.Client, tmp_path: Path) -> None:
     with sending(service, tmp_path, pieces=60, pause=1) as sender:
         for victim in ("collector", "proxy of Serve's", "optimizer", "executor"):

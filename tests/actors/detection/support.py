@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -17,7 +18,7 @@ from elsinore.actors.detection.searching import Search
 from elsinore.actors.state import pack, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
-from elsinore.connectors.rows.columns import listed
+from elsinore.connectors.rows.row_columns import listed
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.resolve import resolve
 from elsinore.planner.language.syntax import Query
@@ -134,3 +135,18 @@ def rows_of(matches: Matches, routes: Routes) -> Iterator[Row]:
 def _bounds(matches: Matches) -> Iterator[tuple[str, Any]]:
     yield "start", matches.start
     yield "end", matches.end
+
+
+def plain(value: Any) -> Any:
+    """Return a value with its numbers as floats, so that equal rows are equal texts."""
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return float(value) if isinstance(value, int | float | Fraction) else value
+
+
+def shown(row: Row) -> str:
+    return repr(sorted((name, plain(value)) for name, value in row.items()))
+
+
+def multiset(rows: Iterable[Row]) -> Counter[str]:
+    return Counter(map(shown, rows))

@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.actors.detection.support import run
-from tests.actors.detection.test_vectors import multiset, shown
+from tests.actors.detection.support import multiset, run, shown
 from tests.oracle.detecting import cases
 from tests.oracle.detection import matches, numbered
 from tests.oracle.query import Query, text_of

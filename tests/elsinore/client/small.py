@@ -139,3 +139,26 @@ def _stream(table: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
+
+
+TABLE = pa.table({"type": ["Ride"] * 3, "time": [1, 2, 3]})
+
+ROWS = [
+    {"query": "trips", "window_start": start, "window_end": start + 10, "COUNT(*)": 2**300 + start}
+    for start in range(8)
+]
+
+COLUMNS = {b"columns": json.dumps({"trips": ["window_start", "window_end", "COUNT(*)"]}).encode()}
+
+NUMBERS = pa.field("COUNT(*)", pa.string(), metadata={b"number": b"true"})
+
+WRITTEN = pa.Table.from_arrays(
+    [
+        pa.array([row["query"] for row in ROWS]),
+        *(pa.array([row[name] for row in ROWS], pa.int64()) for name in ("window_start", "window_end")),
+        pa.array([str(row["COUNT(*)"]) for row in ROWS]),
+    ],
+    schema=pa.schema(
+        [("query", pa.string()), ("window_start", pa.int64()), ("window_end", pa.int64()), NUMBERS], COLUMNS
+    ),
+)

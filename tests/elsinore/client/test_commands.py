@@ -22,8 +22,7 @@ from elsinore.board import Rates, board
 from elsinore.cli import app
 from elsinore.client.facts import JobStatus
 from tests.elsinore.client.scripted import DOCUMENT
-from tests.elsinore.client.small import TOKEN, Small, small
-from tests.elsinore.client.test_shells import ROWS, TABLE, WRITTEN
+from tests.elsinore.client.small import ROWS, TABLE, TOKEN, WRITTEN, Small, small
 
 
 @pytest.fixture

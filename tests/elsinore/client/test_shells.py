@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import socketserver
 import ssl
@@ -18,33 +17,15 @@ from random import Random
 from threading import Thread
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 import elsinore
-from tests.elsinore.client.small import TOKEN, small
+from tests.elsinore.client.small import ROWS, TABLE, TOKEN, WRITTEN, small
 
 ROOT = Path(__file__).parents[3]
-TABLE = pa.table({"type": ["Ride"] * 3, "time": [1, 2, 3]})
-ROWS = [
-    {"query": "trips", "window_start": start, "window_end": start + 10, "COUNT(*)": 2**300 + start}
-    for start in range(8)
-]
-COLUMNS = {b"columns": json.dumps({"trips": ["window_start", "window_end", "COUNT(*)"]}).encode()}
-NUMBERS = pa.field("COUNT(*)", pa.string(), metadata={b"number": b"true"})
-WRITTEN = pa.Table.from_arrays(
-    [
-        pa.array([row["query"] for row in ROWS]),
-        *(pa.array([row[name] for row in ROWS], pa.int64()) for name in ("window_start", "window_end")),
-        pa.array([str(row["COUNT(*)"]) for row in ROWS]),
-    ],
-    schema=pa.schema(
-        [("query", pa.string()), ("window_start", pa.int64()), ("window_end", pa.int64()), NUMBERS], COLUMNS
-    ),
-)
 
 
 def waiting(url: str) -> Any:

@@ -11,12 +11,9 @@ from elsinore.planner.detection.mpm import MultiPatternMultitree, tree_of
 from elsinore.planner.detection.mpt import MultiPatternTree
 from elsinore.planner.detection.pattern import Condition, Event, Pattern, Window, conjunction
 from elsinore.planner.detection.planning import detection_plan
-from elsinore.planner.detection.search.budget import Budget
 from elsinore.planner.detection.text import structure_text
 from tests.planner.detection.exhaustive import trees
-from tests.planner.detection.workloads import conj, paper, seq
-
-STEPS = Budget(steps=2000)
+from tests.planner.detection.workloads import FIGURE_9, SLOW, STEPS, conj, figure_7, paper, seq
 
 
 def names(pattern: Pattern) -> str:
@@ -99,12 +96,6 @@ def test_common_subpatterns_of_the_text() -> None:
     assert all(is_subpattern(one, first) and is_subpattern(one, second) for one in gamma)
 
 
-def figure_7() -> list[Pattern]:
-    """Six patterns with the properties that the caption states; it does not show what they are."""
-    texts = ["ABC", "ADC", "AECFG", "GAFC", "HIJK", "HIJ"]
-    return [seq(f"p{number}", text) for number, text in enumerate(texts, 1)]
-
-
 def test_figure_7_multi_pattern_graph() -> None:
     graph = MultiPatternGraph(figure_7())
 
@@ -151,10 +142,6 @@ def test_figure_8_trees_of_a_sequence_of_three() -> None:
     assert len(multitree.trees) == 3
     inner = [one for one in multitree.nodes() if multitree.subtree(one).right is not None]
     assert len(inner) == 6
-
-
-FIGURE_9 = [seq("p1", "ABCD"), seq("p2", "AECF"), seq("p3", "GBHD")]
-SLOW = paper(A=0.2, B=0.2, C=0.2, D=0.2, E=3, F=3, G=3, H=3)
 
 
 def test_figure_9_two_subtrees_shared_by_one_pattern() -> None:

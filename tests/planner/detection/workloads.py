@@ -8,6 +8,7 @@ from random import Random
 
 from elsinore.planner.detection.costs.paper import Instances
 from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, Window, closed, conjunction, sequence
+from elsinore.planner.detection.search.budget import Budget
 from elsinore.planner.detection.statistics import Statistics
 
 
@@ -27,6 +28,19 @@ def conj(name: str, letters: str, window: float = 10, conditions: Sequence[Condi
 def paper(in_order: float = 0.5, **rates: float) -> Instances:
     """The paper's costs for rates of types."""
     return Instances(Statistics(rates), in_order)
+
+
+STEPS = Budget(steps=2000)
+
+
+def figure_7() -> list[Pattern]:
+    """Six patterns with the properties that the caption states; it does not show what they are."""
+    texts = ["ABC", "ADC", "AECFG", "GAFC", "HIJK", "HIJ"]
+    return [seq(f"p{number}", text) for number, text in enumerate(texts, 1)]
+
+
+FIGURE_9 = [seq("p1", "ABCD"), seq("p2", "AECF"), seq("p3", "GBHD")]
+SLOW = paper(A=0.2, B=0.2, C=0.2, D=0.2, E=3, F=3, G=3, H=3)
 
 
 def random_pattern(rng: Random, name: str, types: str = "ABCDEF", size: int = 4, repeats: bool = True) -> Pattern:

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from tests.planner.gloria.workloads import optimized, sharing, template
-
-QUERIES = {
-    "Q1": "VKindle, BKindle, VCase, BCase",
-    "Q2": "VKindle, BKindle, VKindleFire",
-    "Q3": "VKindle, BKindle, VCase, BCase, VeBook, BeBook",
-    "Q4": "VKindle, BKindle, VCase, BCase, VLight, BLight",
-    "Q5": "ViPad, VKindleFire, VKindle, BKindle",
-}
-PATTERNS = [f"SEQ({types})" for types in QUERIES.values()]
+from tests.planner.gloria.workloads import PATTERNS, optimized, sharing, template
 
 
 def test_figure_9() -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from elsinore.planner.gloria.explain import explain_plan
-from tests.planner.gloria.test_paper import figure_7
-from tests.planner.gloria.workloads import optimized, template
+from tests.planner.gloria.workloads import figure_7, optimized, template
 
 
 def test_the_plan_of_figure_7() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.gloria_bound import bound
@@ -17,6 +17,7 @@ from elsinore.planner.gloria.templates.members import members_of
 from elsinore.planner.gloria.templates.template import Template
 from tests.planner.gloria.every_plan import Query, cheapest
 from tests.planner.gloria.workloads import optimized, planned
+from tests.support.generated import fresh
 
 TYPES = "ABCDEF"
 
@@ -37,7 +38,7 @@ def workloads(draw: st.DrawFn) -> tuple[list[Query], dict[str, float]]:
     return queries, dict(zip(TYPES, map(float, sizes), strict=True))
 
 
-@settings(max_examples=120, deadline=None)
+@fresh(120)
 @given(workloads())
 def test_no_plan_costs_less(workload: tuple[list[Query], dict[str, float]]) -> None:
     queries, counts = workload
@@ -46,7 +47,7 @@ def test_no_plan_costs_less(workload: tuple[list[Query], dict[str, float]]) -> N
     assert made.cost == pytest.approx(cheapest(queries, counts))
 
 
-@settings(max_examples=60, deadline=None)
+@fresh(60)
 @given(workloads())
 def test_the_lower_bound_is_one(workload: tuple[list[Query], dict[str, float]]) -> None:
     """It holds where every plan is known, so it may be relied on where none is."""

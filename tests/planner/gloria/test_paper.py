@@ -11,18 +11,12 @@ from elsinore.planner.gloria.costs.prices import Prices
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.gloria.graph.kleene import path_weight
 from elsinore.planner.gloria.optimizers import OPTIMIZERS
-from elsinore.planner.gloria.plan import SharingPlan
 from elsinore.planner.gloria.templates.template import TypeNode
-from tests.planner.gloria.workloads import nodes, optimized, sharing, template
+from tests.planner.gloria.workloads import figure_7, nodes, optimized, sharing, template
 
-FIGURE_7 = {"F": 10.0, "A": 5.0, "B": 10.0, "C": 12.0, "D": 4.0, "E": 3.0}
 FIGURE_8 = {"A": 5.0, "B": 10.0}
 FIGURE_9 = {"A": 5.0, "B": 10.0, "C": 12.0, "D": 4.0}
 NESTED = ["SEQ(C, SEQ(A, B)+, D)+"] * 4
-
-
-def figure_7(name: str = "gloria") -> SharingPlan:
-    return optimized(template("SEQ(F, A, B, C, D)", "SEQ(A, B, C, D)", "SEQ(E, C, D)"), FIGURE_7, name)
 
 
 # Section 3.2

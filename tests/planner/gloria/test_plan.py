@@ -3,38 +3,16 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
 
 import pytest
 
-from elsinore.bench.gloria.workloads import mixed, sequences, statistics
-from elsinore.planner.gloria.costs.cost import PaperCost
-from elsinore.planner.gloria.optimizers import OPTIMIZERS, PathSearch, sharing_plans
+from elsinore.planner.gloria.optimizers import OPTIMIZERS, PathSearch
 from elsinore.planner.gloria.plan import QSet, SharingPlan
 from elsinore.planner.gloria.templates.template import bits
-from tests.planner.gloria.workloads import optimized, planned, sharing, template
+from tests.planner.gloria.workloads import COUNTS, WORKLOADS, optimized, plans, sharing, template
 
-COUNTS = statistics(1)
 SEARCHING = [name for name, one in OPTIMIZERS.items() if isinstance(one, PathSearch)]
 """Those that have a graph."""
-
-WORKLOADS: dict[str, Callable[[], list[str]]] = {
-    "sequences": lambda: sequences(40, seed=1),
-    "flat": lambda: mixed(20, 1, 3, nested=False, seed=2),
-    "nested": lambda: mixed(20, 1, 4, nested=True, seed=3),
-    "mixed": lambda: mixed(60, 0.4, seed=4),
-    "loops of one type": lambda: ["SEQ(A, B+, C, D)", "SEQ(A, B+, C)", "SEQ(X, B+, C, D)", "SEQ(X, B+, C)"],
-    "loops with a choice": lambda: ["SEQ(A, (B | C)+, D, E)", "SEQ(A, (B | C)+, D)", "SEQ(Z, A, (B | C)+, D)"],
-    "ends and starts on the way": lambda: ["SEQ(A?, B, C, D?)", "SEQ(A, B, C, D)", "SEQ(B, C, D, E?)", "SEQ(A, B?)"],
-    "negations": lambda: ["SEQ(A, B, NOT X, C, D)", "SEQ(A, B, C, D)", "SEQ(NOT Y, A, B, C)", "SEQ(B, C, D, NOT X)"],
-    "circles": lambda: ["SEQ(A, B, C, D)", "SEQ(B, C, D, A)", "SEQ(C, D, A, B)", "SEQ(D, A, B, C)", "SEQ(A, B, C, D)"],
-}
-
-
-def plans(workload: str, optimizer: str) -> tuple[SharingPlan, ...]:
-    made, _ = sharing_plans(planned(*WORKLOADS[workload]()), PaperCost(COUNTS), optimizer)
-    assert made
-    return made
 
 
 def before(plan: SharingPlan, query: int, stage: int) -> QSet | None:

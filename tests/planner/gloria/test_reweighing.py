@@ -14,8 +14,7 @@ from elsinore.planner.gloria.graph.reweighing import reweigh
 from elsinore.planner.gloria.optimizers import OPTIMIZERS
 from elsinore.planner.gloria.search.search import search
 from elsinore.planner.gloria.templates.template import Template
-from tests.planner.gloria.test_plan import COUNTS, WORKLOADS, plans
-from tests.planner.gloria.workloads import template
+from tests.planner.gloria.workloads import COUNTS, WORKLOADS, plans, template
 
 ONE, OTHER = PaperCost(COUNTS), PaperCost(Statistics(statistics(2).counts, 3.0))
 POLICY = Policy(most=16)

@@ -1,0 +1,75 @@
+"""Live streams of rides: a workload over them, and waiting for what they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from ray._private import state
+
+import elsinore
+
+WORKLOAD = """
+QUERY by_district
+RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.price)
+PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY any_cancelled
+RETURN district, COUNT(*)
+PATTERN SEQ(Travel T+, Cancel C) WHERE [rider] AND T.speed < 25 GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY any_requested
+RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY everywhere
+RETURN COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.duration)
+PATTERN SEQ(Request R, Travel T+) WHERE [driver] WITHIN 10 minutes SLIDE 5 minutes
+
+QUERY with_each
+RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+, Pickup P) WHERE [rider] GROUP-BY district WITHIN 5 minutes
+
+QUERY both
+RETURN district, COUNT(*)
+PATTERN SEQ(Request, Travel) & SEQ(Travel, Cancel) GROUP-BY district WITHIN 1 minute SLIDE 1 minute
+
+QUERY all_in_one
+RETURN COUNT(*) PATTERN SEQ(Cancel, Request) WITHIN 1 minute SLIDE 1 minute
+
+QUERY next_to
+RETURN COUNT(*) PATTERN SEQ(Request, Travel) SEMANTICS contiguous WHERE [driver] WITHIN 5 minutes SLIDE 5 minutes
+"""
+
+
+EVENTS = 30_000
+
+PIECES = 12
+
+
+def begin(tmp_path: Path, workload: str = WORKLOAD, **options: Any) -> elsinore.LiveStream:
+    options = {"sink": tmp_path / "rows.jsonl", "checkpoint": tmp_path / "checkpoint", **options}
+    return elsinore.stream(workload, tmp_path / "in", **options)
+
+
+def until(live: elsinore.LiveStream, what: Callable[[], bool], seconds: float = 40) -> None:
+    end = monotonic() + seconds
+    while not what():
+        assert monotonic() < end, f"{live} {live.metrics}"
+        live.wait(0.05)
+
+
+def taken(live: elsinore.LiveStream, events: int) -> None:
+    until(live, lambda: live.metrics.events >= events)
+
+
+def pid_of(name: str) -> int:
+    """Return the process id of a live actor, by its class or by a prefix of its name."""
+    return pids_of(name)[0]
+
+
+def pids_of(name: str) -> list[int]:
+    alive = [one for one in state.actors().values() if one["State"] == "ALIVE"]
+    return [int(one["Pid"]) for one in alive if name == one["ActorClassName"] or one["Name"].startswith(name)]
