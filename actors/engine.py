@@ -58,7 +58,7 @@ class Engine:
     allowed `lateness` (in ticks); older events are put into `late`.
 
     With `places`, windows count events: then all queries of the plan have such windows, and graphs are given the places
-    of events instead of their times.
+    of events instead of their times. With more than `most_matches` of a query the engine raises an error.
     """
 
     def __init__(
@@ -71,12 +71,14 @@ class Engine:
         record_decisions: bool = False,
         hamlet_graph: type[HamletGraph] = HamletGraph,
         places: bool = False,
+        most_matches: int | None = None,
     ) -> None:
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
         self.reorder = Reorder(lateness)
         self.places = Places() if places else None
+        self._most_matches = most_matches
         self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
         """Number of events with a null in an attribute that splits the stream."""
@@ -184,7 +186,7 @@ class Engine:
         partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
         part: Part | DetectionPart
         if query.query.detects:
-            part = DetectionPart(plan, partitions, since, self._windows_clock, self.clock)
+            part = DetectionPart(plan, partitions, since, self._windows_clock, self.clock, self._most_matches)
         else:
             part = Part(plan, partitions, since, self._setting)
         part.know(types)

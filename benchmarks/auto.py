@@ -14,7 +14,7 @@ import pyarrow as pa
 from benchmarks.figures import Figure
 from elsinore.actors.engine import Engine
 from elsinore.actors.streams.statistics import StreamStatistics
-from elsinore.bench.gloria_streams import WINDOW, both, bursty
+from elsinore.bench.gloria.streams import WINDOW, both, bursty
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.engine_cost import EngineCost

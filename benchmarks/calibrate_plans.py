@@ -22,7 +22,7 @@ from benchmarks.auto import statistics
 from benchmarks.calibrate import nnls
 from benchmarks.gloria import mixed, stream
 from elsinore.actors.engine import Engine
-from elsinore.bench.gloria_streams import both, bursty, complex_queries, simple_queries
+from elsinore.bench.gloria.streams import both, bursty, complex_queries, simple_queries
 from elsinore.cluster.machines.costs import burst_costs, plan_costs_file
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.plan_costs import PlanCosts

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from benchmarks.figures import Figure
 from benchmarks.gloria_bound import bound
-from elsinore.bench.gloria_workloads import mixed, sequences
-from elsinore.bench.planning import MODEL, Planning, planned
+from elsinore.bench.gloria.planning import MODEL, Planning, planned
+from elsinore.bench.gloria.workloads import mixed, sequences
 from elsinore.planner.gloria.optimizers import sharing_plans
 
 FEW, MANY = 40, 200

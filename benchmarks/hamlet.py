@@ -10,8 +10,8 @@ from benchmarks.figures import Figure
 from benchmarks.hamlet_decisions import diverse_workload, grid
 from benchmarks.measure import Numeric, best, run, yardstick
 from benchmarks.streams import PARTITIONS, RATE
-from elsinore.bench.streams import shared_bursts
-from elsinore.bench.workloads import KLEENE, OTHERS, shared_kleene
+from elsinore.bench.hamlet.streams import shared_bursts
+from elsinore.bench.hamlet.workloads import KLEENE, OTHERS, shared_kleene
 
 QUERIES = 50
 WINDOW = 20_000

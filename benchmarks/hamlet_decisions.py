@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from benchmarks.figures import Figure
 from benchmarks.measure import best, run
-from elsinore.bench.streams import Phase, bursts, fluctuating
-from elsinore.bench.workloads import KLEENE, OTHERS, diverse, shared_kleene
+from elsinore.bench.hamlet.streams import Phase, bursts, fluctuating
+from elsinore.bench.hamlet.workloads import KLEENE, OTHERS, diverse, shared_kleene
 from elsinore.cluster.run.local import LocalRun
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import elsinore
 from benchmarks.figures import Figure
 from benchmarks.processes import live_heaps, memory
-from elsinore.bench.workloads import KLEENE, OTHERS, shared_kleene
+from elsinore.bench.hamlet.workloads import KLEENE, OTHERS, shared_kleene
 
 RATE = 50_000
 """Events a second."""

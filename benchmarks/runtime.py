@@ -17,8 +17,8 @@ from benchmarks.figures import Figure
 from benchmarks.processes import TICKS, processor_ticks
 from benchmarks.streams import PARTITIONS, RATE, one_window
 from elsinore.api import prepare
-from elsinore.bench.streams import shared_bursts
-from elsinore.bench.workloads import shared_kleene
+from elsinore.bench.hamlet.streams import shared_bursts
+from elsinore.bench.hamlet.workloads import shared_kleene
 from elsinore.cluster.machines.session import session
 from elsinore.cluster.machines.settings import settings
 from elsinore.cluster.run.local import Metrics

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         WorkloadError,
     )
     from elsinore.live import LiveStream, stream
+    from elsinore.matching import Matches, matches
     from elsinore.result import Result
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "Job",
     "JobStatus",
     "LiveStream",
+    "Matches",
     "Page",
     "Problem",
     "RefusedError",
@@ -58,6 +60,7 @@ __all__ = [
     "connect_async",
     "draw",
     "explain",
+    "matches",
     "parse",
     "run",
     "stream",
@@ -74,6 +77,7 @@ _HOMES = {
     **dict.fromkeys(("check", "draw", "explain", "parse", "run"), "elsinore.api"),
     "Drawing": "elsinore.drawing.drawing",
     **dict.fromkeys(("LiveStream", "stream"), "elsinore.live"),
+    **dict.fromkeys(("Matches", "matches"), "elsinore.matching"),
 }
 
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 NUMERICS = ("exact", "approximate")
 
+MOST_MATCHES = 10_000_000
+"""Matches of one query that a run in this process lists, unless it is told another number."""
+
 
 def parse(workload: str | PathLike[str]) -> Workload:
     """Parse a workload, given as text or path, to queries as frozen dataclasses that print back as the language."""
@@ -93,6 +96,7 @@ def run(
     dead_letters: str | PathLike[str] | None = None,
     decisions: bool = False,
     progress: bool = False,
+    most_matches: int | None = MOST_MATCHES,
     **settings: Any,
 ) -> Result:
     """Run a workload over events and wait for all rows.
@@ -105,7 +109,7 @@ def run(
 
     `engine="ray"`, the default, runs the workload on Spark and Ray, which are started on this machine, or joined at
     `address`; `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this
-    process alone.
+    process alone; there a query with more than `most_matches` matches ends the run with their number.
     """
     from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, late_events
     from elsinore.progress import bar
@@ -124,6 +128,7 @@ def run(
         strict=strict,
         dead_letters=dead_letters,
         decisions=decisions,
+        most_matches=most_matches,
         settings=settings,
     )
     local = job.run
@@ -162,6 +167,7 @@ def prepare(
     numeric: Literal["exact", "approximate"],
     lateness: float | Fraction | timedelta,
     decisions: bool = False,
+    most_matches: int | None = None,
     settings: Mapping[str, Any] | None = None,
     **reading: Any,
 ) -> PreparedRun:
@@ -177,12 +183,14 @@ def prepare(
     from elsinore.planner.detection.sets import with_event_columns
 
     source = open_events(events, **reading)
-    check_attributes(asked, _attributes(source, planned))
+    check_attributes(asked, attributes_of(source, planned.types))
     planned = with_event_columns(planned, source.event_columns)
     if chosen.engine == "local":
         from elsinore.cluster.run.local import LocalRun
 
-        run = LocalRun(planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions)
+        run = LocalRun(
+            planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions, most_matches=most_matches
+        )
         return PreparedRun(asked, run, source.progress)
     with needing_cluster("engine='ray'"):
         from elsinore.cluster.run.ray_run import RayRun
@@ -225,11 +233,11 @@ def _planned(workload: Workload, strategy: str) -> Plan:
     return plan(workload, strategy)
 
 
-def _attributes(source: Source, planned: Plan) -> Mapping[str, Collection[str]]:
+def attributes_of(source: Source, types: Collection[str]) -> Mapping[str, Collection[str]]:
     """Return the attributes of each event type: all columns of the table, where the types share one."""
     if source.attributes_of_types is not None:
         return source.attributes_of_types
-    return dict.fromkeys(planned.types, source.attributes) if source.feed.types else {}
+    return dict.fromkeys(types, source.attributes) if source.feed.types else {}
 
 
 def check_known(what: str, name: str, names: tuple[str, ...]) -> None:

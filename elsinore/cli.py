@@ -264,20 +264,20 @@ def bench(
         list[str],
         typer.Argument(
             metavar="FIGURE...",
-            help="hamlet-fig8 to hamlet-fig12, gloria-fig11 to gloria-fig19, aseq-fig12 to aseq-fig16.",
+            help="aseq-fig12 to 16, cogra-fig5 to 13, hamlet-fig8 to 12, gloria-fig11 to 19; or all.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for images and JSON.")] = Path(
-        "figures"
-    ),
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Measure only the ends of the axes, over shorter streams.")
-    ] = False,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The folder for the page, images and numbers.")
+    ] = Path("figures"),
+    size: Annotated[
+        str, typer.Option(metavar="SIZE", help="full; small or tiny: 3 or 2 values of each axis, over shorter streams.")
+    ] = "full",
 ) -> None:
-    """Measure figures of the papers on this machine: a PNG and a JSON file each."""
+    """Measure figures of the papers on this machine: a page, and for each figure images, JSON and CSV."""
     from elsinore.bench.command import bench
 
-    for path in bench(figures, out, quick, shown=sys.stderr.isatty()):
+    for path in bench(figures, out, size, shown=sys.stderr.isatty()):
         typer.echo(path)
 
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from elsinore.bench.gloria_streams import both, bursty
+from elsinore.bench.gloria.streams import both, bursty
 from elsinore.cluster.run.local import MIN_EVENTS, LocalRun
 from elsinore.connectors.rows.row_tables import answers, columns_of
 from elsinore.connectors.sources import open_events

@@ -78,3 +78,47 @@ def test_rows_are_ordered_by_end_then_start() -> None:
 def test_strategies_of_aggregation_refuse_matches(strategy: str) -> None:
     with pytest.raises(elsinore.WorkloadError, match=f"strategy {strategy} cannot run RETURN MATCHES"):
         elsinore.run(WORKLOAD, EVENTS, engine="local", strategy=strategy)
+
+
+STREAM = [{"type": "AB"[n % 2], "time": n // 2, "v": n * 3 % 7, "k": n % 3} for n in range(120)]
+
+
+@pytest.mark.parametrize("within", ["20 seconds", "30 events"])
+@pytest.mark.parametrize(
+    "pattern", ["SEQ(A x, B y, A z)", "AND(A x, B y)", "SEQ(A x, B y{1,2}, NOT C)", "SEQ(A x, B y) | B z"]
+)
+def test_matches_are_counted_and_paged_without_a_list(pattern: str, within: str) -> None:
+    query = f"RETURN MATCHES PATTERN {pattern} WHERE [k] AND x.v < y.v WITHIN {within}"
+    listed = elsinore.run(query, STREAM, engine="local").rows()
+    found = elsinore.matches(query, STREAM)
+    assert found.count() == len(listed) > 20
+    assert [row for first in range(0, len(listed), 7) for row in found.page(first, 7).rows()] == listed
+    assert found.page(len(listed), 5).rows() == []
+    chosen = found.sample(9, seed=3).rows()
+    assert len(chosen) == 9
+    assert all(row in listed for row in chosen)
+    assert found.sample(9, seed=3).rows() == chosen != found.sample(9, seed=4).rows()
+
+
+def test_of_no_events_there_are_no_matches() -> None:
+    found = elsinore.matches("RETURN MATCHES PATTERN SEQ(A, B) WITHIN 5 seconds", [])
+    assert (found.count(), found.page(0, 5).rows(), found.sample(3).rows()) == (0, [], [])
+
+
+def test_one_of_several_queries_is_named() -> None:
+    found = elsinore.matches("QUERY a RETURN MATCHES PATTERN A WITHIN 5 s".replace("5 s", "5 seconds"), STREAM)
+    assert found.count("a") == found.count() == 60
+    with pytest.raises(elsinore.InputError, match="the workload has no query 'b'; it has a"):
+        found.count("b")
+    with pytest.raises(elsinore.InputError, match="counted returns aggregates and has no matches"):
+        elsinore.matches(WORKLOAD, EVENTS)
+
+
+def test_too_many_matches_end_a_run_with_ways_out() -> None:
+    query = "QUERY all RETURN MATCHES PATTERN SEQ(A x, B y) WITHIN 60 seconds"
+    with pytest.raises(elsinore.WorkloadError, match="all has more than 1,000 matches") as error:
+        elsinore.run(query, STREAM, engine="local", most_matches=1000)
+    assert all(
+        way in str(error.value) for way in ("{n,m}", "skip-till-next-match", "LIMIT", "COUNT(*)", "elsinore.matches")
+    )
+    assert len(elsinore.run(query, STREAM, engine="local", most_matches=None)) > 1000

@@ -31,7 +31,15 @@ class DetectionPart:
     Its times are those of the clock of windows, which may count events; `clock` is that of the user's times.
     """
 
-    def __init__(self, plan: Plan, partitions: Partitions, since: int, windows: Clock, clock: Clock) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        partitions: Partitions,
+        since: int,
+        windows: Clock,
+        clock: Clock,
+        most_matches: int | None = None,
+    ) -> None:
         self.plan = plan
         self.partitions = partitions
         self.since = since
@@ -45,7 +53,7 @@ class DetectionPart:
         self._windows, self._clock = windows, clock
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
-        self._run = DetectionRun(tuple(queries.values()), windows, partitions)
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
@@ -19,6 +20,7 @@ from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
 from elsinore.planner.detection.normal_form import normal_form
+from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.time.clock import Clock
 
@@ -32,9 +34,14 @@ class DetectionRun:
     end yields a match when the window that its first event begins is over.
     """
 
-    def __init__(self, queries: Sequence[Query], clock: Clock, partitions: Partitions) -> None:
-        """`queries` are resolved and checked."""
+    def __init__(
+        self, queries: Sequence[Query], clock: Clock, partitions: Partitions, most_matches: int | None = None
+    ) -> None:
+        """`queries` are resolved and checked. With more than `most_matches` of one of them, listing raises an error."""
         self.partitions = partitions
+        self.most_matches = most_matches
+        self.listed = Counter[str]()
+        """By query, how many matches were listed."""
         self.finders = [Finder(normal_form(query), _span(query, clock)) for query in queries]
         contiguous = any(query.semantics == "contiguous" for query in queries)
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
@@ -58,6 +65,11 @@ class DetectionRun:
         searches = [*self._found(before), *self._expired(batch.later, reached)]
         self._forget(batch.later, reached)
         return searches
+
+    def whole(self, batch: Batch, places: Ints | None = None) -> list[Search]:
+        """Return a search for each query over the events of a whole stream, which come in one batch."""
+        self.window.extend(batch, places)
+        return [*self._found(0), *self._expired(END, END)]
 
     def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
         """Yield the matches that are known now that no event older than `time` will come.
@@ -109,8 +121,13 @@ class DetectionRun:
 
     def _matches(self, searches: Iterable[Search]) -> Iterator[Matches]:
         for search in searches:
-            most = search.form.query.limit
-            yield from search.matches(None if most is None else partial(self._limited, most))
+            query = search.form.query
+            limit = None if query.limit is None else partial(self._limited, query.limit)
+            for found in search.matches(limit):
+                self.listed[query.name] += len(found)
+                if self.most_matches is not None and self.listed[query.name] > self.most_matches:
+                    raise _too_many(query, self.most_matches)
+                yield found
 
     def _limited(self, most: int, matches: Matches) -> Matches:
         return matches.limited(most, self.partitions.group_of[matches.slot])
@@ -141,6 +158,16 @@ class DetectionRun:
     def load(self, state: dict[str, Any]) -> None:
         self.window.load(state["window"])
         self.pending = list(state["pending"])
+
+
+def _too_many(query: Query, most: int) -> WorkloadError:
+    """Return the error that ends a run before its matches fill the memory."""
+    message = f"{query.name} has more than {most:,} matches, which is what a run lists at most"
+    hint = (
+        "bound repetitions with {n,m}, choose skip-till-next-match, add LIMIT n, count trends with RETURN COUNT(*), "
+        "set most_matches, or look at elsinore.matches(...), which counts matches and lists some"
+    )
+    return WorkloadError([Problem(message, hint, query.pattern.place, query.name)])
 
 
 def _span(query: Query, clock: Clock) -> int:

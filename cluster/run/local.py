@@ -97,13 +97,23 @@ class LocalRun:
         lateness: Fraction = Fraction(0),
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
+        most_matches: int | None = None,
     ) -> None:
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
         decider = optimizer or optimizer_of(plan.strategy, cost_model())
         late = self.clock.ticks(lateness)
         self.engines = [
-            Engine(one, self.clock, numeric, late, decider, record_decisions, places=counts_events(one))
+            Engine(
+                one,
+                self.clock,
+                numeric,
+                late,
+                decider,
+                record_decisions,
+                places=counts_events(one),
+                most_matches=most_matches,
+            )
             for one in split_by(plan, lambda query: query.counts_events)
         ]
         """One for windows of time, and one for windows of events; both are given all events."""

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from elsinore.bench.points import Point
-
-Metric = Literal[
-    "latency", "throughput", "memory", "optimization_time", "execution_time", "insertion_time", "snapshots"
-]
+from elsinore.bench.shapes import Check
+from elsinore.bench.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -22,13 +20,13 @@ class Sweep:
     axis: str
     values: tuple[int, ...]
 
-    def ends(self, quick: bool) -> tuple[int, ...]:
-        """Return the values to measure: in a quick run only the first and the last one."""
-        return (self.values[0], self.values[-1]) if quick else self.values
+    def at(self, size: Size) -> tuple[int, ...]:
+        """Return the values to measure."""
+        return size.of(self.values)
 
-    def points(self, strategy: str, quick: bool) -> Iterator[Point]:
-        fixed = self.fixed.brief() if quick else self.fixed
-        for value in self.ends(quick):
+    def points(self, strategy: str, size: Size) -> Iterator[Point]:
+        fixed = self.fixed.brief(size.stream)
+        for value in self.at(size):
             changed: dict[str, Any] = {"strategy": strategy, self.axis: value}
             yield replace(fixed, **changed)
 
@@ -36,6 +34,24 @@ class Sweep:
 def swept(fixed: Point, **factors: tuple[int, ...]) -> tuple[Sweep, ...]:
     """Return a sweep for each of some factors."""
     return tuple(Sweep(fixed, axis, values) for axis, values in factors.items())
+
+
+LABELS = {
+    "hamlet": "HAMLET",
+    "hamlet-static": "static decisions",
+    "greta": "GRETA",
+    "sharon": "SHARON",
+    "two-step": "two-step",
+    "auto": "auto",
+    "gloria": "GLORIA",
+    "gloria-noprune": "NoPrune",
+    "gloria-greedy": "Greedy",
+    "a-seq": "A-Seq",
+    "prefix": "A-Seq, prefixes shared",
+    "chop-connect": "A-Seq, Chop-Connect",
+    "cogra": "COGRA",
+}
+"""What strategies are called in all figures that do not say otherwise."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +62,31 @@ class Figure:
     title: str
     strategies: tuple[str, ...]
     """The strategies; the others are compared with the first one."""
-    metrics: tuple[Metric, ...]
+    metrics: tuple[str, ...]
     sweeps: tuple[Sweep, ...]
     log: bool
     paper: str
     """The result that the paper reports."""
+    section: str = ""
+    """The section of the paper that reports it."""
+    shape: tuple[Check, ...] = ()
+    """What has to hold of the measurements for the figure to have the shape of the paper's."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """What strategies stand for in this figure, where that is not what `LABELS` says."""
+    x: Mapping[str, str] = field(default_factory=dict)
+    """Labels of axes, where they are not in `AXES`."""
 
-    def points(self, quick: bool) -> Iterator[Point]:
+    def points(self, size: Size) -> Iterator[Point]:
         for sweep in self.sweeps:
             for strategy in self.strategies:
-                yield from sweep.points(strategy, quick)
+                yield from sweep.points(strategy, size)
+
+    def label(self, strategy: str) -> str:
+        return self.labels.get(strategy, LABELS.get(strategy, strategy))
+
+    def along(self, axis: str) -> str:
+        """Return the label of an axis."""
+        return self.x.get(axis, AXES.get(axis, axis.replace("_", " ")))
 
     @property
     def kind(self) -> type[Point]:
@@ -65,3 +96,15 @@ class Figure:
     def settings(self) -> dict[str, str]:
         """Return the descriptions of all settings, by name."""
         return {sweep.fixed.setting: sweep.fixed.what for sweep in self.sweeps}
+
+
+AXES = {
+    "rate": "events a minute",
+    "queries": "queries",
+    "length": "types of a Kleene sub-pattern",
+    "percent": "% of queries with Kleene, or complex",
+    "burst": "events of a burst",
+    "types": "types of a sequence, or in common",
+    "window": "ms of a window",
+    "negated": "negated types",
+}

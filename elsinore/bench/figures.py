@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from elsinore.bench import aseq_figures, gloria_figures, hamlet_figures
+from elsinore.bench.a_seq import figures as a_seq
+from elsinore.bench.cogra import figures as cogra
+from elsinore.bench.gloria import figures as gloria
+from elsinore.bench.hamlet import figures as hamlet
 
-FIGURES = {figure.name: figure for figure in (*hamlet_figures.FIGURES, *gloria_figures.FIGURES, *aseq_figures.FIGURES)}
+PAPERS = (a_seq, cogra, hamlet, gloria)
+
+FIGURES = {figure.name: figure for paper in PAPERS for figure in paper.FIGURES}
+
+KINDS = {figure.kind.__name__: figure.kind for figure in FIGURES.values()}
+"""The classes of points, by name."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import process_time
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,8 @@ from elsinore.actors.rows.rows import Rows
 from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.api import prepare
 from elsinore.bench.points import REPETITION, Metrics, Point, repeated
-from elsinore.bench.settings import SETTINGS, Setting
+from elsinore.bench.setting import Setting
+from elsinore.bench.settings import SETTINGS
 from elsinore.cluster.run.local import LocalRun
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.plans.model import Plan
@@ -29,6 +30,9 @@ from elsinore.planner.time.clock import Clock
 
 PIECES_PER_PANE = 10
 """Pieces in which a pane is fed."""
+
+SOONEST_SECONDS = 1e-6
+"""The least processor time of a run: the clock of some machines does not move within a very short one."""
 
 WARM_EVENTS = 1_000
 """Events of the warm-up run."""
@@ -54,6 +58,18 @@ DEFINITIONS = {
 }
 
 
+Ints = npt.NDArray[np.int64]
+
+
+class Piece(NamedTuple):
+    """A part of a stream that is fed at once."""
+
+    begin: int
+    end: int
+    arrived: float
+    """When its last event arrives, in seconds."""
+
+
 @dataclass(frozen=True)
 class Run(Point):
     """A run of a strategy over a stream."""
@@ -63,7 +79,7 @@ class Run(Point):
     minutes: float
     """Length of the stream."""
 
-    limits: ClassVar = (120.0, 30.0)
+    limit: ClassVar = 120.0
     definitions: ClassVar = DEFINITIONS
 
     @property
@@ -83,6 +99,14 @@ class Run(Point):
 
     def begun(self, run: LocalRun) -> None:
         """Prepare a run before its first event."""
+
+    def pieces(self, times: Ints, pane: int) -> Iterator[Piece]:
+        """Yield the pieces of the stream: parts of a pane, and the first event of each pane, which closes windows."""
+        new_piece = np.flatnonzero(np.diff(times * PIECES_PER_PANE // pane)) + 1
+        new_pane = np.flatnonzero(np.diff(times // pane)) + 1
+        cuts = np.unique(np.concatenate([[0], new_piece, new_pane, new_pane + 1, [len(times)]]))
+        for begin, end in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+            yield Piece(begin, end, end * 60 / self.rate)
 
     def noted(self, run: LocalRun) -> Metrics:
         """Return further metrics of a finished run."""
@@ -108,10 +132,9 @@ class Run(Point):
             f"snapshots, decisions at most {deciding:.2g}% of the time"
         )
 
-    def brief(self) -> Self:
-        """Return the point with a third of the stream."""
-        setting = SETTINGS[self.setting]
-        return replace(self, minutes=max(setting.pane, setting.minutes / 3))
+    def brief(self, share: float) -> Self:
+        """Return the point with a part of the stream, at least a pane."""
+        return replace(self, minutes=max(SETTINGS[self.setting].pane, self.minutes * share))
 
     def first(self) -> Self:
         """Return a small point that compiles the kernels on a new machine."""
@@ -149,8 +172,8 @@ class Pieces:
     """A source that yields a stream piece by piece, and times the processing of each piece."""
 
     batch: pa.RecordBatch
+    point: Run
     setting: Setting
-    rate: float
     form: pa.DataType
     watch: StopWatch
     dead: int = 0
@@ -164,11 +187,11 @@ class Pieces:
 
     def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
         pane = round(self.setting.pane * 60 * clock.ticks_per_second)
-        for begin, end in _pieces(self.batch.column(1).to_numpy(), pane):
-            self.watch.start(end * 60 / self.rate)
+        for begin, end, arrived in self.point.pieces(self.batch.column(1).to_numpy(), pane):
+            self.watch.start(arrived)
             yield self.batch.slice(begin, end - begin)
             self.watch.stop()
-        self.watch.start(len(self.batch) * 60 / self.rate)
+        self.watch.start(len(self.batch) * 60 / self.point.rate)
 
 
 def replay(point: Run, events: pa.Table) -> Metrics:
@@ -185,7 +208,7 @@ def replay(point: Run, events: pa.Table) -> Metrics:
     )
     batches = job.run.source.batches(job.run.clock, job.run.plan.columns)
     (batch,) = pa.Table.from_batches(list(batches)).combine_chunks().to_batches()
-    pieces = Pieces(batch, setting, point.rate, job.run.source.form, watch)
+    pieces = Pieces(batch, point, setting, job.run.source.form, watch)
     run = LocalRun(point.planned(job.run.plan, _seen(batch, job.run.clock)), pieces, numeric=setting.numeric)
     point.begun(run)
     before = memory_before()
@@ -194,8 +217,8 @@ def replay(point: Run, events: pa.Table) -> Metrics:
     watch.stop()
     peak = status("VmHWM")
     return {
-        "latency": watch.late / max(watch.windows, 1),
-        "throughput": len(events) / watch.spent,
+        "latency": watch.late / watch.windows if watch.windows else None,
+        "throughput": len(events) / max(watch.spent, SOONEST_SECONDS),
         "memory": None if before is None or peak is None else max(peak - before, 0),
         "spent": watch.spent,
         "rows": watch.rows,
@@ -216,14 +239,6 @@ def _seen(batch: pa.RecordBatch, clock: Clock) -> Observed:
 
 def _windows(rows: Rows) -> int:
     return len(np.unique(np.column_stack([rows.window_start, rows.window_end]), axis=0))
-
-
-def _pieces(times: npt.NDArray[np.int64], pane: int) -> Iterator[tuple[int, int]]:
-    """Yield the pieces of the stream: parts of a pane, and the first event of each pane, which closes windows."""
-    new_piece = np.flatnonzero(np.diff(times * PIECES_PER_PANE // pane)) + 1
-    new_pane = np.flatnonzero(np.diff(times // pane)) + 1
-    cuts = np.unique(np.concatenate([[0], new_piece, new_pane, new_pane + 1, [len(times)]]))
-    yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
 
 
 def memory_before() -> int | None:

@@ -6,7 +6,7 @@ import gc
 import json
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,36 @@ def test_a_stream_goes_on_where_it_stopped_with_other_numbers_of_actors(
     with begin(tmp_path, actors=2) as live:
         taken(live, EVENTS + 1)
     assert answered(tmp_path / "rows.jsonl") == expected
+
+
+MATCHING = """
+QUERY stories RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 8 WITHIN 5 minutes;
+QUERY near RETURN MATCHES R.driver, T.speed
+PATTERN SEQ(Request R, Travel T) WHERE [rider] AND T.speed < 8 GROUP-BY district WITHIN 900 events LIMIT 2;
+QUERY counted RETURN district, COUNT(*)
+PATTERN SEQ(Request R, Travel T+) WHERE [rider] GROUP-BY district WITHIN 2000 events SLIDE 1000 events
+"""
+
+
+def test_matches_and_windows_of_events_of_a_stream_that_goes_on(
+    tmp_path: Path, growing: Growing, rides: pa.Table
+) -> None:
+    for actors in (2, 3):
+        growing.more(4)
+        with begin(tmp_path, MATCHING, actors=actors) as live:
+            taken(live, growing.put * (EVENTS // PIECES))
+    growing.end()
+    with begin(tmp_path, MATCHING, actors=2) as live:
+        taken(live, EVENTS + 1)
+    lines = [line for path in (tmp_path / "rows.jsonl").glob("*.jsonl") for line in path.read_text().splitlines()]
+    alone = elsinore.run(MATCHING, rides, engine="local").rows()
+    assert {row["query"] for row in alone} == {"stories", "near", "counted"}
+    assert _closed(map(json.loads, lines)) == _closed(alone)
+
+
+def _closed(rows: Iterable[dict[str, Any]]) -> Counter[str]:
+    """Return the rows without those of windows of events that are still open at the end of the stream."""
+    return Counter(json.dumps(row, sort_keys=True) for row in rows if row.get("event_end", 0) <= EVENTS)
 
 
 def test_a_checkpoint_has_a_path_and_an_address(tmp_path: Path, growing: Growing, expected: Any) -> None:

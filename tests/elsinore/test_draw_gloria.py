@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from elsinore.api import draw
-from elsinore.bench.gloria_workloads import mixed, sequences
+from elsinore.bench.gloria.workloads import mixed, sequences
 from elsinore.cli import app
 from elsinore.drawing.gloria import MAX_NODES, GloriaPicture, draw_plans
 from elsinore.errors import InputError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from elsinore.bench.gloria_streams import both, complex_queries, simple_queries
+from elsinore.bench.gloria.streams import both, complex_queries, simple_queries
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.explain.text import explain
 from elsinore.planner.gloria.costs.cost import PaperCost

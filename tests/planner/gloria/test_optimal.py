@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.gloria_bound import bound
-from elsinore.bench.gloria_workloads import mixed, statistics
-from elsinore.bench.gloria_workloads import sequences as many_sequences
+from elsinore.bench.gloria.workloads import mixed, statistics
+from elsinore.bench.gloria.workloads import sequences as many_sequences
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.gloria.optimizers import sharing_plans

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from elsinore.bench.gloria_workloads import statistics
+from elsinore.bench.gloria.workloads import statistics
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.prices import Prices
 from elsinore.planner.gloria.costs.pricing import cost_apart, cost_of_plan

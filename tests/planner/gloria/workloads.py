@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from elsinore.bench.gloria_workloads import mixed, sequences, statistics
+from elsinore.bench.gloria.workloads import mixed, sequences, statistics
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.statistics import Statistics

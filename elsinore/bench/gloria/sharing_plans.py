@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from elsinore.bench.gloria_streams import both, bursty
+from elsinore.bench.gloria.streams import both, bursty
 from elsinore.bench.points import Metrics
 from elsinore.bench.replay import Run
 from elsinore.planner.checks.check import check_text

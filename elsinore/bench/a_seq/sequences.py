@@ -41,7 +41,7 @@ class Sequences(Point):
     """Number of negated types."""
     events: int = EVENTS
 
-    limits: ClassVar = (120.0, 30.0)
+    limit: ClassVar = 120.0
     definitions: ClassVar = {
         "execution_time": "Seconds of processor time per event, from events in memory to all rows.",
         "memory": (
@@ -67,8 +67,8 @@ class Sequences(Point):
         rows = [metrics["rows"] for metrics in measured]
         return f"{min(rows):,} to {max(rows):,} rows" if rows else ""
 
-    def brief(self) -> Self:
-        return replace(self, events=self.events // 4)
+    def brief(self, share: float) -> Self:
+        return replace(self, events=round(self.events * share))
 
     def first(self) -> Self:
         """Return a small point that compiles the kernels on a new machine."""

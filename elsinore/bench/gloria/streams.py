@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from elsinore.bench.gloria_workloads import statistics
+from elsinore.bench.gloria.workloads import statistics
 
 KLEENE = "T"
 TYPES_PER_SIDE = 10

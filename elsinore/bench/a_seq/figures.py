@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from elsinore.bench.a_seq.sequences import Sequences
 from elsinore.bench.figure import Figure, swept
-from elsinore.bench.sequences import Sequences
+from elsinore.bench.shapes import Changes, Growth, Ratio, Stops, Widens
 
 SINGLE, NEGATED = (Sequences(setting, "", queries=1) for setting in ("single", "negated"))
 PREFIX, SUBSTRING = (Sequences(setting, "", queries=3, events=200_000) for setting in ("prefix", "substring"))
@@ -21,6 +22,15 @@ FIGURES = (
         "The execution time of the stack-based approach grows exponentially with the length, that of A-Seq stays "
         "fairly constant: at length 5 it is 16,736 times faster. A-Seq stores a prefix counter per start event, the "
         "stack-based approach all events and the pointers between them.",
+        "Section 6.2",
+        (
+            Ratio(metric="execution_time", high="two-step", low="a-seq", at_least=10, paper="16,736 times at length 5"),
+            Widens(
+                metric="execution_time", high="two-step", low="a-seq", at_least=3, paper="exponential against constant"
+            ),
+            Growth(metric="execution_time", of="a-seq", at_most=1, paper="fairly constant"),
+            Ratio(metric="memory", high="two-step", low="a-seq", at_least=1, paper="significantly more"),
+        ),
     ),
     Figure(
         "aseq-fig13",
@@ -31,6 +41,14 @@ FIGURES = (
         True,
         "As the window grows, execution time and memory of both approaches do; those of the stack-based one far "
         "faster, as A-Seq is linear in the number of active events.",
+        "Section 6.2",
+        (
+            Ratio(metric="execution_time", high="two-step", low="a-seq", at_least=10, paper="orders of magnitude"),
+            Widens(
+                metric="execution_time", high="two-step", low="a-seq", at_least=3, paper="polynomial against linear"
+            ),
+            Growth(metric="execution_time", of="a-seq", at_most=1.2, paper="linear"),
+        ),
     ),
     Figure(
         "aseq-fig14",
@@ -42,6 +60,13 @@ FIGURES = (
         "From length 6 to 10 no significant degradation of A-Seq is observed; the stack-based approach fails. With a "
         "negated type A-Seq has almost no overhead, as it resets a counter; the stack-based approach, which filters "
         "afterwards, has a significant one.",
+        "Section 6.2",
+        (
+            Growth(metric="execution_time", of="a-seq", axis="types", at_most=1.2, paper="no significant degradation"),
+            Stops(of="two-step", other="a-seq", metric="execution_time", axis="types", paper="memory overflow"),
+            Changes(metric="execution_time", of="a-seq", axis="negated", at_most=1.3, paper="almost no overhead"),
+        ),
+        {"cogra": "two stacks (COGRA)"},
     ),
     Figure(
         "aseq-fig15",
@@ -52,6 +77,11 @@ FIGURES = (
         True,
         "ECube, which shares the construction of common sub-patterns, is 2 to 3 times faster than SASE, and at least "
         "100 times slower than A-Seq and Chop-Connect.",
+        "Section 6.3",
+        (
+            Ratio(metric="execution_time", high="two-step", low="a-seq", at_least=10, paper="200 times, SASE"),
+            Ratio(metric="execution_time", high="two-step", low="chop-connect", at_least=10, paper="200 times, SASE"),
+        ),
     ),
     Figure(
         "aseq-fig16",
@@ -66,5 +96,41 @@ FIGURES = (
         "Three queries with a prefix of 2 in common are 3 times as fast as apart, with a prefix of 6 around 5 times; 2 "
         "to 6 queries with a prefix of 3 about 2 times. Chop-Connect gains 1.3 times with a sub-pattern of length 2, "
         "2.6 times with one of 6, and about 2 times with 2 to 6 queries.",
+        "Section 6.3",
+        (
+            Ratio(
+                metric="execution_time",
+                high="a-seq",
+                low="prefix",
+                setting="prefix",
+                at_least=1.5,
+                paper="2 to 5 times",
+            ),
+            Widens(
+                metric="execution_time",
+                high="a-seq",
+                low="prefix",
+                setting="prefix",
+                at_least=1.1,
+                paper="3 to 5 times with the length",
+            ),
+            Ratio(
+                metric="execution_time",
+                high="a-seq",
+                low="chop-connect",
+                setting="substring",
+                at_least=1.2,
+                paper="1.3 to 2.6 times",
+            ),
+            Widens(
+                metric="execution_time",
+                high="a-seq",
+                low="chop-connect",
+                setting="substring",
+                axis="types",
+                at_least=1.1,
+                paper="1.3 to 2.6 times",
+            ),
+        ),
     ),
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elsinore.bench.figure import Figure, swept
-from elsinore.bench.inserting import Inserting
-from elsinore.bench.planning import Planning
-from elsinore.bench.settings import BURSTY
-from elsinore.bench.settings import MIXED as MIXED_STREAM
-from elsinore.bench.sharing_plans import Bursty, Planned
+from elsinore.bench.gloria.inserting import Inserting
+from elsinore.bench.gloria.planning import Planning
+from elsinore.bench.gloria.settings import BURSTY
+from elsinore.bench.gloria.settings import MIXED as MIXED_STREAM
+from elsinore.bench.gloria.sharing_plans import Bursty, Planned
+from elsinore.bench.shapes import Below, Growth, Ratio, Widens
 
 OPTIMIZERS = ("gloria", "gloria-noprune", "gloria-greedy")
 QUERIES, PERCENT = (40, 80, 120, 160, 200), (10, 20, 30, 40, 50, 60)
@@ -35,6 +36,17 @@ FIGURES = (
         True,
         "The GLORIA optimizer consistently outperforms NoPrune by a factor of 5 to 7, and is slower than Greedy by 1.2 "
         "orders of magnitude.",
+        "Section 8.2",
+        (
+            Ratio(metric="optimization_time", high="gloria-noprune", low="gloria", at_least=2, paper="5 to 7 times"),
+            Ratio(
+                metric="optimization_time",
+                high="gloria",
+                low="gloria-greedy",
+                at_least=1,
+                paper="1.2 orders of magnitude",
+            ),
+        ),
     ),
     Figure(
         "gloria-fig12",
@@ -46,6 +58,31 @@ FIGURES = (
         "As the length of Kleene sub-patterns increases, the difference between GLORIA and NoPrune increases from "
         "2-fold to 13-fold, as longer ones have no more cycle sharing plans: GLORIA's optimization time hardly grows. "
         "Greedy is the fastest.",
+        "Section 8.2",
+        (
+            Ratio(
+                metric="optimization_time",
+                high="gloria-noprune",
+                low="gloria",
+                at_least=2,
+                paper="13-fold at length 10",
+            ),
+            Widens(
+                metric="optimization_time",
+                high="gloria-noprune",
+                low="gloria",
+                at_least=2,
+                paper="from 2-fold to 13-fold",
+            ),
+            Ratio(
+                metric="optimization_time",
+                high="gloria",
+                low="gloria-greedy",
+                at_least=1,
+                paper="Greedy is the fastest",
+            ),
+            Growth(metric="optimization_time", of="gloria", at_most=0.7, paper="hardly grows"),
+        ),
     ),
     Figure(
         "gloria-fig13",
@@ -56,6 +93,13 @@ FIGURES = (
         True,
         "The GLORIA optimizer constantly outperforms NoPrune by 5-fold, and is slower than Greedy by 1 order of "
         "magnitude.",
+        "Section 8.2",
+        (
+            Ratio(metric="optimization_time", high="gloria-noprune", low="gloria", at_least=2, paper="5-fold"),
+            Ratio(
+                metric="optimization_time", high="gloria", low="gloria-greedy", at_least=1, paper="1 order of magnitude"
+            ),
+        ),
     ),
     Figure(
         "gloria-fig14",
@@ -67,6 +111,17 @@ FIGURES = (
         "GLORIA outperforms NoPrune by 6-fold to 1.2 orders of magnitude. From 10% to 40% the optimization time of "
         "NoPrune drops, as fewer SEQ queries are shared; above 40% Kleene queries dominate it. That of GLORIA "
         "decreases throughout.",
+        "Section 8.2",
+        (
+            Ratio(
+                metric="optimization_time",
+                high="gloria-noprune",
+                low="gloria",
+                at_least=2,
+                paper="6-fold to 1.2 orders of magnitude",
+            ),
+            Growth(metric="optimization_time", of="gloria", at_most=0, paper="decreases throughout"),
+        ),
     ),
     Figure(
         "gloria-fig15",
@@ -76,6 +131,8 @@ FIGURES = (
         swept(replace(MIXED, metric="memory"), queries=QUERIES, percent=PERCENT),
         True,
         "Due to the pruning rules, the GLORIA optimizer consumes only 25% of the memory of NoPrune.",
+        "Section 8.2",
+        (Ratio(metric="memory", high="gloria-noprune", low="gloria", at_least=2, paper="4-fold"),),
     ),
     Figure(
         "gloria-fig16",
@@ -87,6 +144,13 @@ FIGURES = (
         "GLORIA's sharing plan has 3 times the throughput of the greedy plan and 10 times that of GRETA, which shares "
         "nothing. From 12 to 120 queries its latency is 77-91% and 68-93% below theirs. GRETA outperforms the greedy "
         "plan or performs similarly.",
+        "Section 8.2",
+        (
+            Ratio(metric="throughput", high="gloria", low="gloria-greedy", at_least=1.05, paper="3-fold"),
+            Ratio(metric="throughput", high="gloria", low="greta", at_least=2, paper="10-fold"),
+            Ratio(metric="latency", high="gloria-greedy", low="gloria", at_least=1.05, paper="77-91% less"),
+            Ratio(metric="latency", high="greta", low="gloria", at_least=1.05, paper="68-93% less"),
+        ),
     ),
     Figure(
         "gloria-fig17",
@@ -97,6 +161,11 @@ FIGURES = (
         True,
         "On the Stock data the latency of GLORIA's sharing plan increases with the number of queries, while the time "
         "of value insertion stays under 1 millisecond.",
+        "Section 8.2",
+        (
+            Growth(metric="latency", of="gloria", at_least=0.05, paper="increases with the number of queries"),
+            Below(metric="insertion_time", of="gloria", value=1e-3, paper="under 1 millisecond"),
+        ),
     ),
     Figure(
         "gloria-fig18",
@@ -107,6 +176,8 @@ FIGURES = (
         False,
         "GLORIA's sharing plan makes fewer snapshots than the greedy one on the Bus data, and more on the Stock data; "
         "it is faster on both, as what counts are the snapshots that events use.",
+        "Section 8.2",
+        (Ratio(metric="snapshots", high="gloria", low="gloria-greedy", at_most=1, paper="fewer (Bus), more (Stock)"),),
     ),
     Figure(
         "gloria-fig19",
@@ -122,5 +193,20 @@ FIGURES = (
         "HAMLET wins on simple queries; on complex ones GLORIA's latency is a third of HAMLET's. With bursts of 100 "
         "HAMLET wins without complex queries; from 20% to 100% of them GLORIA wins by 30% to 3-fold. The latency of "
         "both falls with longer bursts.",
+        "Section 8.2",
+        (
+            Ratio(metric="latency", high="hamlet", low="gloria", axis="percent", at_least=1.3, paper="30% to 3-fold"),
+            Ratio(
+                metric="latency",
+                high="gloria",
+                low="hamlet",
+                axis="percent",
+                at="first",
+                at_least=1,
+                paper="HAMLET wins",
+            ),
+            Growth(metric="latency", of="hamlet", axis="burst", at_most=0, paper="falls with longer bursts"),
+            Growth(metric="latency", of="gloria", axis="burst", at_most=0, paper="falls with longer bursts"),
+        ),
     ),
 )

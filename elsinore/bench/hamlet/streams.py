@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.bench.workloads import ENDS, KLEENE, OTHERS, RECURRING, SPEEDS, STARTS
+from elsinore.bench.hamlet.workloads import ENDS, KLEENE, OTHERS, RECURRING, SPEEDS, STARTS
 from elsinore.connectors.ridesharing import SCHEMA, TYPES, generate
 
 MINUTE_MS = 60_000

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from elsinore.actors.gloria.graph import PlanGraph
+from elsinore.bench.gloria.sharing_plans import Planned
 from elsinore.bench.points import RUNS, Metrics
 from elsinore.bench.replay import DEFINITIONS, replay
 from elsinore.bench.settings import SETTINGS
-from elsinore.bench.sharing_plans import Planned
 from elsinore.cluster.run.local import LocalRun
 from elsinore.planner.plans.kinds import PLANNED
 
