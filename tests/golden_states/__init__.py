@@ -54,6 +54,11 @@ def _query(pattern: str, window: str, items: str = "COUNT(*)", where: str = "", 
     return f"RETURN g, {items} PATTERN {pattern} SEMANTICS {semantics} WHERE {conjuncts} GROUP-BY g {ends}"
 
 
+def _matches(items: str, pattern: str, within: str, where: str = "") -> str:
+    conjuncts = " AND ".join(filter(None, ("[k]", where)))
+    return f"RETURN MATCHES {items} PATTERN {pattern} WHERE {conjuncts} GROUP-BY g WITHIN {within} seconds LIMIT 40"
+
+
 def _workload(*queries: str) -> str:
     return ";\n".join(queries)
 
@@ -117,6 +122,16 @@ KINDS: dict[str, Kind] = {
             _query("SEQ(A, B+, C)", "20/10", ITEMS),
             _query("SEQ(A, B+, D)", "20/10", ITEMS),
             _query("SEQ(A, (D | SEQ(B, C)))", "20/10"),
+        ),
+    ),
+    "detection": Kind(
+        "auto",
+        ("detection_set",),
+        _workload(
+            _matches("A.v, B.v, C.f", "SEQ(A, B, C)", "12", "A.v < B.v"),
+            _matches("A.v, COUNT(B) AS n, SUM(B.v) AS s", "SEQ(A, B+)", "6", "B.v > 2"),
+            _matches("A.v, D.v", "SEQ(A, NOT X, D)", "20"),
+            _matches("A.v, B.v, C.v", "AND(A, B, C)", "5"),
         ),
     ),
     "sharon": Kind("sharon", (), _query("SEQ(A, B+, C)", "20/10", ITEMS)),

@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-import elsinore
 from elsinore.planner.checks.check import check, check_attributes, check_text
 from elsinore.planner.language.errors import WorkloadError
 from elsinore.planner.language.parse import parse
@@ -107,8 +106,3 @@ def test_attributes_of_items_and_lists_are_known() -> None:
         "no event of type `B` has an attribute `y`",
         "no event of type `A` has an attribute `z`",
     ]
-
-
-def test_a_query_of_matches_is_refused_where_it_would_be_run() -> None:
-    with pytest.raises(WorkloadError, match="RETURN MATCHES cannot be run yet"):
-        elsinore.run("RETURN MATCHES PATTERN A WITHIN 1 minute", [{"type": "A", "time": 1}])
