@@ -38,6 +38,8 @@ class Feature:
     where: str = ""
     sequence_where: str = ""
     """Predicates of a pattern without Kleene."""
+    unit: str = "seconds"
+    """Of windows; those that count events are as long in events as others in seconds."""
     own: bool = False
     """Whether the first query lacks a predicate that the others have."""
     group: str = "k"
@@ -48,6 +50,7 @@ FEATURES: dict[str, Feature] = {
     "sliding windows": Feature(window=("20/10",), moving=("20/10",)),
     "moving windows": Feature(window=("20",)),
     "several windows": Feature(window=("20/10", "20/20", "10/5"), moving=("20", "30", "10")),
+    "windows of events": Feature(unit="events"),
     "next": Feature(semantics="next"),
     "contiguous": Feature(semantics="contiguous"),
     "neighbours": Feature(where="b.v < NEXT(b).v", sequence_where="A.v < b.v"),
@@ -78,7 +81,7 @@ def workload(kind: Kind, feature: Feature) -> str:
         own = "b.w > 1" if feature.own and number else ""
         more = feature.where if "+" in kind.core else feature.sequence_where
         where = " AND ".join(dict.fromkeys(filter(None, ("[k]", kind.where, more, own))))
-        ends = f"WITHIN {within} seconds" + (f" SLIDE {slide} seconds" if slide else "")
+        ends = f"WITHIN {within} {feature.unit}" + (f" SLIDE {slide} {feature.unit}" if slide else "")
         found.append(
             f"QUERY q{number} RETURN {feature.group}, {feature.items} PATTERN {pattern} "
             f"SEMANTICS {feature.semantics or kind.semantics[0]} WHERE {where} GROUP-BY {feature.group} {ends}"

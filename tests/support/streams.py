@@ -38,7 +38,8 @@ def refused(text: str, strategy: str) -> bool:
 def engine(text: str, strategy: str = "auto", *, numeric: str = "exact", lateness: int = 0) -> Engine:
     """Return an engine whose times are whole seconds, one tick each."""
     made = planned(text, strategy)
-    return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric, lateness)
+    places = any(one.query.counts_events for one in made.queries)
+    return Engine(made, Clock.of(pa.int64(), "s", made.spans), numeric, lateness, places=places)
 
 
 def batch(types: Any, times: Any, **columns: Any) -> pa.RecordBatch:
