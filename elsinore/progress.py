@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from rich.console import Console, RenderableType
 from rich.progress import (
@@ -22,13 +22,32 @@ from rich.progress import (
 
 from elsinore.planner.kernels.kernel_folder import compiling
 
-if TYPE_CHECKING:
-    from elsinore.api import PreparedRun
-    from elsinore.live import LiveStream
+
+class Counted(Protocol):
+    """What counts while it runs; `metrics` has the counters by name."""
+
+    @property
+    def metrics(self) -> Any: ...
+
+
+class BoundedRun(Protocol):
+    """A run that has an end, as `prepare` returns it."""
+
+    @property
+    def run(self) -> Counted: ...
+    @property
+    def progress(self) -> Callable[[], float | None]: ...
+
+
+class UnboundedRun(Counted, Protocol):
+    """A live stream."""
+
+    @property
+    def state(self) -> str: ...
 
 
 @contextmanager
-def bar(job: PreparedRun, shown: bool) -> Iterator[None]:
+def bar(job: BoundedRun, shown: bool) -> Iterator[None]:
     """Show the progress of a run while the block runs."""
     with _RunBar(job, shown):
         yield
@@ -43,7 +62,7 @@ def counting(total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
-def live_line(live: LiveStream, shown: bool) -> Iterator[None]:
+def live_line(live: UnboundedRun, shown: bool) -> Iterator[None]:
     """Show the counts of a live stream in one line while the block runs."""
     with _LiveLine(live, shown):
         yield
@@ -82,7 +101,7 @@ class _Bar(_OnStderr):
 
 
 class _RunBar(_Bar):
-    def __init__(self, job: PreparedRun, shown: bool) -> None:
+    def __init__(self, job: BoundedRun, shown: bool) -> None:
         self.job = job
         super().__init__("{task.fields[text]}", shown)
         self.run_task = self.add_task("", total=None, text="")
@@ -98,7 +117,7 @@ class _RunBar(_Bar):
 
 
 class _LiveLine(_OnStderr):
-    def __init__(self, live: LiveStream, shown: bool) -> None:
+    def __init__(self, live: UnboundedRun, shown: bool) -> None:
         self.told = live
         self.rate = 0.0
         self.seen = (monotonic(), 0)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html import escape
 from io import StringIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from elsinore.result import Result
+
+class Result(Protocol):
+    """The rows of a workload, as `elsinore.Result` has them."""
+
+    @property
+    def queries(self) -> tuple[str, ...]: ...
+    @property
+    def columns(self) -> Mapping[str, Sequence[str]]: ...
+    def query(self, name: str) -> Result: ...
+    def head(self, count: int) -> list[dict[str, Any]]: ...
+    def __len__(self) -> int: ...
+
 
 MAX_ROWS = 10
 MAX_QUERIES = 5
