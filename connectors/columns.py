@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
@@ -62,10 +63,11 @@ def _alike(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column whose chunks share one dictionary, if any: Arrow unifies only dictionaries without nulls."""
     if not pa.types.is_dictionary(column.type):
         return column
-    try:
-        return column.unify_dictionaries()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        return pa.chunked_array([_undictionaried(chunk) for chunk in column.chunks])
+    # Arrow unifies dictionaries of half floats to other values.
+    if not pa.types.is_float16(column.type.value_type):
+        with suppress(pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return column.unify_dictionaries()
+    return pa.chunked_array([_undictionaried(chunk) for chunk in column.chunks])
 
 
 def without_view(values: pa.Array) -> pa.Array:

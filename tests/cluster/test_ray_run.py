@@ -92,9 +92,9 @@ MATCHES = """
 QUERY given_up RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 9
 WITHIN 5 minutes;
 QUERY first RETURN MATCHES R.driver, COUNT(T), T.speed
-PATTERN SEQ(Request R, Travel T{2}, Cancel C) WHERE [rider] GROUP-BY district WITHIN 6000 events LIMIT 2;
+PATTERN SEQ(Request R, Travel T{1,2}, Cancel C) WHERE [rider] GROUP-BY district WITHIN 20000 events LIMIT 2;
 QUERY counted RETURN district, COUNT(*)
-PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 5000 events SLIDE 1000 events;
+PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 20000 events SLIDE 4000 events;
 QUERY timed RETURN district, COUNT(*)
 PATTERN SEQ(Request R, Travel T+) GROUP-BY district WITHIN 2 minutes SLIDE 1 minute
 """

@@ -134,6 +134,7 @@ def check(values: pa.Array, shape: str, role: str) -> None:
 @given(columns(), st.sampled_from(sorted(SHAPES)), st.sampled_from(sorted(ROLES)))
 @example(pa.array(["x", "y"], pa.string_view()), "dictionary with nulls", "time")
 @example(pa.array(["", "x"]), "chunked", "time")
+@example(pa.array([1.5, 2.5, 1.5], pa.float16()), "chunked dictionary with nulls", "GROUP-BY")
 @fresh(200)
 def test_any_column_gives_the_rows_of_a_plain_one_or_an_error(values: pa.Array, shape: str, role: str) -> None:
     check(values, shape, role)
