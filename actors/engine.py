@@ -167,6 +167,9 @@ class Engine:
                     f"{self.clock.ticks_per_second} of them are a second; begin with a clock that counts such lengths"
                 )
                 raise WorkloadError([Problem(message, hint)])
+        if self.places is not None:
+            # The moment is told as a time; all engines of a stream have counted the same events.
+            return self.moment
         if since is not None and since < self.moment:
             raise ValueError(f"no other plan can answer from {since} on: {self.moment} is the earliest moment for one")
         return self.moment if since is None else since

@@ -22,9 +22,9 @@ WORKLOAD = "; ".join(
     for number, pattern in enumerate(["SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(A, B+, C)", "SEQ(X, B+)", "SEQ(A, B, X)"])
 )
 
-WHOLE: Any = ((), ())
+WHOLE: Any = ((), (), False)
 
-SPLIT: Any = (("k",), ("k",))
+SPLIT: Any = (("k",), ("k",), False)
 
 
 def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:
