@@ -8,7 +8,7 @@ BUILD := .build
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 PYTEST := $(BIN)/python -m pytest -q
-# Tests that start Ray and Spark mostly wait for them: the others run beside them in one process, or alone in two.
+# Tests that start Ray and Spark have the machine to themselves; all others run in two processes.
 SPREAD := tests/cluster tests/service
 PURE := tests $(SPREAD:%=--ignore=%)
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
@@ -39,10 +39,8 @@ check: $(STAMP) ## ruff and mypy
 	$(BIN)/mypy
 
 test: check ## check, and the quick tests
-	@mkdir -p $(BUILD)
-	@$(PYTEST) -m "not long" $(PURE) > $(BUILD)/pure.txt 2>&1 & pure=$$!; \
-	$(PYTEST) -m "not long" $(SPREAD); spread=$$?; \
-	wait $$pure; found=$$?; cat $(BUILD)/pure.txt; exit $$((spread + found))
+	$(PYTEST) -m "not long" -n 2 $(PURE)
+	$(PYTEST) -m "not long" $(SPREAD)
 
 test-fast: $(STAMP) ## the quick tests that start neither Ray nor Spark, with fewer generated cases and no slow ones
 	ELSINORE_TEST=fast $(PYTEST) -m "not long and not slow" -n 2 $(PURE)
