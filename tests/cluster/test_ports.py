@@ -60,14 +60,15 @@ def command(process: int) -> str:
 
 
 def listening(process: int) -> Iterator[int]:
-    """Yield the ports at which a process listens."""
+    """Yield the ports at which a process listens; none if it has gone."""
     try:
         links = [str(path.readlink()) for path in Path(f"/proc/{process}/fd").iterdir()]
+        tables = [Path(f"/proc/{process}/net/{name}").read_text() for name in ("tcp", "tcp6")]
     except OSError:
         return
     sockets = {found[1] for link in links if (found := re.fullmatch(r"socket:\[(\d+)\]", link))}
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/{process}/net/{table}").read_text().splitlines()[1:]:
+    for table in tables:
+        for line in table.splitlines()[1:]:
             fields = line.split()
             if fields[3] == "0A" and fields[9] in sockets:
                 yield int(fields[1].rpartition(":")[2], 16)
