@@ -49,24 +49,28 @@ class Answers:
         return {name: column[:count] for name, column in self.columns.items()}
 
 
+MATCHED = ("start", "end")
+"""The bounds of matches."""
+
+
 def ordered(rows: Answers) -> Answers:
-    """Sort rows by window, then by group."""
+    """Sort rows by window, then by group; matches by end, then by start, else they keep the order of their events."""
+    names = tuple(rows.columns)
+    keys = _by_end(rows) if names[:2] == MATCHED else _by_window(rows)
+    order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
+    return rows if np.array_equal(order, np.arange(len(order))) else _at(rows, order)
+
+
+def _by_window(rows: Answers) -> pa.Table:
     # No two rows of a window have the same group, so Arrow columns after the groups are keys too, but never decide.
     start, _, *others = rows.columns.values()
     keys = [arrow(start), *(column for column in others if isinstance(column, pa.Array))]
-    names = [str(number) for number in range(len(keys))]
-    order = pc.sort_indices(pa.Table.from_arrays(keys, names), [(name, "ascending") for name in names])
-    if np.array_equal(order, np.arange(len(order))):
-        return rows
-    return _at(rows, order)
+    return pa.Table.from_arrays(keys, [str(number) for number in range(len(keys))])
 
 
-def by_end(rows: Answers) -> Answers:
-    """Sort matches by end, then by start; otherwise they stay as they are, in the order of their events."""
+def _by_end(rows: Answers) -> pa.Table:
     start, end, *_ = rows.columns.values()
-    keys = pa.table({"end": arrow(end), "start": arrow(start), "place": np.arange(len(rows))})
-    order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
-    return rows if np.array_equal(order, np.arange(len(order))) else _at(rows, order)
+    return pa.table({"end": arrow(end), "start": arrow(start), "place": np.arange(len(rows))})
 
 
 def _at(rows: Answers, order: pa.Array) -> Answers:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, by_end, ordered, table_columns
+from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, ordered, table_columns
 from elsinore.connectors.rows.row_columns import NUMBER, Values, arrow, joined, whole
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ class WindowRows(Protocol):
 
 APPROXIMATE = {b"approximate": b"true"}
 NULL = pa.null()
-
-MATCHED = ("start", "end")
-"""The bounds of matches."""
 
 COUNTED = ("event_start", "event_end")
 """The bounds of windows that count events."""
@@ -64,8 +61,7 @@ def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict
     found: dict[str, list[WindowRows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
-    shown = {name: _shown(some, columns[name], clock) for name, some in found.items() if some}
-    return {name: by_end(one) if columns[name][0] in MATCHED else ordered(one) for name, one in shown.items()}
+    return {name: ordered(_shown(some, columns[name], clock)) for name, some in found.items() if some}
 
 
 def _shown(parts: Sequence[WindowRows], columns: Sequence[str], clock: Clock) -> Answers:

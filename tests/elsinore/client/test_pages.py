@@ -83,3 +83,19 @@ def test_what_a_service_does_not_keep_is_said() -> None:
 def test_a_page_that_is_none_is_a_failure() -> None:
     played = Played(Calls(Patience()).page("rides", None), [Response(200, {"elsinore-next": "x"}, b"not Arrow")])
     assert isinstance(played.error, elsinore.FailedError)
+
+
+@pytest.mark.parametrize("size", [3, 1000])
+def test_matches_by_pages_are_those_of_a_run(size: int) -> None:
+    """Pages are in the order of ends, as batches write them; whole events are structs there."""
+    query = """
+QUERY found RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 4 WITHIN 2 minutes
+QUERY counted RETURN COUNT(*) PATTERN SEQ(Request, Cancel) WHERE [rider] WITHIN 900 events SLIDE 900 events
+"""
+    here = elsinore.run(query, EVENTS, engine="local")
+    assert len(here.query("found")) > 10
+    ends = [row["end"] if row["query"] == "found" else row["event_end"] for row in here.rows()]
+    written = sorted(range(len(here)), key=ends.__getitem__)
+    pages = [page(here, written[start : start + size], str(start)) for start in range(0, len(written), size)]
+    there = Played(Calls(Patience()).result("rides"), [*pages, page(here, [], "end"), said(DOCUMENT)]).result
+    assert there.rows() == here.rows()
