@@ -103,6 +103,27 @@ def test_a_result_is_that_of_a_run_here(client: elsinore.Client, form: Callable[
         until(lambda: job.status().metrics.events == len(EVENTS) + 1)
 
 
+def test_matches_are_those_of_a_run_here(client: elsinore.Client) -> None:
+    query = """
+QUERY found RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 4 WITHIN 2 minutes
+QUERY near RETURN MATCHES R.driver, COUNT(T), T.speed
+PATTERN SEQ(Request R, Travel T{1,2}) WHERE [rider] AND T.speed < 5 GROUP-BY district WITHIN 300 events LIMIT 1
+"""
+    here = elsinore.run(query, EVENTS, engine="local")
+    assert all(len(here.query(name)) > 20 for name in here.queries)
+    with submitted(client, query) as job:
+        for at in range(0, len(EVENTS), 20_000):
+            job.send(EVENTS.slice(at, 20_000))
+        job.send(END)
+        there = all_rows(job, len(here))
+    assert Counter(map(repr, map(_sorted, there.rows()))) == Counter(map(repr, map(_sorted, here.rows())))
+
+
+def _sorted(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose events have their attributes in the order of names, as a service's columns may have any."""
+    return {name: dict(sorted(value.items())) if isinstance(value, dict) else value for name, value in row.items()}
+
+
 def test_rows_are_followed_while_events_are_sent(client: elsinore.Client) -> None:
     with submitted(client) as job:
         sender = Thread(
