@@ -40,7 +40,7 @@ UPWARDS = {
 }
 """Imports that no room should have. This list may only shrink."""
 
-CYCLES = {"planner": [], "actors": [], "connectors": [], "cluster": [], "elsinore": []}
+CYCLES: dict[str, list[int]] = {"planner": [], "actors": [], "connectors": [], "cluster": [], "elsinore": []}
 """By room, how many modules import each other in a circle; also inside of functions, and for a type checker. This list
 may only shrink."""
 
