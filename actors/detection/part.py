@@ -45,7 +45,7 @@ class DetectionPart:
         self.since = since
         self.until = END
         self.first = since
-        """The time in ticks from which on the part needs events; NOT at the start may need earlier ones."""
+        """The time in ticks from which on the part gets events. NOT at the start does not see what came before."""
         self.end = END
         """The time in ticks at which the last of its matches is known."""
         self.sets: tuple[()] = ()
