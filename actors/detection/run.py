@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
+from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.window import Window
@@ -107,13 +108,13 @@ class DetectionRun:
     def _searches(self, asked: Iterable[tuple[Finder, int, int]]) -> list[Search]:
         window = copy(self.window)
         leaves = Leaves(window)
-        clocked: dict[bool, Clocked] = {}
+        events: dict[bool, Joined] = {}
         searches = []
         for finder, lo, hi in asked:
             counts = finder.counts_events
-            if counts not in clocked:
-                clocked[counts] = Clocked.of(window, counts, self._longest(counts))
-            searches.append(finder.search(window, leaves, clocked[counts], lo, hi))
+            if counts not in events:
+                events[counts] = Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
+            searches.append(finder.search(window, events[counts], lo, hi))
         return searches
 
     def _longest(self, counts_events: bool) -> int:
