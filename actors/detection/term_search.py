@@ -44,7 +44,7 @@ class Cursor(Protocol):
         ...
 
     def advance(self) -> tuple[Chunk, bool]:
-        """Go on until there is no more room, or nothing more to find; return what was found, and whether that was all."""
+        """Go on until there is no more room, or nothing more to find; return what was found, and whether it was all."""
         ...
 
 

@@ -1,11 +1,13 @@
 """The join of sorted columns: the matches of single events with nothing but comparisons between them.
 
-A join has *levels*, the first of which has the last event of the match. Each level binds an entry of a source: an event
-of a leaf, or a stored match of several events. The levels are nested loops: a level goes through the entries whose last
-event lies in the range of times that the levels before it leave, and keeps those that satisfy the comparisons with them.
+A join has *levels*, the first of which has the last event of the match. Each level binds an entry of a source: an
+event of a leaf, or a stored match of several events. The levels are nested loops: a level goes through the entries
+whose last event lies in the range of times that the levels before it leave, and keeps those that satisfy the
+comparisons with them.
 
 Legend. `numbers` has columns of integers one behind another: entry k of column c is `numbers[base[c] + k]`. Ranges
-include their first, and exclude their last time. Times are virtual: they differ by more than a window between partitions.
+include their first, and exclude their last time. Times are virtual: they differ by more than a window between
+partitions.
 """
 
 from __future__ import annotations
@@ -39,8 +41,8 @@ LISTS = 4
 # Columns of `levels`: the column of the times of the last events, and whether these may not tie with the match's last.
 ENDS, STRICT = range(2)
 
-# Columns of a cursor, by level: the entry that is bound, the next candidate, the time before which candidates end, where
-# the last candidates began, the number of entries, and where the column of their ends begins.
+# Columns of a cursor, by level: the entry that is bound, the next candidate, the time before which candidates end,
+# where the last candidates began, the number of entries, and where the column of their ends begins.
 BINDING, CANDIDATE, UNTIL, HINT, COUNTED, ENDS_AT = range(6)
 CURSOR_WIDTH = 6
 

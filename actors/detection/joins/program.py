@@ -1,13 +1,13 @@
 """The program of a join: which entries its levels bind, in which range of times, and with which comparisons.
 
-What a level binds was joined before, so all that is left to see to is what holds between levels. The order of two events,
-that they differ, and that a match lies in one window are comparisons like those of the query, of columns of times and
-rows. Where a range of times says the same, the comparison is left out.
+What a level binds was joined before, so all that is left to see to is what holds between levels. The order of two
+events, that they differ, and that a match lies in one window are comparisons like those of the query, of columns of
+times and rows. Where a range of times says the same, the comparison is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Literal
@@ -52,10 +52,10 @@ class JoinProgram:
     """The elements whose events are written for a match."""
 
 
-def is_joined(clause: Clause, filters: frozenset[Condition] = frozenset()) -> bool:
-    """Return whether a clause has single events with nothing but comparisons between them; filters are not looked at."""
+def is_joined(clause: Clause) -> bool:
+    """Return whether a clause has several single events with nothing but comparisons between them."""
     single = len(clause.elements) > 1 and all(element.single for element in clause.elements)
-    return single and not clause.gaps and all(one in filters or _is_compared(one) for one in clause.conditions)
+    return single and not clause.gaps and all(map(_is_compared, clause.conditions))
 
 
 def _is_compared(condition: Condition) -> bool:
@@ -74,7 +74,7 @@ def join_program(form: NormalForm, term: JoinTerm, span: int, shown: Sequence[in
     for level in range(1, len(term.levels)):
         making.add_level(level)
     for place, element in enumerate(shown):
-        level, slot = making.at[element]
+        level, _ = making.at[element]
         making.add(kernel.SHOWN, level, place, making.column("row", element))
     return JoinProgram(term, making.join(len(shown)), tuple(making.columns), tuple(shown))
 
@@ -184,11 +184,3 @@ class _Making:
         """Return whether a level may not end at the same time as the first one."""
         levels = self.term.levels
         return max(levels[level]) > max(levels[0])
-
-
-def pairs_of(clause: Clause) -> Iterator[tuple[Condition, Pair]]:
-    """Yield the conditions of a clause that compare two of its events."""
-    for condition in clause.conditions:
-        pair = None if condition.successive or condition.summarised else pair_of(condition.expression)
-        if pair is not None:
-            yield condition, pair

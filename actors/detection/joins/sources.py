@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -117,14 +118,15 @@ class LeafSource:
 
 
 class MatchSource:
-    """Matches of some elements, by slot the rows of their events."""
+    """Stored matches, by slot the rows of their events."""
 
-    def __init__(self, joined: Joined, leaves: Sequence[Leaf], rows: Rows) -> None:
+    def __init__(self, joined: Joined, rows: Rows, firsts: Sequence[int], lasts: Sequence[int]) -> None:
+        """`firsts`, `lasts`: the slots of which one has the first event, and the last."""
         self.joined = joined
-        self.leaves = leaves
         self.count = len(rows)
+        self.firsts, self.lasts = firsts, lasts
         at = joined.clocked.at
-        ends = at[rows].max(axis=1) if len(rows) else np.zeros(0, np.int64)
+        ends = np.maximum.reduce([at[rows[:, slot]] for slot in lasts])
         if np.any(ends[1:] < ends[:-1]):
             order = np.argsort(ends, kind="stable")
             rows, ends = rows[order], ends[order]
@@ -150,18 +152,18 @@ class MatchSource:
         found: Ints = self.joined.clocked.at[self.rows[:, column.slot]]
         return found
 
-    @property
+    @cached_property
     def starts(self) -> Ints:
-        if not self.count:
-            return np.zeros(0, np.int64)
-        found: Ints = self.joined.clocked.at[self.rows].min(axis=1)
-        return found
+        """Return the time of each match's first event."""
+        at = self.joined.clocked.at
+        return np.minimum.reduce([at[self.rows[:, slot]] for slot in self.firsts])
 
     def triggers(self, lo: int, hi: int, span: int) -> tuple[Ints, Ints]:
-        last = self.rows.max(axis=1, initial=-1)
-        found = np.flatnonzero((last >= lo) & (last < hi) & (self.ends - self.starts < span))
+        last = np.maximum.reduce([self.rows[:, slot] for slot in self.lasts]).astype(np.int64)
+        found = np.flatnonzero((last >= lo) & (last < hi))
+        found = found[self.ends[found] - self.starts[found] < span]
         order = np.argsort(last[found], kind="stable")
-        return found[order], last[found[order]].astype(np.int64)
+        return found[order], last[found[order]]
 
 
 def bases(program: JoinProgram, sources: Sequence[Source], form: NormalForm) -> Ints:
