@@ -50,7 +50,11 @@ def lines(short: float, long: float) -> Iterator[str]:
 def ratios(made: Generated, seconds: float) -> str:
     """Return the cost of each strategy over that of `mpm`."""
     model, budget = Instances(made.statistics), Budget(seconds=seconds)
-    costs = {name: detection_plan(made.patterns, model, name, budget).cost for name in STRATEGIES if name != "static"}
+    costs = {
+        name: detection_plan(made.patterns, model, name, budget).cost
+        for name in STRATEGIES
+        if STRATEGIES[name].adaptive
+    }
     return ", ".join(f"{name} {cost / costs['mpm']:.2f}" for name, cost in costs.items())
 
 

@@ -14,10 +14,12 @@ from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.changing import changed, speaking
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import joined, parts_of, run_alike
-from elsinore.planner.plans.planning import STRATEGIES, plan
+from elsinore.planner.plans.planning import plan
+from elsinore.planner.plans.strategies import DETECTING, METHODS
 
 WINDOW = "WITHIN 10 seconds SLIDE 10 seconds"
 ABC = "; ".join(f"QUERY q{number} RETURN COUNT(*) PATTERN SEQ(A, B, C) {WINDOW}" for number in (1, 2))
+FOUND = "; ".join(f"QUERY q{number} RETURN MATCHES PATTERN SEQ(A, B, C) WITHIN 10 seconds" for number in (1, 2))
 MODEL = PaperCost(Statistics({"A": 5, "B": 10, "C": 3}))
 MIXED = "; ".join(
     f"QUERY q{number} RETURN COUNT(*) PATTERN {pattern} {window}"
@@ -135,6 +137,9 @@ def test_a_query_with_another_text_is_another_query() -> None:
     assert [(query.query.name, query.silent) for query in now.queries] == [("q1", True), ("q2", False), ("q1", False)]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_nobody_is_left(strategy: str) -> None:
-    assert changed(plan(check_text(ABC), strategy), Workload(())).queries == ()
+@pytest.mark.parametrize(
+    ("strategy", "text"),
+    [*((strategy, ABC) for strategy in METHODS), *((strategy, FOUND) for strategy in ("auto", *DETECTING))],
+)
+def test_nobody_is_left(strategy: str, text: str) -> None:
+    assert changed(plan(check_text(text), strategy), Workload(())).queries == ()

@@ -6,8 +6,9 @@ import pytest
 
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.model import Plan
-from elsinore.planner.plans.planning import PLANNED, STRATEGIES, plan
+from elsinore.planner.plans.planning import PLANNED, plan
 from elsinore.planner.plans.sharing import Kleene, ShareSet
+from elsinore.planner.plans.strategies import METHODS
 
 WINDOW = "WITHIN 10 seconds SLIDE 5 seconds"
 
@@ -223,7 +224,7 @@ def test_all_the_reasons() -> None:
     }
 
 
-@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in (*PLANNED, "sharon", "a-seq")])
+@pytest.mark.parametrize("strategy", [name for name in METHODS if name not in (*PLANNED, "sharon", "a-seq")])
 def test_strategies_that_share(strategy: str) -> None:
     made = planned("SEQ(A, B+)", "SEQ(C, B+)", "SEQ(A, C)", strategy=strategy)
     shares = strategy in ("auto", "hamlet", "hamlet-static")
