@@ -112,6 +112,14 @@ class Leaves:
             self._found[key] = Leaf(self, self._rows(name, conditions, form.query.name, order))
         return self._found[key]
 
+    def amount(self, name: str) -> int:
+        """Return the number of events of a type."""
+        return int(self._amounts[self._types.index(name)]) if name in self._types else 0
+
+    @cached_property
+    def _amounts(self) -> Ints:
+        return np.bincount(self._codes, minlength=len(self._types))
+
     def _rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
         rows = order[:0]
         if name in self._types:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from elsinore.actors.detection.conditions import pair_of
 from elsinore.actors.detection.entries import Bindable
 from elsinore.actors.detection.formulas import Formula, Operation, Sides, UnsureError
 from elsinore.actors.detection.frames import FrameProgram, Frames
 from elsinore.actors.detection.joins.join_search import JoinSearch
-from elsinore.actors.detection.joins.program import JoinProgram, JoinTerm, is_joined, join_program
+from elsinore.actors.detection.joins.program import JoinProgram, is_joined, is_single, join_program, uncompared
 from elsinore.actors.detection.joins.sources import Joined
+from elsinore.actors.detection.joins.stores import Member
 from elsinore.actors.detection.keys import comparable
 from elsinore.actors.detection.orders import Seen, ordered, seen_of
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.term_search import TermSearch
 from elsinore.actors.detection.terms import Assembly, Code, Codes, PairCode, Term, terms_of
 from elsinore.actors.detection.window import Window
+from elsinore.planner.detection.clauses import patterns_of
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
+from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.language.errors import Problem, WorkloadError
 
 
@@ -35,7 +38,10 @@ class Finder:
         """Whether a match is known only when its window is over."""
         self.by_first = self.ahead and form.query.limit is None
         """Whether matches are searched from their first events. LIMIT asks for all matches with one end together."""
-        self.terms = tuple(term for clause in form.clauses for term in terms_of(clause, self.by_first))
+        by_clause = [terms_of(clause, self.by_first) for clause in form.clauses]
+        self.terms = tuple(term for terms in by_clause for term in terms)
+        self._clauses = [number for number, terms in enumerate(by_clause) for _ in terms]
+        """By term, the number of its clause."""
         framed = [clause for clause in form.clauses if not self._is_joined(clause)]
         conditions = (one for clause in (*framed, *self._guarding(framed)) for one in clause.conditions)
         self.conditions = tuple(dict.fromkeys(conditions))
@@ -52,25 +58,41 @@ class Finder:
         for guard in self.form.guards if framed else ():
             yield from guard.clauses
 
-    def search(self, window: Window, events: Joined, lo: int, hi: int) -> Search:
-        """Return the search for the matches whose last (or first) event is one of the rows from `lo` to `hi`."""
-        terms = self._orders(events)
-        searches: list[TermSearch] = [
-            self._join(term, events, lo, hi) for term in terms if self._is_joined(term.clause)
-        ]
+    def members(self) -> dict[int, tuple[Member, Pattern]]:
+        """Return the clauses that a plan of many patterns can evaluate, by number."""
+        return {
+            number: (Member(self.form, self.form.clauses[number], self.span), pattern)
+            for number, pattern in patterns_of(self.form).items()
+            if not self.ahead and is_single(self.form.clauses[number])
+        }
+
+    def search(
+        self, window: Window, events: Joined, lo: int, hi: int, planned: Mapping[int, Sequence[TermSearch]]
+    ) -> Search:
+        """Return the search for the matches whose last (or first) event is one of the rows from `lo` to `hi`.
+
+        `planned`: by number of a clause, its searches, where a plan of many patterns evaluates it.
+        """
+        searches = [one for found in planned.values() for one in found]
+        filters = frozenset(one for number in planned for one in uncompared(self.form.clauses[number]))
+        if len(planned) == len(self.form.clauses):
+            return Search(self.form, window, searches, filters)
+        ordered = zip(self._clauses, self._orders(events), strict=True)
+        terms = [term for number, term in ordered if number not in planned]
+        searches += (self._join(term, events, lo, hi) for term in terms if self._is_joined(term.clause))
         framed = tuple(term for term in terms if not self._is_joined(term.clause))
         if not framed:
-            return Search(self.form, window, searches, frozenset())
+            return Search(self.form, window, searches, filters)
         bindable = Bindable(self.form, events.leaves, events.clocked)
         codes, sides = self._codes(bindable)
-        program, filters = self._program(bindable, codes, framed)
+        program, undecided = self._program(bindable, codes, framed)
         searches += Frames(program, window, bindable, sides, lo, hi).terms()
-        return Search(self.form, window, searches, filters)
+        return Search(self.form, window, searches, filters | undecided)
 
     def _join(self, term: Term, events: Joined, lo: int, hi: int) -> JoinSearch:
         if term not in self._programs:
-            levels = JoinTerm(term.clause, tuple((element,) for element in term.order))
-            self._programs[term] = join_program(self.form, levels, self.span, self._shown(term.clause))
+            levels = tuple((element,) for element in term.order)
+            self._programs[term] = join_program(self.form, term.clause, levels, self.span, self._shown(term.clause))
         program = self._programs[term]
         names = (term.clause.variables[element] for element in term.order)
         sources = [events.source(self.form, name) for name in names]

@@ -60,15 +60,16 @@ def selectivity(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[n
         return 1.0
     draw = np.random.default_rng(0)
     a, b = (keys[draw.integers(0, len(keys), SAMPLE)] for keys in (left, right))
+    return (float(np.count_nonzero(holds(operator, a, b))) + 0.5) / (SAMPLE + 1)
+
+
+def holds(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return which pairs of keys satisfy a comparison by <, <=, = or !=."""
     if operator == OPERATORS["<"]:
-        holds = a < b
-    elif operator == OPERATORS["<="]:
-        holds = a <= b
-    elif operator == OPERATORS["="]:
-        holds = a == b
-    else:
-        holds = a != b
-    return (float(np.count_nonzero(holds)) + 0.5) / (SAMPLE + 1)
+        return left < right
+    if operator == OPERATORS["<="]:
+        return left <= right
+    return left == right if operator == OPERATORS["="] else left != right
 
 
 def seen_of(form: NormalForm, span: int, events: Joined) -> Seen:

@@ -25,7 +25,7 @@ class JoinSearch:
         self, program: JoinProgram, form: NormalForm, sources: Sequence[Source], arena: Arena, lo: int, hi: int
     ) -> None:
         self.program = program
-        self.clause: Clause = program.term.clause
+        self.clause: Clause = program.clause
         self.names = [self.clause.elements[element].variables[0] for element in program.shown]
         self.triggers, self.rows = sources[0].triggers(lo, hi, program.join.span)
         self._arena = arena
@@ -102,11 +102,21 @@ class StoredSearch:
 
     ascending = True
 
-    def __init__(self, clause: Clause, shown: Sequence[int], source: MatchSource, span: int, lo: int, hi: int) -> None:
-        """`shown`: by slot, an element of the clause."""
+    def __init__(
+        self,
+        clause: Clause,
+        shown: Sequence[str],
+        source: MatchSource,
+        slots: Sequence[int],
+        span: int,
+        lo: int,
+        hi: int,
+    ) -> None:
+        """`slots`: where the source has the variables that are shown."""
         self.clause = clause
-        self.names = [clause.elements[element].variables[0] for element in shown]
+        self.names = list(shown)
         self.source = source
+        self.slots = slots
         self.triggers, self.rows = source.triggers(lo, hi, span)
 
     def begin(self) -> Cursor:
@@ -130,5 +140,5 @@ class _StoredCursor:
     def advance(self) -> tuple[Chunk, bool]:
         search, first = self.search, self.trigger
         self.trigger = min(first + ROOM, len(search.triggers))
-        table = search.source.rows[search.triggers[first : self.trigger]]
-        return Chunk.of_table(search.names, np.ascontiguousarray(table)), self.trigger == len(search.triggers)
+        table = search.source.rows[search.triggers[first : self.trigger]][:, search.slots]
+        return Chunk.of_table(search.names, table), self.trigger == len(search.triggers)

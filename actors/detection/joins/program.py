@@ -20,15 +20,11 @@ from elsinore.actors.detection.joins import join_numba_fns as kernel
 from elsinore.actors.detection.joins.join_numba_fns import Join
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
 
+JoinTerm = tuple[tuple[int, ...], ...]
+"""The order in which parts of a clause are joined: by level, its elements in the order of its source's slots.
 
-@dataclass(frozen=True)
-class JoinTerm:
-    """The order in which parts of a clause are joined, all of whose elements are single events."""
-
-    clause: Clause
-    levels: tuple[tuple[int, ...], ...]
-    """By level, its elements in the order of its source's slots. The first level has the last event of a match; of
-    levels that end at one time it is the one with the last element in the order of the text."""
+The first level has the last event of a match; of levels that end at one time it is the one with the last element in the
+order of the text."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True)
 class JoinProgram:
-    term: JoinTerm
+    clause: Clause
     join: Join
     columns: tuple[Column, ...]
     shown: tuple[int, ...]
@@ -54,53 +50,62 @@ class JoinProgram:
 
 def is_joined(clause: Clause) -> bool:
     """Return whether a clause has several single events with nothing but comparisons between them."""
-    single = len(clause.elements) > 1 and all(element.single for element in clause.elements)
-    return single and not clause.gaps and all(map(_is_compared, clause.conditions))
+    return is_single(clause) and not uncompared(clause)
 
 
-def _is_compared(condition: Condition) -> bool:
-    return condition.successive or (not condition.summarised and pair_of(condition.expression) is not None)
+def is_single(clause: Clause) -> bool:
+    """Return whether a clause has several single events, and no gaps that have to be clear."""
+    return len(clause.elements) > 1 and all(element.single for element in clause.elements) and not clause.gaps
+
+
+def uncompared(clause: Clause) -> tuple[Condition, ...]:
+    """Return the conditions of a clause that are no comparisons of two events."""
+    return tuple(one for one in clause.conditions if not one.successive and _pair(one) is None)
+
+
+def _pair(condition: Condition) -> Pair | None:
+    return None if condition.successive or condition.summarised else pair_of(condition.expression)
 
 
 def terms_of_join(clause: Clause, parts: Sequence[tuple[int, ...]]) -> tuple[JoinTerm, ...]:
     """Return a term for each part that may have the last event; the other parts stay in this order."""
     tops = [part for part in parts if not set(clause.lasts).isdisjoint(part)]
-    return tuple(JoinTerm(clause, (top, *(part for part in parts if part != top))) for top in tops)
+    return tuple((top, *(part for part in parts if part != top)) for top in tops)
 
 
-def join_program(form: NormalForm, term: JoinTerm, span: int, shown: Sequence[int]) -> JoinProgram:
+def join_program(form: NormalForm, clause: Clause, term: JoinTerm, span: int, shown: Sequence[int]) -> JoinProgram:
     """Return the program of a term, for matches in windows of this length."""
-    making = _Making(form, term, span)
-    for level in range(1, len(term.levels)):
+    making = _Making(form, clause, term, span)
+    for level in range(1, len(term)):
         making.add_level(level)
     for place, element in enumerate(shown):
         level, _ = making.at[element]
         making.add(kernel.SHOWN, level, place, making.column("row", element))
-    return JoinProgram(term, making.join(len(shown)), tuple(making.columns), tuple(shown))
+    return JoinProgram(clause, making.join(len(shown)), tuple(making.columns), tuple(shown))
 
 
 @dataclass
 class _Making:
     form: NormalForm
-    term: JoinTerm
+    clause: Clause
+    levels: JoinTerm
     span: int
     columns: dict[Column, int] = field(default_factory=dict)
     lists: dict[tuple[int, int], list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        levels = self.term.levels
-        self.order = self.term.clause.order
+        levels = self.levels
+        self.order = self.clause.order
         self.at = {element: (level, slot) for level, part in enumerate(levels) for slot, element in enumerate(part)}
         self.ends = [self._number(Column(level, "end")) for level in range(len(levels))]
-        elements = self.term.clause.elements
-        self.element_of = {one.variables[0]: number for number, one in enumerate(elements)}
+        self.element_of = {name: number for number, name in enumerate(self.clause.variables)}
 
     def _number(self, column: Column) -> int:
         return self.columns.setdefault(column, len(self.columns))
 
     def column(self, kind: Literal["time", "row"], element: int) -> int:
         level, slot = self.at[element]
-        if kind == "time" and len(self.term.levels[level]) == 1:
+        if kind == "time" and len(self.levels[level]) == 1:
             return self.ends[level]
         return self._number(Column(level, kind, slot))
 
@@ -109,13 +114,13 @@ class _Making:
 
     def add_level(self, level: int) -> None:
         """Add what has to hold between a level and those before it."""
-        own = self.term.levels[level]
+        own = self.levels[level]
         for before in range(level):
-            for element in self.term.levels[before]:
+            for element in self.levels[before]:
                 self._order(level, own, before, element)
         if len(own) > 1:
             self._compare(level, operators.AT_LEAST, self._number(Column(level, "start")), 0, self.ends[0])
-        for condition in self.term.clause.conditions:
+        for condition in self.clause.conditions:
             self._condition(level, condition)
 
     def _order(self, level: int, own: tuple[int, ...], before: int, element: int) -> None:
@@ -147,12 +152,12 @@ class _Making:
         self.add(kernel.COMPARED, level, other_level, operator, own, other)
 
     def _may_be_same(self, one: int, other: int) -> bool:
-        names = self.term.clause.variables
+        names = self.clause.variables
         return self.form.types[names[one]] == self.form.types[names[other]]
 
     def _condition(self, level: int, condition: Condition) -> None:
         """Add a comparison that is complete with a level."""
-        pair = None if condition.successive or condition.summarised else pair_of(condition.expression)
+        pair = _pair(condition)
         if pair is None:
             return
         left, right = self.element_of[pair.left.variable], self.element_of[pair.right.variable]
@@ -170,7 +175,7 @@ class _Making:
         return self._number(Column(level, "key", slot, pair, is_left))
 
     def join(self, width: int) -> Join:
-        levels = range(len(self.term.levels))
+        levels = range(len(self.levels))
         at = np.zeros((kernel.LISTS, len(levels) + 1), np.int32)
         data: list[int] = []
         for kind, level in product(range(kernel.LISTS), levels):
@@ -182,5 +187,4 @@ class _Making:
 
     def _is_strict(self, level: int) -> bool:
         """Return whether a level may not end at the same time as the first one."""
-        levels = self.term.levels
-        return max(levels[level]) > max(levels[0])
+        return max(self.levels[level]) > max(self.levels[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -32,6 +32,11 @@ class Member:
     def counts_events(self) -> bool:
         return self.form.query.counts_events
 
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """Return its variables in the order of the query's columns."""
+        return tuple(name for name in self.form.columns if name in self.clause.variables)
+
 
 @dataclass(frozen=True)
 class Part:
@@ -50,6 +55,8 @@ class Joining:
     """The clause that lends its names, order and conditions; those of others are equal up to their names."""
     parts: tuple[Part, ...]
     span: int
+    shown: tuple[str, ...]
+    """The variables whose events are written, in this order."""
 
     @cached_property
     def clause(self) -> Clause:
@@ -60,17 +67,14 @@ class Joining:
     def elements(self) -> dict[str, int]:
         return {name: number for number, name in enumerate(self.clause.variables)}
 
-    def programs(self, shown: Sequence[str]) -> list[tuple[JoinProgram, tuple[Part, ...]]]:
-        """Return the programs that show these variables, and what their levels bind."""
+    @cached_property
+    def programs(self) -> list[tuple[JoinProgram, tuple[Part, ...]]]:
+        """Return the programs of the join, and what their levels bind."""
         by_elements = {tuple(self.elements[name] for name in part.variables): part for part in self.parts}
-        wanted = [self.elements[name] for name in shown]
-        return [
-            (
-                join_program(self.member.form, term, self.span, wanted),
-                tuple(by_elements[level] for level in term.levels),
-            )
-            for term in terms_of_join(self.clause, tuple(by_elements))
-        ]
+        shown = [self.elements[name] for name in self.shown]
+        terms = terms_of_join(self.clause, tuple(by_elements))
+        made = [join_program(self.member.form, self.clause, term, self.span, shown) for term in terms]
+        return [(one, tuple(by_elements[level] for level in term)) for one, term in zip(made, terms, strict=True)]
 
 
 def projected(clause: Clause, names: set[str]) -> Clause:
@@ -87,29 +91,22 @@ def projected(clause: Clause, names: set[str]) -> Clause:
 class Store:
     """The matches of a node in the last window."""
 
-    def __init__(self, joining: Joining, variables: tuple[str, ...]) -> None:
+    def __init__(self, joining: Joining) -> None:
         self.joining = joining
-        self.variables = variables
-        self.programs = joining.programs(variables)
-        self.rows: Rows = np.zeros((0, len(variables)), np.int32)
+        self.rows: Rows = np.zeros((0, len(joining.shown)), np.int32)
         """By match and slot, rows of the window, in the order of the last events."""
         self.filled = False
         """Whether it has the matches of all events that are in the window."""
         self.seen = 0
         """The number of matches so far."""
-        slots = {joining.elements[name]: slot for slot, name in enumerate(variables)}
+        slots = {joining.elements[name]: slot for slot, name in enumerate(joining.shown)}
         self.firsts = [slots[element] for element in joining.clause.firsts]
         self.lasts = [slots[element] for element in joining.clause.lasts]
 
     def extend(self, sources: Stored, lo: int, hi: int) -> None:
         """Add the matches whose last events are rows from `lo` to `hi`."""
         lo = lo if self.filled else 0
-        form = self.joining.member.form
-        found = [
-            JoinSearch(program, form, [sources.of(part, self.joining.member) for part in parts], sources.joined[self.joining.member.counts_events].arena, lo, hi)
-            for program, parts in self.programs
-        ]
-        tables = [one.table() for one in found if len(one.rows)]
+        tables = [one.table() for one in join_searches(self.joining, sources, lo, hi)]
         self.seen += sum(map(len, tables))
         self.rows = np.concatenate([self.rows, *tables]) if tables else self.rows
         self.filled = True
@@ -117,10 +114,10 @@ class Store:
     def source(self, joined: Joined) -> MatchSource:
         return MatchSource(joined, self.rows, self.firsts, self.lasts)
 
-    def drop(self, count: int, needed: int) -> None:
-        """Forget the first rows of the window, and matches that begin before the row `needed`."""
-        if len(self.rows):
-            kept = self.rows[:, self.firsts].min(axis=1) >= needed
+    def drop(self, count: int) -> None:
+        """Forget the first rows of the window, and the matches that begin there."""
+        if len(self.rows) and count:
+            kept = self.rows[:, self.firsts].min(axis=1) >= count
             self.rows = (self.rows if kept.all() else self.rows[kept]) - np.int32(count)
 
     def clear(self) -> None:
@@ -143,6 +140,16 @@ class Stored:
         if part.node in self._found:
             return self._found[part.node]
         return self.joined[member.counts_events].source(member.form, part.variables[0])
+
+
+def join_searches(joining: Joining, sources: Stored, lo: int, hi: int) -> list[JoinSearch]:
+    """Return the joins of matches whose last events are rows from `lo` to `hi`."""
+    member = joining.member
+    arena = sources.joined[member.counts_events].arena
+    return [
+        JoinSearch(program, member.form, [sources.of(part, member) for part in parts], arena, lo, hi)
+        for program, parts in joining.programs
+    ]
 
 
 class Multitree:
@@ -174,11 +181,12 @@ class Multitree:
     def _store(self, node: Node) -> Store:
         user = node.users[0]
         span = max(self.members[one.pattern].span for one in node.users)
-        return Store(Joining(self.members[user.pattern], self._inside(node, user.variables), span), user.variables)
+        return Store(Joining(self.members[user.pattern], self._inside(node, user.variables), span, user.variables))
 
     def _inside(self, node: Node, variables: tuple[str, ...]) -> tuple[Part, ...]:
         """Return the parts from which a node's matches are joined: what is below it and stored, or a leaf."""
-        assert node.left is not None and node.right is not None
+        assert node.left is not None
+        assert node.right is not None
         left, right = self.plan.nodes[node.left], self.plan.nodes[node.right]
         size = len(left.slots)
         return (*self._parts(left, variables[:size]), *self._parts(right, variables[size:]))
@@ -190,7 +198,7 @@ class Multitree:
 
     def _root(self, number: int, variables: tuple[str, ...], pattern: str) -> Joining:
         node, member = self.plan.nodes[number], self.members[pattern]
-        return Joining(member, self._parts(node, variables), member.span)
+        return Joining(member, self._parts(node, variables), member.span, member.shown)
 
     def extend(self, joined: Mapping[bool, Joined], lo: int, hi: int) -> Stored:
         """Find the matches of all stored nodes that end with rows from `lo` to `hi`."""
@@ -201,18 +209,25 @@ class Multitree:
         return sources
 
     def drop(self, count: int) -> None:
+        """Forget the first rows of the window."""
         for store in self.stores.values():
-            store.drop(count, count)
+            store.drop(count)
 
     def clear(self) -> None:
         for store in self.stores.values():
             store.clear()
 
-    def rows(self) -> int:
+    @property
+    def numbers_kept(self) -> int:
         """Return the number of events in stored matches."""
         return sum(store.rows.size for store in self.stores.values())
 
-    def kept_from(self, other: Multitree) -> None:
+    @property
+    def numbers(self) -> int:
+        """Return the number of events in all matches that were stored so far."""
+        return sum(store.seen * store.rows.shape[1] for store in self.stores.values())
+
+    def keep_from(self, other: Multitree) -> None:
         """Take over the matches of nodes that another plan has, too."""
         known = {other.plan.nodes[number].identity: store for number, store in other.stores.items()}
         for number, store in self.stores.items():
