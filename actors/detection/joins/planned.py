@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from elsinore.actors.detection.joins.join_search import StoredSearch
 from elsinore.actors.detection.joins.measured import is_like, measured
 from elsinore.actors.detection.joins.sources import Joined, MatchSource
-from elsinore.actors.detection.joins.stores import Joining, Member, Multitree, Stored, join_searches
+from elsinore.actors.detection.joins.stores import Joining, Member, Multitree, Stored, StoresFullError, join_searches
 from elsinore.actors.detection.term_search import TermSearch
 from elsinore.planner.detection.costs.engine import Engine
 from elsinore.planner.detection.costs.model import CostModel
@@ -89,7 +89,11 @@ class Planned:
         if self.tree is None:
             return {}
         before = self.tree.numbers
-        sources = self.tree.extend(joined, lo, hi)
+        try:
+            sources = self.tree.extend(joined, lo, hi, MOST_NUMBERS)
+        except StoresFullError:
+            self.tree, self.patterns = None, ()
+            return {}
         self._adapt(self.tree.numbers - before, hi - lo)
         found: dict[str, dict[int, list[TermSearch]]] = {}
         for name, joining in self.tree.roots.items():
@@ -108,12 +112,9 @@ class Planned:
             self.tree.clear()
 
     def _adapt(self, numbers: int, events: int) -> None:
-        """Take in as many events at once as make about `SLICE_NUMBERS`; give up stores that do not fit."""
-        assert self.tree is not None
+        """Take in as many events at once as make about `SLICE_NUMBERS`."""
         wanted = SLICE_NUMBERS * events // max(numbers, 1)
         self.slice_events = max(LEAST_SLICE, min(wanted, 4 * self.slice_events))
-        if self.tree.numbers_kept > MOST_NUMBERS:
-            self.tree = None
 
     def _look(self, joined: Mapping[bool, Joined]) -> None:
         """Choose a plan, or look for a better one beside the stream."""

@@ -88,6 +88,10 @@ def projected(clause: Clause, names: set[str]) -> Clause:
     )
 
 
+class StoresFullError(Exception):
+    """Stored matches need more memory than they are given."""
+
+
 class Store:
     """The matches of a node in the last window."""
 
@@ -103,10 +107,15 @@ class Store:
         self.firsts = [slots[element] for element in joining.clause.firsts]
         self.lasts = [slots[element] for element in joining.clause.lasts]
 
-    def extend(self, sources: Stored, lo: int, hi: int) -> None:
-        """Add the matches whose last events are rows from `lo` to `hi`."""
+    def extend(self, sources: Stored, lo: int, hi: int, most: int) -> None:
+        """Add the matches whose last events are rows from `lo` to `hi`, with at most so many events."""
         lo = lo if self.filled else 0
-        tables = [one.table() for one in join_searches(self.joining, sources, lo, hi)]
+        tables: list[Rows] = []
+        for search in join_searches(self.joining, sources, lo, hi):
+            table = search.table(most - self.rows.size - sum(one.size for one in tables))
+            if table is None:
+                raise StoresFullError
+            tables.append(table)
         self.seen += sum(map(len, tables))
         self.rows = np.concatenate([self.rows, *tables]) if tables else self.rows
         self.filled = True
@@ -200,12 +209,13 @@ class Multitree:
         node, member = self.plan.nodes[number], self.members[pattern]
         return Joining(member, self._parts(node, variables), member.span, member.shown)
 
-    def extend(self, joined: Mapping[bool, Joined], lo: int, hi: int) -> Stored:
-        """Find the matches of all stored nodes that end with rows from `lo` to `hi`."""
-        sources = Stored(joined)
+    def extend(self, joined: Mapping[bool, Joined], lo: int, hi: int, most: int) -> Stored:
+        """Find the matches of all stored nodes that end with rows from `lo` to `hi`, with at most so many events."""
+        sources, left = Stored(joined), most
         for number, store in self.stores.items():
-            store.extend(sources, lo, hi)
+            store.extend(sources, lo, hi, left)
             sources.add(number, store)
+            left -= store.rows.size
         return sources
 
     def drop(self, count: int) -> None:
@@ -216,11 +226,6 @@ class Multitree:
     def clear(self) -> None:
         for store in self.stores.values():
             store.clear()
-
-    @property
-    def numbers_kept(self) -> int:
-        """Return the number of events in stored matches."""
-        return sum(store.rows.size for store in self.stores.values())
 
     @property
     def numbers(self) -> int:
