@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from elsinore.actors.detection.conditions import pair_of
 from elsinore.actors.detection.entries import Bindable
-from elsinore.actors.detection.formulas import Formula, Operation, Sides, UnsureError
-from elsinore.actors.detection.frames import FrameProgram, Frames
+from elsinore.actors.detection.frames.formulas import Formula, Operation, Sides, UnsureError
+from elsinore.actors.detection.frames.frame_search import FrameProgram, Frames
+from elsinore.actors.detection.frames.terms import Assembly, Code, Codes, PairCode, Term, terms_of
 from elsinore.actors.detection.joins.join_search import JoinSearch
 from elsinore.actors.detection.joins.program import JoinProgram, is_joined, is_single, join_program, uncompared
 from elsinore.actors.detection.joins.sources import Joined
@@ -16,7 +17,6 @@ from elsinore.actors.detection.keys import comparable
 from elsinore.actors.detection.orders import Seen, ordered, seen_of
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.term_search import TermSearch
-from elsinore.actors.detection.terms import Assembly, Code, Codes, PairCode, Term, terms_of
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.clauses import patterns_of
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm

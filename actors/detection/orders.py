@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.detection.conditions import OPERATORS, pair_of
+from elsinore.actors.detection.frames.terms import Term
 from elsinore.actors.detection.joins.sources import Joined
-from elsinore.actors.detection.terms import Term
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 
 SAMPLE = 256

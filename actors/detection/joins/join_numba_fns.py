@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.detection.comparing_numba_fns import compared, sought
+from elsinore.actors.detection.comparing_numba_fns import GREATER, LESS, compared, sought
 from elsinore.planner.kernels.compiled import kernel, part
 
 Ints = npt.NDArray[np.int64]
@@ -98,14 +98,30 @@ def begin_level(j: Join, s: Sources, cursor: Ints, level: int) -> None:
 
 
 @part
-def fits(j: Join, s: Sources, cursor: Ints, level: int, entry: int) -> bool:
-    """Return whether an entry satisfies the comparisons with the levels before."""
-    for i in range(j.at[COMPARED, level], j.at[COMPARED, level + 1], 4):
+def fits(j: Join, s: Sources, cursor: Ints, level: int, entry: int, first: int) -> bool:
+    """Return whether an entry satisfies the comparisons with the levels before, from number `first` on."""
+    for i in range(j.at[COMPARED, level] + 4 * first, j.at[COMPARED, level + 1], 4):
         own = s.numbers[s.base[j.data[i + 2]] + entry]
         other = s.numbers[s.base[j.data[i + 3]] + cursor[j.data[i], BINDING]]
         if not compared(j.data[i + 1], own, other):
             return False
     return True
+
+
+@part
+def skip(s: Sources, k: int, stop: int, ends: int, until: int, operator: int, own: int, other: int) -> int:
+    """Return the first candidate that satisfies a comparison, or the end of the candidates."""
+    n = s.numbers
+    if operator == LESS:
+        while k < stop and n[ends + k] < until and n[own + k] >= other:
+            k += 1
+    elif operator == GREATER:
+        while k < stop and n[ends + k] < until and n[own + k] <= other:
+            k += 1
+    else:
+        while k < stop and n[ends + k] < until and not compared(operator, n[own + k], other):
+            k += 1
+    return k
 
 
 @part
@@ -132,8 +148,18 @@ def sweep(j: Join, s: Sources, cursor: Ints, f: Found, level: int, counting: boo
     if not counting:
         for bound in range(level):
             show(j, s, bound, cursor[bound, BINDING], f.line, 0)
-    while k < stop and n[ends + k] < until:
-        if not compares or fits(j, s, cursor, level, k):
+    # The first comparison is made here, with what is the same for all candidates taken out of the loop.
+    operator = own = other = 0
+    if compares:
+        i = j.at[COMPARED, level]
+        operator, own = j.data[i + 1], s.base[j.data[i + 2]]
+        other = n[s.base[j.data[i + 3]] + cursor[j.data[i], BINDING]]
+    while True:
+        if compares:
+            k = skip(s, k, stop, ends, until, operator, own, other)
+        if k >= stop or n[ends + k] >= until:
+            break
+        if not compares or fits(j, s, cursor, level, k, 1):
             if not counting:
                 if used + width > len(f.rows):
                     f.used[0], f.used[1] = match, used
@@ -186,6 +212,6 @@ def join(j: Join, s: Sources, cursor: Ints, f: Found, asked: int) -> int:
         else:
             cursor[level, BINDING] = k
         cursor[level, CANDIDATE] = k + 1
-        if level == 0 or fits(j, s, cursor, level, k):
+        if level == 0 or fits(j, s, cursor, level, k, 0):
             level += 1
             begin_level(j, s, cursor, level)

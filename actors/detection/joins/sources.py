@@ -111,10 +111,7 @@ class LeafSource:
         return self.joined.put((self, "end"), lambda: self.joined.clocked.at[self.leaf.rows])
 
     def triggers(self, lo: int, hi: int, span: int) -> tuple[Ints, Ints]:
-        rows = self.leaf.rows
-        found = np.flatnonzero((rows >= lo) & (rows < hi))
-        order = np.argsort(rows[found], kind="stable")
-        return found[order], rows[found[order]]
+        return _between(self.leaf.rows, lo, hi)
 
 
 class MatchSource:
@@ -160,10 +157,19 @@ class MatchSource:
 
     def triggers(self, lo: int, hi: int, span: int) -> tuple[Ints, Ints]:
         last = np.maximum.reduce([self.rows[:, slot] for slot in self.lasts]).astype(np.int64)
-        found = np.flatnonzero((last >= lo) & (last < hi))
-        found = found[self.ends[found] - self.starts[found] < span]
-        order = np.argsort(last[found], kind="stable")
-        return found[order], last[found[order]]
+        found, rows = _between(last, lo, hi)
+        near = self.ends[found] - self.starts[found] < span
+        return (found, rows) if near.all() else (found[near], rows[near])
+
+
+def _between(rows: Ints, lo: int, hi: int) -> tuple[Ints, Ints]:
+    """Return the places of rows from `lo` to `hi`, in the order of the rows, and these rows."""
+    if np.all(rows[1:] >= rows[:-1]):
+        first, end = np.searchsorted(rows, [lo, hi])
+        return np.arange(first, end), rows[first:end]
+    found = np.flatnonzero((rows >= lo) & (rows < hi))
+    found = found[np.argsort(rows[found], kind="stable")]
+    return found, rows[found]
 
 
 def bases(program: JoinProgram, sources: Sequence[Source], form: NormalForm) -> Ints:

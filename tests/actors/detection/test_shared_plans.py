@@ -33,9 +33,7 @@ def patterns(draw: st.DrawFn) -> str:
     else:
         text = f"{'AND' if shape == 'AND' else 'SEQ'}({', '.join(parts)})"
     conditions = [
-        draw(st.sampled_from(COMPARED)).format(a, b)
-        for a, b in combinations(names, 2)
-        if draw(st.integers(0, 3)) == 0
+        draw(st.sampled_from(COMPARED)).format(a, b) for a, b in combinations(names, 2) if draw(st.integers(0, 3)) == 0
     ]
     conditions += [f"{name}.w > 0" for name in names if draw(st.integers(0, 4)) == 0]
     if draw(st.booleans()):

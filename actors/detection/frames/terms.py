@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from elsinore.actors.detection import search_numba_fns as kernel
 from elsinore.actors.detection.conditions import SWAPPED, Reader
-from elsinore.actors.detection.formulas import Operation
-from elsinore.actors.detection.search_numba_fns import Program
+from elsinore.actors.detection.frames import search_numba_fns as kernel
+from elsinore.actors.detection.frames.formulas import Operation
+from elsinore.actors.detection.frames.search_numba_fns import Program
 from elsinore.planner.detection.chains import Chain, chain
 from elsinore.planner.detection.normal_form import Clause, Condition, Element, NormalForm
 from elsinore.planner.language.syntax import Pattern

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.detection import search_numba_fns as kernel
 from elsinore.actors.detection.entries import Bindable
-from elsinore.actors.detection.formulas import Sides
+from elsinore.actors.detection.frames import search_numba_fns as kernel
+from elsinore.actors.detection.frames.formulas import Sides
+from elsinore.actors.detection.frames.search_numba_fns import Entries, Output, Program, Stack
+from elsinore.actors.detection.frames.terms import Term
 from elsinore.actors.detection.matches import ABSENT, Bound, spread
-from elsinore.actors.detection.search_numba_fns import Entries, Output, Program, Stack
 from elsinore.actors.detection.term_search import NONE, ROOM, Chunk, Cursor, Ints
-from elsinore.actors.detection.terms import Term
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 
