@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from elsinore.planner.detection.costs.engine import Engine
-from elsinore.planner.detection.costs.model import CostModel, Facts
+from elsinore.planner.detection.costs.model import CostModel, Facts, triggers
 from elsinore.planner.detection.mpm import MultiPatternMultitree
 from elsinore.planner.detection.pattern import Event, Window
 from elsinore.planner.detection.search.spaces import order_of
@@ -192,7 +192,8 @@ def _stored(model: CostModel, seen: Subtree, joined: Facts, window: Window, user
     if not isinstance(model, Engine) or not seen.right_mask:
         return True
     left, right = (model.facts(seen.shape, mask, window) for mask in (seen.left_mask, seen.right_mask))
-    return model.stored(joined, left, right) < users * model.searched(joined, left, right)
+    asked = triggers(seen.shape, seen.left_mask, seen.right_mask, left, right)
+    return model.stored(joined, left, right, asked) < users * model.searched(joined, left, right)
 
 
 def _root(

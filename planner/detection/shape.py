@@ -46,6 +46,7 @@ class Shape:
             if len(one.events) > 2
         )
         self._identities: dict[int, tuple[Identity, Slots]] = {}
+        self._ends: dict[int, int] = {}
 
     def mask(self, names: Iterable[str]) -> int:
         return sum(1 << self.number[name] for name in set(names))
@@ -102,6 +103,13 @@ class Shape:
         """Return the conditions on more than two of some events, in terms of the events' places."""
         found = ((text, tuple(place[x] for x in events)) for _, events, text in self.wider if place.keys() >= {*events})
         return tuple(sorted((text, tuple(sorted(at)) if text.startswith(SYMMETRIC) else at) for text, at in found))
+
+    def may_end(self, own: int, whole: int) -> bool:
+        """Return whether the last event of a set that a match consists of can be one of some of its events."""
+        if whole not in self._ends:
+            positive = tuple(bits(whole & ~self.negated))
+            self._ends[whole] = sum(1 << x for x in positive if not any(self.before[x][y] for y in positive))
+        return bool(own & self._ends[whole])
 
     def complete(self, left: int, right: int) -> tuple[Condition, ...]:
         """Return the conditions that become complete where two sets of events are joined."""

@@ -43,7 +43,7 @@ FIRST_SLICE, LEAST_SLICE, UNLIMITED = 1 << 14, 1 << 10, 1 << 62
 SLICE_NUMBERS = 1 << 22
 """Events of stored matches that a slice should make at most."""
 
-MOST_NUMBERS = 1 << 27
+MOST_NUMBERS = 1 << 25
 """Events of stored matches above which a run does without them."""
 
 

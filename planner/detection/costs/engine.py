@@ -1,8 +1,9 @@
 """A cost model of this engine: nanoseconds per second of the stream, with nodes stored or searched.
 
 A stored node keeps its matches: candidates are tried once, and what passes is written. A searched node is enumerated
-by whoever needs it: nothing is written, but each user tries the candidates again. A sequence shrinks the range of
-candidates, so that of k events in order only 1/k! of all choices are candidates.
+by whoever needs it: nothing is written, but each user tries the candidates again, and again for each event that may
+end one of its matches. A sequence shrinks the range of candidates, so that of k events in order only 1/k! of all
+choices are candidates.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from elsinore.planner.detection.statistics import Statistics
 
 @dataclass(frozen=True)
 class EngineNanoseconds:
-    """Constants of a machine, to be calibrated by a benchmark."""
+    """Constants of a machine, chosen so that costs follow what `benchmarks.detection.plans` measures."""
 
-    event: float = 8.0
+    event: float = 3.0
     """Putting an event into its leaf."""
-    range: float = 25.0
+    range: float = 15.0
     """Finding the range of candidates for one partial match."""
-    candidate: float = 8.0
+    candidate: float = 1.5
     """Trying one candidate."""
-    emit: float = 6.0
+    emit: float = 15.0
     """Writing a match of a stored node."""
     byte: float = 0.3
     """Keeping a byte of a stored match until it expires."""
-    again: float = 1.5
-    """How often a search sees the same candidate: panes look back by one window."""
+    again: float = 12.0
+    """How often a search tries the same candidate: once for each of the events that might follow."""
 
 
 ROW_BYTES = 16
@@ -44,7 +45,6 @@ class Engine:
     """Costs in ns per second of the stream. A node is stored or searched, whichever is cheaper for its users."""
 
     name = "engine"
-    counts_users = True
     by_split = True
 
     def __init__(self, statistics: Statistics, constants: EngineNanoseconds | None = None) -> None:
@@ -57,18 +57,18 @@ class Engine:
     def leaf(self, leaf: Facts) -> float:
         return leaf.per_second * self.constants.event
 
-    def join(self, joined: Facts, left: Facts, right: Facts, users: int) -> float:
-        return min(self.stored(joined, left, right), users * self.searched(joined, left, right))
+    def join(self, joined: Facts, left: Facts, right: Facts, triggers: float, users: int) -> float:
+        return min(self.stored(joined, left, right, triggers), users * self.searched(joined, left, right))
 
-    def stored(self, joined: Facts, left: Facts, right: Facts) -> float:
+    def stored(self, joined: Facts, left: Facts, right: Facts, triggers: float) -> float:
         """Return the cost of a node that keeps its matches: new matches of a side look for counterparts."""
         bytes_ = ROW_BYTES + EVENT_BYTES * joined.size
         written = joined.per_second * (self.constants.emit + self.constants.byte * bytes_)
-        return (left.per_second + right.per_second) * self.constants.range + self._tried(joined, left, right) + written
+        return triggers * self.constants.range + self._tried(joined, left, right) + written
 
     def searched(self, joined: Facts, left: Facts, right: Facts) -> float:
-        """Return the cost of a node for one user that enumerates it from the rarer side."""
-        ranges = min(left.per_second, right.per_second) * self.constants.range
+        """Return the cost of a node for one user that enumerates it, and looks for the next event for each match."""
+        ranges = (min(left.per_second, right.per_second) + joined.per_second) * self.constants.range
         return self.constants.again * (ranges + self._tried(joined, left, right))
 
     def _tried(self, joined: Facts, left: Facts, right: Facts) -> float:

@@ -32,8 +32,6 @@ class CostModel(Protocol):
     """A cost of each node. The cost of a plan is the sum over its nodes, each counted once however many share it."""
 
     name: str
-    counts_users: bool
-    """Whether the cost of a node depends on how many patterns use it."""
     by_split: bool
     """Whether the cost of a node depends on which two sides are joined, and not only on all its events."""
 
@@ -43,6 +41,15 @@ class CostModel(Protocol):
 
     def leaf(self, leaf: Facts) -> float: ...
 
-    def join(self, joined: Facts, left: Facts, right: Facts, users: int) -> float:
-        """Return the cost of a node for which two others are joined, without theirs."""
+    def join(self, joined: Facts, left: Facts, right: Facts, triggers: float, users: int) -> float:
+        """Return the cost of a node for which two others are joined, without theirs.
+
+        `triggers`: matches per second of those sides that can have the last event.
+        """
         ...
+
+
+def triggers(shape: Shape, left: int, right: int, of_left: Facts, of_right: Facts) -> float:
+    """Return the matches per second of those sides of a join that can have the last event."""
+    sides = ((left, right, of_left), (right, left, of_right))
+    return sum(one.per_second for own, other, one in sides if shape.may_end(own, own | other))

@@ -22,7 +22,6 @@ class Instances:
     """`Cost_ord` and `Cost_tree`: a node costs as many partial matches as it is expected to have."""
 
     name = "paper"
-    counts_users = False
     by_split = False
 
     def __init__(self, statistics: Statistics, in_order: float = IN_ORDER) -> None:
@@ -34,7 +33,7 @@ class Instances:
     def leaf(self, leaf: Facts) -> float:
         return leaf.matches
 
-    def join(self, joined: Facts, left: Facts, right: Facts, users: int) -> float:
+    def join(self, joined: Facts, left: Facts, right: Facts, triggers: float, users: int) -> float:
         return joined.matches
 
 
@@ -60,7 +59,6 @@ class Processing:
     """
 
     name = "processing"
-    counts_users = False
     by_split = True
 
     def __init__(self, statistics: Statistics, prices: Prices | None = None, in_order: float = IN_ORDER) -> None:
@@ -73,7 +71,7 @@ class Processing:
     def leaf(self, leaf: Facts) -> float:
         return leaf.per_second * (self._prices.create + self._prices.remove)
 
-    def join(self, joined: Facts, left: Facts, right: Facts, users: int) -> float:
+    def join(self, joined: Facts, left: Facts, right: Facts, triggers: float, users: int) -> float:
         tried = right.per_second * left.matches + left.per_second * right.matches * (right.size != 1)
         passed = joined.matches / (left.matches * right.matches) if left.matches * right.matches else 0.0
         of_passed = self._prices.create + self._prices.remove

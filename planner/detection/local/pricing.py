@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elsinore.planner.detection.costs.model import CostModel, Facts
+from elsinore.planner.detection.costs.model import CostModel, Facts, triggers
 from elsinore.planner.detection.shape import Shape, bits
 from elsinore.planner.detection.subtrees import Tree, joins_of, mask_of
 
@@ -27,7 +27,10 @@ class Pricing:
 
     def join(self, left: int, right: int) -> float:
         """Return the cost of a node that one pattern uses."""
-        return self.model.join(self.facts(left | right), self.facts(left), self.facts(right), 1)
+        first, second = self.facts(left), self.facts(right)
+        return self.model.join(
+            self.facts(left | right), first, second, triggers(self.shape, left, right, first, second), 1
+        )
 
     def order(self, order: tuple[int, ...]) -> float:
         """Return the cost of an order: of its first event, and of each longer prefix."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from elsinore.planner.detection.costs.model import CostModel
+from elsinore.planner.detection.costs.model import CostModel, triggers
 from elsinore.planner.detection.local.orders import best_order
 from elsinore.planner.detection.local.pricing import Pricing
 from elsinore.planner.detection.local.trees import best_tree
@@ -217,4 +217,4 @@ def node_price(model: CostModel, shape: Shape, left: int, right: int, window: Wi
     if not right:
         return model.leaf(model.facts(shape, left, window))
     joined, first, second = (model.facts(shape, mask, window) for mask in (left | right, left, right))
-    return model.join(joined, first, second, users if model.counts_users else 1)
+    return model.join(joined, first, second, triggers(shape, left, right, first, second), users)

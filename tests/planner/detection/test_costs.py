@@ -10,6 +10,7 @@ import pytest
 
 from elsinore.planner.detection.costs.cardinality import by_extensions, lists
 from elsinore.planner.detection.costs.engine import Engine, EngineNanoseconds
+from elsinore.planner.detection.costs.model import triggers
 from elsinore.planner.detection.costs.paper import Instances, Prices, Processing
 from elsinore.planner.detection.estimating import chosen, estimated
 from elsinore.planner.detection.graph import MultiPatternGraph
@@ -88,7 +89,8 @@ def test_the_engine_stores_what_many_use_and_searches_what_is_large() -> None:
     def costs(pattern: Pattern) -> tuple[float, float]:
         shape = shape_of(pattern)
         joined, left, right = (model.facts(shape, mask, pattern.window) for mask in (3, 1, 2))
-        return model.stored(joined, left, right), model.searched(joined, left, right)
+        asked = triggers(shape, 1, 2, left, right)
+        return model.stored(joined, left, right, asked), model.searched(joined, left, right)
 
     stored, searched = costs(conj("p", "AB", 10, [Condition(("A", "B"), "$0.v < $1.v")]))
     assert searched < stored < 2 * searched
