@@ -9,6 +9,7 @@ choices are candidates.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 from elsinore.planner.detection.costs.cardinality import Cardinalities, by_extensions
 from elsinore.planner.detection.costs.model import Facts
@@ -39,6 +40,8 @@ ROW_BYTES = 16
 """A stored match's first and last time."""
 EVENT_BYTES = 4
 """The row number of an event in a stored match."""
+MOST_BYTES = 1 << 26
+"""The largest node that is stored."""
 
 
 class Engine:
@@ -61,8 +64,13 @@ class Engine:
         return min(self.stored(joined, left, right, triggers), users * self.searched(joined, left, right))
 
     def stored(self, joined: Facts, left: Facts, right: Facts, triggers: float) -> float:
-        """Return the cost of a node that keeps its matches: new matches of a side look for counterparts."""
+        """Return the cost of a node that keeps its matches: new matches of a side look for counterparts.
+
+        A node that would need too much memory is not stored at any cost.
+        """
         bytes_ = ROW_BYTES + EVENT_BYTES * joined.size
+        if joined.matches * bytes_ > MOST_BYTES:
+            return inf
         written = joined.per_second * (self.constants.emit + self.constants.byte * bytes_)
         return triggers * self.constants.range + self._tried(joined, left, right) + written
 

@@ -27,7 +27,7 @@ def test_matches_are_those_of_the_enumeration(case: Case, cuts: list[int], save:
     assert multiset(found) == multiset(numbered(matches(workload, events)))
     for query in workload:
         if not cuts:
-            # With NOT at the end, matches that begin late are known late: the end of the stream is an output of its own.
+            # With NOT at the end, matches that begin late are known late: they are in an output of their own.
             rows = sorted(found, key=lambda row: (row["end"], row["start"]))
             own = [shown(row) for row in rows if row["query"] == query.name]
             assert own == [shown(row) for row in numbered(matches([query], events))]

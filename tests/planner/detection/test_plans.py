@@ -184,11 +184,17 @@ def test_parameters_of_appendix_d() -> None:
 
 def test_what_was_seen_stands_beside_what_was_expected() -> None:
     patterns = [seq("p1", "AxB"), seq("p2", "BA", 20)]
-    plan = detection_plan(patterns, Engine(Statistics({"A": 1.0, "B": 1.0, "X": 1.0})), "share")
-    text = explained(plan, patterns, {0: 11.5})
+    statistics = Statistics({"A": 1.0, "B": 1.0, "X": 1.0})
+    text = explained(detection_plan(patterns, Engine(statistics), "share"), patterns, {0: 11.5})
     assert "1  A: shared by p1, p2; within 20 s; 20 expected, 11.5 seen" in text
     assert "NOT X" in text
-    assert "searched" in text
+    assert "searched" not in text
+
+
+def test_what_is_too_large_to_be_stored_is_searched() -> None:
+    patterns = [seq("p1", "AxB"), seq("p2", "BA", 20)]
+    model = Engine(Statistics({"A": 1e4, "B": 1e4, "X": 1.0}))
+    assert "searched" in explained(detection_plan(patterns, model, "share"), patterns)
 
 
 def test_a_negated_leaf_is_on_the_right() -> None:
