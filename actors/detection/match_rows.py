@@ -30,14 +30,14 @@ NO_COLUMNS = EventColumns("type", "time", ())
 
 def match_rows(matches: Matches, query: Query, partitions: Partitions, clock: Clock) -> PartialRows:
     """Return matches as rows; `clock` is that of the user's times."""
-    ticks = _ticks(matches)
+    ticks = ticks_of(matches)
     groups = partitions.group_columns(partitions.group_of[matches.slot])
     values = item_columns(matches, query.items) if query.items else dict(_variables(matches, query, ticks, clock))
     parts = {name: PartialAggregate(LISTED, column) for name, column in values.items()}
     return PartialRows(query.name, ticks[matches.first], ticks[matches.last], groups, parts)
 
 
-def _ticks(matches: Matches) -> Ints:
+def ticks_of(matches: Matches) -> Ints:
     """Return the times of the events, which are not those of `matches` where its clock counts events."""
     if TICKS in matches.events.schema.names:
         ticks: Ints = matches.events.column(TICKS).to_numpy()

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import match_rows
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.run import DetectionRun
+from elsinore.actors.detection.run import DetectionRun, TooManyError
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
@@ -95,7 +95,12 @@ class DetectionPart:
         """Return the rows of matches, without silent queries and without matches of other parts."""
         silent = {query.query.name for query in self.plan.queries if query.silent}
         heard = (self._own(one) for one in found if one.query not in silent)
-        return [match_rows(one, self._queries[one.query], self.partitions, self._clock) for one in heard if len(one)]
+        try:
+            return [
+                match_rows(one, self._queries[one.query], self.partitions, self._clock) for one in heard if len(one)
+            ]
+        except TooManyError as error:
+            raise error.told(self._clock) from None
 
     def _own(self, matches: Matches) -> Matches:
         if self.since == START and self.until == END:

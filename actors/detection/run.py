@@ -15,6 +15,7 @@ from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.joins.planned import Planned
 from elsinore.actors.detection.joins.sources import Joined
+from elsinore.actors.detection.match_rows import ticks_of
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.window import Window
@@ -149,10 +150,12 @@ class DetectionRun:
         for search in searches:
             query = search.form.query
             limit = None if query.limit is None else partial(self._limited, query.limit)
+            before = self.listed[query.name]
             for found in search.matches(limit):
                 self.listed[query.name] += len(found)
                 if self.most_matches is not None and self.listed[query.name] > self.most_matches:
-                    raise _too_many(query, self.most_matches)
+                    exact = before + search.count() if search.is_quick_to_count and limit is None else None
+                    raise TooManyError(query, self.most_matches, exact, int(ticks_of(found)[found.last[-1]]))
                 yield found
 
     def _limited(self, most: int, matches: Matches) -> Matches:
@@ -189,14 +192,28 @@ class DetectionRun:
         self.pending = list(state["pending"])
 
 
-def _too_many(query: Query, most: int) -> WorkloadError:
-    """Return the error that ends a run before its matches fill the memory."""
-    message = f"{query.name} has more than {most:,} matches, which is what a run lists at most"
-    hint = (
-        "bound repetitions with {n,m}, choose skip-till-next-match, add LIMIT n, count trends with RETURN COUNT(*), "
-        "set most_matches, or look at elsinore.matches(...), which counts matches and lists some"
-    )
-    return WorkloadError([Problem(message, hint, query.pattern.place, query.name)])
+class TooManyError(Exception):
+    """A query has more matches than a run lists; raised before they fill the memory."""
+
+    def __init__(self, query: Query, most: int, exact: int | None, end: int) -> None:
+        super().__init__(query.name)
+        self.query = query
+        self.most = most
+        self.exact = exact
+        """The number of matches of the events so far, where it was quick to count."""
+        self.end = end
+        """The time of the last event of a match, in ticks."""
+
+    def told(self, clock: Clock) -> WorkloadError:
+        """Return the error that a user is told; `clock` is that of the user's times."""
+        end = clock.show(np.array([self.end]))[0].as_py()
+        amount = f"{self.exact:,} matches so far" if self.exact is not None else f"more than {self.most:,} matches"
+        message = f"{self.query.name} has {amount}; a run lists at most {self.most:,} (at a match that ends at {end})"
+        hint = (
+            "bound repetitions with {n,m}, choose skip-till-next-match, add LIMIT n, count trends with RETURN COUNT(*), "
+            "set most_matches, or look at elsinore.matches(...), which counts matches and lists some"
+        )
+        return WorkloadError([Problem(message, hint, self.query.pattern.place, self.query.name)])
 
 
 def _span(query: Query, clock: Clock) -> int:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from elsinore.actors.detection.filters import satisfying
+from elsinore.actors.detection.joins.join_search import JoinSearch, StoredSearch
 from elsinore.actors.detection.matches import ABSENT, Bound, Matches, joined
 from elsinore.actors.detection.term_search import NONE, ROOM, Chunk, Ints, TermSearch
 from elsinore.actors.detection.window import Window
@@ -49,6 +50,11 @@ class Search:
                     yield limit(ready) if limit else ready
                 if limit and found:
                     found = [limit(joined(found).ordered())]
+
+    @property
+    def is_quick_to_count(self) -> bool:
+        """Return whether all matches are those of joins, which are counted without listing the last level."""
+        return not self.filters and all(isinstance(term, JoinSearch | StoredSearch) for term in self.terms)
 
     def count(self) -> int:
         """Return the number of matches; LIMIT is not looked at."""
