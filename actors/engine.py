@@ -29,7 +29,7 @@ from elsinore.actors.state import checked, pack, reading, signed, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.key_groups import key_groups
 from elsinore.actors.streams.partitions import Partitions
-from elsinore.actors.streams.places import Places
+from elsinore.actors.streams.places import Beginning, Places
 from elsinore.actors.streams.reorder import END, START, Reorder
 from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.planner.costs.drift import Observed
@@ -72,12 +72,14 @@ class Engine:
         hamlet_graph: type[HamletGraph] = HamletGraph,
         places: bool = False,
         most_matches: int | None = None,
+        beginning: Beginning | None = None,
     ) -> None:
+        """`beginning`: what the stream had before, if the engine begins in the middle of it."""
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
         self.reorder = Reorder(lateness)
-        self.places = Places() if places else None
+        self.places = Places(beginning) if places else None
         self._most_matches = most_matches
         self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
@@ -118,9 +120,9 @@ class Engine:
         return max([self._seen(), *(part.since for part in self._parts)])
 
     def _seen(self) -> int:
-        if self.reorder.watermark == START:
-            return START
-        return self.places.noted if self.places else self.reorder.watermark + self.reorder.lateness + 1
+        if self.places is not None:
+            return self.places.noted or START
+        return START if self.reorder.watermark == START else self.reorder.watermark + self.reorder.lateness + 1
 
     @property
     def _reached(self) -> int:
@@ -255,6 +257,8 @@ class Engine:
             ready = ready.append_column(TICKS, ready.column(1))
         placed = self.places.of(ready.column(1).to_numpy())
         self.places.advance(watermark)
+        for part in self._parts:
+            part.since = max(part.since, self.places.first)
         return ready.set_column(1, ready.schema.field(1), pa.array(placed))
 
     def look(self, batch: pa.RecordBatch) -> Observed | None:

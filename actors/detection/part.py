@@ -18,6 +18,7 @@ from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import run_alike
@@ -26,7 +27,8 @@ from elsinore.planner.time.clock import Clock
 
 class DetectionPart:
     """Queries that split the stream alike, for the matches that begin at `since` or later and, after `stop`, before
-    `until`.
+    `until`. A match of a query with NOT at the start begins with the window that ends with it: all that can forbid it
+    lies in there.
 
     Its times are those of the clock of windows, which may count events; `clock` is that of the user's times.
     """
@@ -45,7 +47,7 @@ class DetectionPart:
         self.since = since
         self.until = END
         self.first = since
-        """The time in ticks from which on the part gets events. NOT at the start does not see what came before."""
+        """The time in ticks from which on the part gets events."""
         self.end = END
         """The time in ticks at which the last of its matches is known."""
         self.sets: tuple[()] = ()
@@ -53,6 +55,10 @@ class DetectionPart:
         self._windows, self._clock = windows, clock
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
+        self._looks_back = {
+            name: windows.ticks(query.within.length) for name, query in queries.items() if at_edge(query.pattern, backwards=False)
+        }
+        """By query with NOT at the start, the length of its windows."""
         self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches)
 
     def goes_on_as(self, other: Plan) -> bool:
@@ -98,7 +104,10 @@ class DetectionPart:
     def _own(self, matches: Matches) -> Matches:
         if self.since == START and self.until == END:
             return matches
-        own = (matches.start >= self.since) & (matches.start < self.until)
+        # What NOT at the start forbids may be as old as the window that ends with the match.
+        back = self._looks_back.get(matches.query)
+        begin = matches.start if back is None else matches.end - back
+        own = (begin >= self.since) & (begin < self.until)
         return matches if own.all() else matches.take(np.flatnonzero(own))
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:

@@ -20,6 +20,7 @@ from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events, times_of
 from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.actors.state import pack, unpack
+from elsinore.actors.streams.places import Beginning
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Route
@@ -239,27 +240,32 @@ class GraphActor:
         ]
         return self.number
 
-    def inherit(self, number: int, since: int | None, left: Sequence[Legacy | None]) -> None:
-        """After `begin`: continue from the states of others after batch `number`; new queries begin at `since`."""
+    def inherit(self, number: int, since: Beginning | None, left: Sequence[Legacy | None]) -> None:
+        """After `begin`: continue from the states of others after batch `number`.
+
+        New queries begin at the time `since`, before which the stream had so many events; None: it had none.
+        """
         self.number = number
         ways = cycle(zip(self.duty.routes, self.duty.plans, strict=True))
         self.engines = [self._heir(*way, since, legacy) for way, legacy in zip(ways, left, strict=False)]
 
-    def _heir(self, route: Route, planned: Plan, since: int | None, legacy: Legacy | None) -> Engine:
+    def _heir(self, route: Route, planned: Plan, since: Beginning | None, legacy: Legacy | None) -> Engine:
+        time = None if since is None else since.time
         if legacy is None:
-            engine = self._fresh(replace(planned, queries=(), share_sets=()), route)
-            engine.change(planned, since)
+            engine = self._fresh(replace(planned, queries=(), share_sets=()), route, since)
+            engine.change(planned, time)
             return engine
-        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, since)
+        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, time)
         if legacy.own is not None:
             engine.keep(route.keys, self.duty.key_groups, range(*legacy.own))
         return engine
 
-    def _fresh(self, planned: Plan, route: Route) -> Engine:
+    def _fresh(self, planned: Plan, route: Route, since: Beginning | None = None) -> Engine:
         # No batch has events older than the watermark that came with the batch before, so nothing is ever late here.
         duty = self.duty
         clock, places = Clock.load(duty.clock), route.counts_events
-        return Engine(planned, clock, duty.numeric, 0, self.optimizer, duty.record_decisions, places=places)
+        decisions = duty.record_decisions
+        return Engine(planned, clock, duty.numeric, 0, self.optimizer, decisions, places=places, beginning=since)
 
 
 def engines_of(state: bytes) -> list[bytes]:

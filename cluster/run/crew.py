@@ -18,6 +18,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from elsinore.actors.shells.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
+from elsinore.actors.streams.places import Beginning
 from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from elsinore.cluster.run.budget import Budget
 from elsinore.planner.plans.routes import Ranges
@@ -101,10 +102,10 @@ class Crew:
         for number, place in enumerate(self.places):
             self._call_begun(number, place, "restore", place.state)
 
-    def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
+    def inherit(self, batch: int, since: Beginning | None, left: Sequence[Legacy | None]) -> None:
         """Take over the states of other actors after a batch, by range and route, and fetch the new states.
 
-        New queries begin at the time `since`.
+        New queries begin at the time `since`, before which the stream had so many events.
         """
         self.committed = batch
         routes = len(self.duty.routes)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from elsinore.actors.streams.places import Beginning
 from elsinore.cluster.run.crew import Crew, NumberedBatch
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
 from elsinore.cluster.stream.terms import Terms, legacies
@@ -93,7 +94,8 @@ def hand_over(known: EraEnd, crew: Crew, terms: Terms) -> None:
 
     New queries answer the windows that begin after the latest event.
     """
-    since = known.done.latest + 1 if known.done.seen else None
+    done = known.done
+    since = Beginning(done.placed, done.latest + 1) if done.seen else None
     crew.inherit(known.done.number, since, legacies(known.terms, known.states, terms))
 
 
