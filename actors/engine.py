@@ -22,6 +22,7 @@ from elsinore.actors.hamlet.graph import HamletGraph
 from elsinore.actors.kinds import Setting
 from elsinore.actors.part import Part
 from elsinore.actors.plan_state import load_plan
+from elsinore.actors.rows.found import Found
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.rows.rows import Rows
 from elsinore.actors.set_run import SetRun
@@ -211,18 +212,37 @@ class Engine:
 
     def feed(self, batch: pa.RecordBatch) -> list[Rows]:
         """Take in a batch, and return the rows of all windows that the watermark has passed."""
-        return [rows.finished() for rows in self.take(batch)]
+        return list(self.feeding(batch))
+
+    def feeding(self, batch: pa.RecordBatch) -> Iterator[Rows]:
+        """Take in a batch as `feed` does, and yield its rows; matches are searched as they are taken."""
+        return (rows.finished() for rows in self.found(batch))
 
     def finish(self) -> list[Rows]:
         """End the stream, and return the rows of all windows that are still open."""
-        return [rows.finished() for rows in self.drain()]
+        return list(self.finishing())
+
+    def finishing(self) -> Iterator[Rows]:
+        """End the stream as `finish` does, and yield its last rows; matches are searched as they are taken."""
+        return (rows.finished() for rows in self.rest())
 
     def take(
         self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
     ) -> list[PartialRows]:
+        """Do as `found`, and return all rows."""
+        return list(self.found(batch, watermark, times))
+
+    def drain(self) -> list[PartialRows]:
+        """Do as `finish`, for a part of the stream: rows are partial."""
+        return list(self.rest())
+
+    def found(
+        self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
+    ) -> Found:
         """Do as `feed`, for a part of the stream: rows are partial, and `watermark` is that of the whole stream.
 
-        `times` are those of all events of the stream in this batch, for windows that count events.
+        `times` are those of all events of the stream in this batch, for windows that count events. The state is that
+        after the batch at once, however many of the matches were taken.
         """
         if self.places is not None:
             self.places.note(batch.column(1).to_numpy() if times is None else times, self.reorder.watermark)
@@ -230,14 +250,14 @@ class Engine:
         if late is not None:
             self._note_late(late)
         if ready is None:
-            return []
+            return Found()
         ready = self._placed(ready, self.reorder.watermark)
-        rows = self._process(ready, self._reached)
+        found = self._process(ready, self._reached)
         for part in self._parts:
-            rows += part.end_until(self._reached)
+            found.add(part.end_until(self._reached))
         self._end()
         self._forget()
-        return rows
+        return found
 
     def _note_late(self, late: pa.RecordBatch) -> None:
         room = LATE_KEPT - self.late_count
@@ -277,17 +297,17 @@ class Engine:
         statistics.note(events.column(0), events.column(1), slots)
         return statistics.read_and_reset()
 
-    def drain(self) -> list[PartialRows]:
+    def rest(self) -> Found:
         """Do as `finish`, for a part of the stream: rows are partial."""
         waiting = self.reorder.finish()
-        rows = self._process(self._placed(waiting, END), END) if waiting is not None else []
+        found = self._process(self._placed(waiting, END), END) if waiting is not None else Found()
         for part in self._parts:
-            rows += part.finish()
-        return rows
+            found.add(part.finish())
+        return found
 
-    def _process(self, batch: pa.RecordBatch, later: int) -> list[PartialRows]:
+    def _process(self, batch: pa.RecordBatch, later: int) -> Found:
         """Take in events, sorted by time; no later event is older than `later`."""
-        rows: list[PartialRows] = []
+        found = Found()
         for whole, after in _slices(self._named(batch), later):
             for number, partitions in enumerate(self._partitions.values()):
                 parts = [part for part in self._parts if part.partitions is partitions]
@@ -298,8 +318,8 @@ class Engine:
                     if number == 0:
                         self.statistics.note(events.types, needed.column(1), events.slots)
                     for part in parts:
-                        rows += part.process(events)
-        return rows
+                        found.add(part.process(events))
+        return found
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Drop the events of types that no query names, unless a contiguous query has to see them."""

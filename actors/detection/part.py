@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +56,9 @@ class DetectionPart:
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
         self._looks_back = {
-            name: windows.ticks(query.within.length) for name, query in queries.items() if at_edge(query.pattern, backwards=False)
+            name: windows.ticks(query.within.length)
+            for name, query in queries.items()
+            if at_edge(query.pattern, backwards=False)
         }
         """By query with NOT at the start, the length of its windows."""
         self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches)
@@ -84,22 +86,24 @@ class DetectionPart:
         empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
         return empty or self.end <= time
 
-    def process(self, batch: Batch) -> list[PartialRows]:
+    def process(self, batch: Batch) -> Iterator[PartialRows]:
+        """Take in events, and return the rows of the matches that end with them, searched as they are taken."""
         batch = batch.between(self.first, self.end)
-        return self._rows(self._run.process(batch, batch.times)) if len(batch.times) else []
+        return self._rows(self._run.process(batch, batch.times)) if len(batch.times) else iter(())
 
-    def end_until(self, time: int) -> list[PartialRows]:
+    def end_until(self, time: int) -> Iterator[PartialRows]:
         """Return the rows of matches that are known now that no event older than `time` will come."""
         return self._rows(self._run.settle(time, time))
 
-    def finish(self) -> list[PartialRows]:
+    def finish(self) -> Iterator[PartialRows]:
         return self._rows(self._run.finish())
 
-    def _rows(self, found: Iterable[Matches]) -> list[PartialRows]:
+    def _rows(self, found: Iterable[Matches]) -> Iterator[PartialRows]:
         """Return the rows of matches, without silent queries and without matches of other parts."""
         silent = {query.query.name for query in self.plan.queries if query.silent}
+        partitions = self.partitions.frozen()
         heard = (self._own(one) for one in found if one.query not in silent)
-        return [match_rows(one, self._queries[one.query], self.partitions, self._clock) for one in heard if len(one)]
+        return (match_rows(one, self._queries[one.query], partitions, self._clock) for one in heard if len(one))
 
     def _own(self, matches: Matches) -> Matches:
         if self.since == START and self.until == END:

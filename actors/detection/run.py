@@ -119,18 +119,19 @@ class DetectionRun:
     def _longest(self, counts_events: bool) -> int:
         return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
 
-    def _matches(self, searches: Iterable[Search]) -> Iterator[Matches]:
+    def _matches(self, searches: Sequence[Search]) -> Iterator[Matches]:
+        """Search as the matches are taken, for the partitions as they are numbered now."""
+        return self._listed(searches, self.partitions.group_of)
+
+    def _listed(self, searches: Sequence[Search], group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
         for search in searches:
             query = search.form.query
-            limit = None if query.limit is None else partial(self._limited, query.limit)
+            limit = None if query.limit is None else partial(_limited, query.limit, group_of)
             for found in search.matches(limit):
                 self.listed[query.name] += len(found)
                 if self.most_matches is not None and self.listed[query.name] > self.most_matches:
                     raise _too_many(query, self.most_matches)
                 yield found
-
-    def _limited(self, most: int, matches: Matches) -> Matches:
-        return matches.limited(most, self.partitions.group_of[matches.slot])
 
     def _forget(self, time: int, place: int | None) -> None:
         """Drop the events that no match to come can have in its window."""
@@ -158,6 +159,10 @@ class DetectionRun:
     def load(self, state: dict[str, Any]) -> None:
         self.window.load(state["window"])
         self.pending = list(state["pending"])
+
+
+def _limited(most: int, group_of: npt.NDArray[np.int32], matches: Matches) -> Matches:
+    return matches.limited(most, group_of[matches.slot])
 
 
 def _too_many(query: Query, most: int) -> WorkloadError:

@@ -87,25 +87,30 @@ class Stream:
     def hired(self, terms: Terms, era: Era | None = None) -> Crew:
         return Crew(terms.duty(era), terms.ranges, self.pool, None, self.restarts)
 
-    def write(self, _terms: Terms, batch: int, parts: Sequence[Any]) -> int:
-        found = Collector().collect(*map(self.heard, parts))
-        self.rows[batch] = Counter(
-            f"{rows.query} {rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
-            for rows in found
-            for i in range(len(rows))
-        )
+    def write(self, _terms: Terms, batch: int, crew: Crew) -> int:
+        crew.repeat(batch)
+        self.rows[batch] = sum(map(self.shown, crew.rows(batch)), Counter[str]())
         return len(self.rows[batch])
 
-    def given(self) -> tuple[BatchRecord, list[Any]]:
+    def shown(self, parts: Sequence[Any]) -> Counter[str]:
+        """Return rows as texts, given references to what actors have of them."""
+        return Counter(
+            f"{rows.query} {rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
+            for rows in Collector().collect(*map(self.heard, parts))
+            for i in range(len(rows))
+        )
+
+    def given(self) -> BatchRecord:
         number = self.done.number + 1
         self.crew.send(NumberedBatch(number, 4 * number + 3, lambda _: [events(number)]))
-        return BatchRecord(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
+        self.crew.receive()
+        return BatchRecord(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0})
 
     def step(self) -> bool:
         """Process a batch; return whether it ended with a snapshot that every place has saved."""
-        done, parts = self.given()
+        done = self.given()
         self.era.put_whole(done)
-        self.write(TERMS, done.number, parts)
+        self.write(TERMS, done.number, self.crew)
         self.era.put_done(done)
         self.done = done
         whole = self.crew.commit(done.number)

@@ -362,7 +362,7 @@ def test_rows_go_to_a_delta_table_once(tmp_path: Path, growing: Growing) -> None
     found = Counter(row_of(row) for row in table.to_pylist())
     assert found == answers_alone(workload, growing.events)
     sink = open_live_sink(tmp_path / "rows.delta", {}, f"elsinore-{live._live.terms.stream}")
-    sink.write(live.metrics.batches, table)
+    sink.write(live.metrics.batches, [table])
     assert DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table().num_rows == table.num_rows
 
 
