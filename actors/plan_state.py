@@ -86,6 +86,7 @@ for a field that is added with a default: ADDED names it."""
 ADDED: dict[str, frozenset[str]] = {
     "query": frozenset({"limit", "limit_place"}),
     "matches": frozenset({"items", "events"}),
+    "detection_set": frozenset({"strategy"}),
 }
 """By tag, the fields that states of this FORMAT may lack: an earlier version wrote them, and meant the default."""
 

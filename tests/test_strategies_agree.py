@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import elsinore
-from elsinore.planner.plans.planning import STRATEGIES
+from elsinore.planner.plans.strategies import METHODS
 from tests.oracle.compare import differences
 from tests.support.streams import refused
 from tests.vectors import CASES
@@ -16,7 +16,7 @@ RUN = {"auto": 1.0, "greta": 1.0, "two-step": 0.9, "sharon": 0.1, "a-seq": 0.09}
 """The share of the vectors, at least, that a strategy does not refuse."""
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", METHODS)
 def test_rows_are_those_of_the_vectors(strategy: str) -> None:
     run = [case for case in CASES if agrees_with_vector(case, strategy)]
     assert len(run) >= RUN.get(strategy, 1.0) * len(CASES), f"{len(run)} of {len(CASES)}"

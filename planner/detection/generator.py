@@ -65,7 +65,7 @@ STOCKS = Parameters()
 TRAFFIC = Parameters(
     "traffic",
     per_window=(8.0, 20.0),
-    predicate="$0.vehicles < $1.vehicles AND $0.speed < $1.speed",
+    predicate="$0.speed < $1.speed AND $0.vehicles < $1.vehicles",
 )
 """Little skew between types; both vehicles and speed rise."""
 

@@ -171,5 +171,5 @@ def conjunction(name: str, events: Sequence[Event], window: Window, conditions: 
 
 
 def filled(text: str, names: Sequence[str]) -> str:
-    """Return a text with names in place of `$0`, `$1` ..."""
-    return re.sub(r"\$(\d+)", lambda found: names[int(found[1])], text)
+    """Return a text with names in place of `$0`, `$1` ..., but for those in quotes."""
+    return re.sub(r"'[^']*'|\$(\d+)", lambda found: names[int(found[1])] if found[1] else found[0], text)

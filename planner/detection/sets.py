@@ -15,13 +15,17 @@ from elsinore.planner.plans.sharing import Member, ShareSet
 class DetectionSet(ShareSet):
     """Queries that split the stream alike: the events of one window serve all of them."""
 
+    strategy: str = "auto"
+    """How a plan for their patterns is chosen."""
 
-def detection_sets(queries: tuple[QueryPlan, ...]) -> tuple[DetectionSet, ...]:
+
+def detection_sets(queries: tuple[QueryPlan, ...], strategy: str) -> tuple[DetectionSet, ...]:
     """Return one set for all queries that split the stream alike, in the order of their first queries."""
     alike: dict[tuple[tuple[str, ...], int], list[int]] = {}
     for number, query in enumerate(queries):
         alike.setdefault((query.partition, len(query.query.groups)), []).append(number)
-    return tuple(DetectionSet(tuple(Member(number, 0) for number in numbers), (), "any") for numbers in alike.values())
+    sets = (tuple(Member(number, 0) for number in numbers) for numbers in alike.values())
+    return tuple(DetectionSet(members, (), "any", strategy) for members in sets)
 
 
 def with_event_columns(plan: Plan, columns: EventColumns) -> Plan:

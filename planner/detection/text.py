@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, Window, filled
 
 
-def structure_text(pattern: Pattern) -> str:
-    """Return a pattern's structure, as `SEQ(A, AND(B, C), NOT D, E)`."""
-    return _part(pattern, [event.name for event in pattern.positive], pattern.negated, titles(pattern.events))
+def structure_text(pattern: Pattern, called: Mapping[str, str] | None = None) -> str:
+    """Return a pattern's structure, as `SEQ(A, AND(B, C), NOT D, E)`; events are called by their types by default."""
+    names = [event.name for event in pattern.positive]
+    return _part(pattern, names, pattern.negated, called or titles(pattern.events))
 
 
 def titles(events: Sequence[Event]) -> dict[str, str]:

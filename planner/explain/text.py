@@ -60,7 +60,7 @@ def explain(plan: Plan) -> str:
 
 def _sharing(plan: Plan) -> str:
     if not plan.share_sets:
-        return APART[METHODS_OF_STRATEGIES[plan.strategy]]
+        return APART[METHODS_OF_STRATEGIES.get(plan.strategy, "coarsest")]
     sets, apart = len(plan.share_sets), len(dict(plan.reasons))
     graphs = f"{sets} share {'set' if sets == 1 else 'sets'}"
     return f"{graphs}; {apart} {'query' if apart == 1 else 'queries'} apart" if apart else graphs

@@ -109,8 +109,8 @@ def _prefixes(queries: tuple[QueryPlan, ...], _: Search) -> Found:
     return prefix_sets(queries)
 
 
-def _detected(queries: tuple[QueryPlan, ...], _: Search) -> Found:
-    return detection_sets(queries), ()
+def _detected(queries: tuple[QueryPlan, ...], search: Search) -> Found:
+    return detection_sets(queries, search.optimizer if isinstance(search.optimizer, str) else "auto"), ()
 
 
 HAMLET: SetKind[ShareSet] = SetKind(

@@ -23,17 +23,7 @@ from elsinore.planner.plans.kinds import PLANNED as PLANNED_SETS
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
 from elsinore.planner.plans.parts import in_order, joined
 from elsinore.planner.plans.strategies import METHODS, Method, check_strategy
-
-STRATEGIES = tuple(METHODS)
-"""The names of the strategies.
-
-`auto` picks the cheapest way for each group of queries. `cogra` runs each query apart, at the coarsest granularity that
-is correct. `gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and
-`chop-connect` are the ways of A-Seq to share; `a-seq` is its way to run a sequence by itself.
-
-To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
-`sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
-"""
+from elsinore.planner.plans.strategies import STRATEGIES as STRATEGIES
 
 PLANNED = tuple(strategy for strategy, kinds in BY_STRATEGY.items() if PLANNED_SETS in kinds)
 """Strategies that share transitions, as a sharing plan says."""
@@ -63,9 +53,9 @@ def plan(
         split = (tuple(one for one in workload.queries if _planned_with(one) == kind) for kind in sorted(kinds))
         parts = [plan(Workload(some, workload.text), strategy, model, optimizer) for some in split]
         return in_order(joined(strategy, parts), [query.name for query in workload.queries])
-    queries = _queries(workload, METHODS[strategy])
+    queries = _queries(workload, METHODS.get(strategy, "coarsest"))
     if any(query.query.detects for query in queries):
-        return Plan(strategy, queries, *find_sets((DETECTION,), queries))
+        return Plan(strategy, queries, *find_sets((DETECTION,), queries, Search(strategy)))
     if strategy == "auto":
         return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
     search = Search(optimizer or strategy, model)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
+from elsinore.planner.detection.strategies.strategies import STRATEGIES as OF_DETECTION
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.language.syntax import And, EventType, Kleene, Matches, Not, Or, Query, Workload, nodes
 from elsinore.planner.language.walk import negated
@@ -36,7 +37,23 @@ METHODS: dict[str, Method] = {
     "two-step": "trends",
     "sharon": "prefixes",
 }
-"""By strategy, how a query that shares nothing is evaluated."""
+"""By strategy of aggregation, how a query that shares nothing is evaluated. `auto` is one of detection, too."""
+
+DETECTING = tuple(OF_DETECTION)
+"""The strategies of queries that return matches."""
+
+STRATEGIES = (*METHODS, *DETECTING)
+"""The names of all strategies.
+
+`auto` picks the cheapest way for each group of queries. `cogra` runs each query apart, at the coarsest granularity that
+is correct. `gloria` shares more than Kleene over a type, and decides before the first event. `prefix` and
+`chop-connect` are the ways of A-Seq to share; `a-seq` is its way to run a sequence by itself.
+
+To compare with: `greta` has a node for every event, `two-step` constructs all trends before it aggregates them, and
+`sharon` flattens Kleene into sequences of fixed length, whose common prefixes queries share.
+
+Those of detection choose a plan of Kolchinsky and Schuster for queries that return matches; `mpm` is their best.
+"""
 
 INSTEAD = 'use strategy="auto", which runs every query'
 
@@ -55,14 +72,20 @@ def check_strategy(workload: Workload, strategy: str) -> None:
 
 def _refusals(strategy: str, query: Query) -> tuple[Callable[[Query], Iterator[Problem]], ...]:
     if query.detects:
-        return () if strategy == "auto" else (_matches,)
-    return REFUSALS.get(METHODS[strategy], ())
+        return () if strategy in ("auto", *DETECTING) else (_matches,)
+    return (_aggregates,) if strategy in DETECTING else REFUSALS.get(METHODS[strategy], ())
 
 
 def _matches(query: Query) -> Iterator[Problem]:
     """Refuse RETURN MATCHES: strategies of aggregation count trends, and do not find them."""
     assert isinstance(query.returns, Matches)
     yield Problem("RETURN MATCHES", place=query.returns.place)
+
+
+def _aggregates(query: Query) -> Iterator[Problem]:
+    """Refuse aggregates: strategies of detection look for matches, and count no trends."""
+    (first, *_) = query.aggregates
+    yield Problem(f"RETURN {first}", place=first.place)
 
 
 def _neighbours_in_negations(query: Query) -> Iterator[Problem]:

@@ -10,7 +10,7 @@ import pytest
 
 from elsinore.errors import WorkloadError
 from elsinore.planner.plans.kinds import KINDS as SET_KINDS
-from elsinore.planner.plans.strategies import METHODS
+from elsinore.planner.plans.strategies import DETECTING, METHODS
 from tests.conformance.kinds import JUDGED_ELSEWHERE, KINDS, Kind
 from tests.conformance.matrix import PROPERTIES
 from tests.support.streams import planned
@@ -47,6 +47,13 @@ def test_strategies_that_count_refuse_matches(strategy: str) -> None:
     """So no property of the table is left unasked of a strategy because its kind is judged elsewhere."""
     text = "QUERY q0 RETURN MATCHES PATTERN SEQ(A, B) WITHIN 6 seconds"
     with pytest.raises(WorkloadError, match=f"strategy {strategy} cannot run RETURN MATCHES"):
+        planned(text, strategy)
+
+
+@pytest.mark.parametrize("strategy", DETECTING)
+def test_strategies_of_detection_refuse_aggregates(strategy: str) -> None:
+    text = "QUERY q0 RETURN COUNT(A), COUNT(*) PATTERN SEQ(A, B) WITHIN 6 seconds SLIDE 3 seconds"
+    with pytest.raises(WorkloadError, match=rf"strategy {strategy} cannot run RETURN COUNT\(A\)"):
         planned(text, strategy)
 
 

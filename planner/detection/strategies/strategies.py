@@ -1,4 +1,4 @@
-"""The strategies, a line each."""
+"""The strategies, a line each, by the names that a user gives."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from elsinore.planner.detection.search.heuristics import SimulatedAnnealing, TabuSearch
-from elsinore.planner.detection.search.neighbourhoods import EdgeNeighbourhood
+from elsinore.planner.detection.search.neighbourhoods import EdgeNeighbourhood, VertexNeighbourhood
 from elsinore.planner.detection.search.searching import Search, searched
 from elsinore.planner.detection.strategies.motto import merge_and_decompose
 from elsinore.planner.detection.strategies.reorder import ordered, reordered
@@ -42,6 +42,8 @@ EDGE = EdgeNeighbourhood()
 SA_EDGE = Search("trees", SimulatedAnnealing(), EDGE)
 TS_EDGE = Search("trees", TabuSearch(), EDGE)
 EDGE_PREFIX = Search("orders", SimulatedAnnealing(), EDGE)
+TS_EDGE_PREFIX = Search("orders", TabuSearch(), EDGE)
+SMALL_VERTEX, LARGE_VERTEX = VertexNeighbourhood(4), VertexNeighbourhood(8)
 
 STRATEGIES: dict[str, Strategy] = {
     one.name: one
@@ -52,8 +54,13 @@ STRATEGIES: dict[str, Strategy] = {
         Strategy("spass", "SH-RR", redundancy_ratio),
         Strategy("motto", "SH-MDT", merge_and_decompose),
         Strategy("mpt", "SA-EDGE-PREFIX", partial(by_search, EDGE_PREFIX), ordered=True),
+        Strategy("mpt-tabu", "TS-EDGE-PREFIX", partial(by_search, TS_EDGE_PREFIX), ordered=True),
         Strategy("mpm", "SA-EDGE", partial(by_search, SA_EDGE)),
+        Strategy("mpm-vertex4", "SA-VERTEX4", partial(by_search, Search("trees", SimulatedAnnealing(), SMALL_VERTEX))),
+        Strategy("mpm-vertex8", "SA-VERTEX8", partial(by_search, Search("trees", SimulatedAnnealing(), LARGE_VERTEX))),
         Strategy("mpm-tabu", "TS-EDGE", partial(by_search, TS_EDGE)),
-        Strategy("static", "static", partial(by_search, SA_EDGE), adaptive=False),
+        Strategy("mpm-tabu-vertex4", "TS-VERTEX4", partial(by_search, Search("trees", TabuSearch(), SMALL_VERTEX))),
+        Strategy("mpm-tabu-vertex8", "TS-VERTEX8", partial(by_search, Search("trees", TabuSearch(), LARGE_VERTEX))),
+        Strategy("mpm-static", "static", partial(by_search, SA_EDGE), adaptive=False),
     )
 }
