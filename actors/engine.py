@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import TICKS
 from elsinore.actors.detection.part import DetectionPart
+from elsinore.actors.detection.run import WHOLE, Share
 from elsinore.actors.hamlet.decisions import Decisions, decisions_table
 from elsinore.actors.hamlet.graph import HamletGraph
 from elsinore.actors.kinds import Setting
@@ -74,14 +75,17 @@ class Engine:
         places: bool = False,
         most_matches: int | None = None,
         beginning: Beginning | None = None,
+        share: Share = WHOLE,
     ) -> None:
-        """`beginning`: what the stream had before, if the engine begins in the middle of it."""
+        """`beginning`: what the stream had before, if the engine begins in the middle of it; `share`: the part of the
+        stream in which it searches matches, where several engines are given all events."""
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
         self.reorder = Reorder(lateness)
         self.places = Places(beginning) if places else None
         self._most_matches = most_matches
+        self._share = share
         self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
         """Number of events with a null in an attribute that splits the stream."""
@@ -192,7 +196,8 @@ class Engine:
         partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
         part: Part | DetectionPart
         if query.query.detects:
-            part = DetectionPart(plan, partitions, since, self._windows_clock, self.clock, self._most_matches)
+            clocks = self._windows_clock, self.clock
+            part = DetectionPart(plan, partitions, since, *clocks, self._most_matches, self._share)
         else:
             part = Part(plan, partitions, since, self._setting)
         part.know(types)

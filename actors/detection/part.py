@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import match_rows
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.run import DetectionRun
+from elsinore.actors.detection.run import WHOLE, DetectionRun, Share
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
@@ -41,6 +41,7 @@ class DetectionPart:
         windows: Clock,
         clock: Clock,
         most_matches: int | None = None,
+        share: Share = WHOLE,
     ) -> None:
         self.plan = plan
         self.partitions = partitions
@@ -61,7 +62,7 @@ class DetectionPart:
             if at_edge(query.pattern, backwards=False)
         }
         """By query with NOT at the start, the length of its windows."""
-        self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches)
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches, share)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""

@@ -26,6 +26,11 @@ from elsinore.planner.time.clock import Clock
 
 Ints = npt.NDArray[np.int64]
 
+Share = tuple[int, int]
+"""The number of a share of a stream, and how many there are."""
+
+WHOLE: Share = (0, 1)
+
 
 class DetectionRun:
     """The queries of one route: their events are split into partitions by the same attributes.
@@ -35,9 +40,15 @@ class DetectionRun:
     """
 
     def __init__(
-        self, queries: Sequence[Query], clock: Clock, partitions: Partitions, most_matches: int | None = None
+        self,
+        queries: Sequence[Query],
+        clock: Clock,
+        partitions: Partitions,
+        most_matches: int | None = None,
+        share: Share = WHOLE,
     ) -> None:
         """`queries` are resolved and checked. With more than `most_matches` of one of them, listing raises an error."""
+        self.share = share
         self.partitions = partitions
         self.most_matches = most_matches
         self.listed = Counter[str]()
@@ -109,12 +120,22 @@ class DetectionRun:
         leaves = Leaves(window)
         clocked: dict[bool, Clocked] = {}
         searches = []
-        for finder, lo, hi in asked:
+        for finder, *rows in asked:
+            lo, hi = self._own(*rows)
             counts = finder.counts_events
             if counts not in clocked:
                 clocked[counts] = Clocked.of(window, counts, self._longest(counts))
             searches.append(finder.search(window, leaves, clocked[counts], lo, hi))
         return searches
+
+    def _own(self, lo: int, hi: int) -> tuple[int, int]:
+        """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
+        number, shares = self.share
+        cuts = (lo + (hi - lo) * one // shares for one in (number, number + 1))
+        first, end = (
+            cut if cut in (lo, hi) else int(np.searchsorted(self.window.times, self.window.times[cut])) for cut in cuts
+        )
+        return max(lo, first), max(lo, end)
 
     def _longest(self, counts_events: bool) -> int:
         return max(finder.span for finder in self.finders if finder.counts_events == counts_events)

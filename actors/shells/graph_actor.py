@@ -16,10 +16,20 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from elsinore.actors.detection.run import WHOLE
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.found import Found, Outlet, rows_by_query
 from elsinore.actors.rows.partial_rows import PartialRows
-from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events, times_of
+from elsinore.actors.shells.blocks_in import (
+    ALL_GROUPS,
+    Bounds,
+    batch_of,
+    block_of,
+    counted,
+    events_of,
+    own_events,
+    times_of,
+)
 from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.actors.state import pack, unpack
 from elsinore.actors.streams.places import Beginning
@@ -56,6 +66,8 @@ class Duty:
     keeper: Keeper | None = None
     observed_as: str = ""
     """The name of the stream under which its statistics go to the optimizer actor; empty: they do not."""
+    places: int = 1
+    """Number of actors."""
     unsafe: int = 1
     """Number of batches, the last ones, whose rows may not be safe yet, so that they may be asked for again."""
 
@@ -229,7 +241,8 @@ class GraphActor:
             range_, route = divmod(number, len(self.duty.plans))
             columns = self.duty.routes[route].columns
             if events is not None:
-                batch = batch_of(events, route, self.ranges[range_], self.duty.types, columns)
+                bounds = ALL_GROUPS if self.duty.routes[route].spread else self.ranges[range_]
+                batch = batch_of(events, route, bounds, self.duty.types, columns)
                 found.join(engine.found(batch, watermark, times_of(events)))
             if self.duty.remembered:
                 engine.forget_decisions(self.duty.remembered)
@@ -302,7 +315,10 @@ class GraphActor:
         duty = self.duty
         clock, places = Clock.load(duty.clock), route.counts_events
         decisions = duty.record_decisions
-        return Engine(planned, clock, duty.numeric, 0, self.optimizer, decisions, places=places, beginning=since)
+        share = (self.place, duty.places) if route.spread else WHOLE
+        return Engine(
+            planned, clock, duty.numeric, 0, self.optimizer, decisions, places=places, beginning=since, share=share
+        )
 
 
 def engines_of(state: bytes) -> list[bytes]:

@@ -69,7 +69,7 @@ class RayRun:
         self.received = 0
         """The last batch whose rows are collected."""
         self.finished = False
-        self.routes = routes(plan.workload)
+        self.routes = routes(plan.workload, spread=settings.actors > 1)
         types = tuple(sorted(plan.types))
         self.policy = optimizer_of(plan.strategy, cost_model())
         plans = tuple(plan_along(route, plan) for route in self.routes)
@@ -81,6 +81,7 @@ class RayRun:
             numeric,
             self.policy,
             record_decisions,
+            places=settings.actors,
             unsafe=settings.ahead + 1,
         )
         self.record_decisions = record_decisions

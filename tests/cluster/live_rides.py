@@ -11,7 +11,7 @@ from ray._private import state
 
 import elsinore
 
-WORKLOAD = """
+COUNTED = """
 QUERY by_district
 RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.price)
 PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
@@ -41,7 +41,9 @@ RETURN COUNT(*) PATTERN SEQ(Cancel, Request) WITHIN 1 minute SLIDE 1 minute
 
 QUERY next_to
 RETURN COUNT(*) PATTERN SEQ(Request, Travel) SEMANTICS contiguous WHERE [driver] WITHIN 5 minutes SLIDE 5 minutes
+"""
 
+MATCHED = """
 QUERY stories
 RETURN MATCHES R.driver, T.speed, C.kind
 PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 20 AND R.price < C.price WITHIN 5 minutes
@@ -63,7 +65,8 @@ QUERY first_ones
 RETURN MATCHES R.rider, P.rider
 PATTERN SEQ(NOT Travel, Request R, Pickup P) WHERE [district] WITHIN 400 EVENTS
 """
-"""Aggregates and matches. Each way to count and to find has a query, with windows of time and of events."""
+
+WORKLOAD = COUNTED + MATCHED
 
 
 EVENTS = 30_000
