@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
 from typing import Any
@@ -30,6 +30,9 @@ Share = tuple[int, int]
 """The number of a share of a stream, and how many there are."""
 
 WHOLE: Share = (0, 1)
+
+Step = Callable[[], list[Search]]
+"""A change of the state, which returns the searches for the matches that are known by it."""
 
 
 class DetectionRun:
@@ -58,13 +61,17 @@ class DetectionRun:
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
         self.pending = [START] * len(self.finders)
         """By query that looks ahead, the time from which on first events of matches are still to be searched."""
+        self._steps: deque[tuple[Step, deque[list[Search]]]] = deque()
+        """Steps that were not taken yet, and where what they find goes."""
 
     def process(self, batch: Batch, places: Ints | None = None) -> Iterator[Matches]:
         """Take in events, sorted by time; events of one time come in one batch. Yield the matches that end with them.
 
         `places`: by event, how many events of the whole stream are earlier; for queries whose windows count events.
+        What is found does not depend on when it is taken: the next batch takes the steps that this one has left.
         """
-        return self._matches(self.begin(batch, places))
+        self._take_steps()
+        return self._matches(partial(self.begin, batch, places))
 
     def begin(self, batch: Batch, places: Ints | None = None) -> list[Search]:
         """Take in events as `process` does, and return the searches that would find the matches.
@@ -87,13 +94,16 @@ class DetectionRun:
 
         `place`: the number of events of the whole stream before that time.
         """
+        return self._matches(partial(self._settled, time, place))
+
+    def _settled(self, time: int, place: int | None) -> list[Search]:
         searches = self._expired(time, place)
         self._forget(time, place)
-        return self._matches(searches)
+        return searches
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the matches that waited for it."""
-        return self._matches(self._expired(END, END))
+        return self._matches(partial(self._expired, END, END))
 
     def _expired(self, time: int, place: int | None) -> list[Search]:
         """Return searches of queries that look ahead, for the matches whose window is over."""
@@ -140,9 +150,29 @@ class DetectionRun:
     def _longest(self, counts_events: bool) -> int:
         return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
 
-    def _matches(self, searches: Sequence[Search]) -> Iterator[Matches]:
-        """Search as the matches are taken, for the partitions as they are numbered now."""
-        return self._listed(searches, self.partitions.group_of)
+    def _matches(self, *steps: Step) -> Iterator[Matches]:
+        """Plan steps, and yield the matches that they find, for the partitions as they are numbered now.
+
+        Each step is taken when the matches of those before it are exhausted.
+        """
+        found: deque[list[Search]] = deque()
+        self._steps += ((step, found) for step in steps)
+        return self._taken(found, len(steps), self.partitions.group_of)
+
+    def _taken(self, found: deque[list[Search]], steps: int, group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
+        for _ in range(steps):
+            while not found:
+                self._take_step()
+            yield from self._listed(found.popleft(), group_of)
+
+    def _take_step(self) -> None:
+        step, found = self._steps.popleft()
+        found.append(step())
+
+    def _take_steps(self) -> None:
+        """Take all steps; what they found is searched later."""
+        while self._steps:
+            self._take_step()
 
     def _listed(self, searches: Sequence[Search], group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
         for search in searches:
@@ -172,9 +202,11 @@ class DetectionRun:
 
     def keep(self, kept: Ints) -> None:
         """Keep these partitions alone, in this order."""
+        self._take_steps()
         self.window.keep(kept, int(self.window.slots.max(initial=-1)) + 1)
 
     def save(self) -> dict[str, Any]:
+        self._take_steps()
         return {"window": self.window.save(), "pending": list(self.pending)}
 
     def load(self, state: dict[str, Any]) -> None:
