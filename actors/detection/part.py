@@ -19,6 +19,7 @@ from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
 from elsinore.planner.checks.patterns import at_edge
+from elsinore.planner.detection.sets import DetectionSet
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import run_alike
@@ -62,7 +63,8 @@ class DetectionPart:
             if at_edge(query.pattern, backwards=False)
         }
         """By query with NOT at the start, the length of its windows."""
-        self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches, share)
+        (strategy,) = {one.strategy for one in plan.share_sets if isinstance(one, DetectionSet)}
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, most_matches, share)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""

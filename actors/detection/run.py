@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy.typing as npt
 
 from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
+from elsinore.actors.detection.joins.planned import Planned
+from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.window import Window
@@ -31,8 +34,16 @@ Share = tuple[int, int]
 
 WHOLE: Share = (0, 1)
 
-Step = Callable[[], list[Search]]
-"""A change of the state, which returns the searches for the matches that are known by it."""
+
+@dataclass
+class Work:
+    """Steps, each of which changes the state and yields searches for the matches that are known by it."""
+
+    steps: Iterator[list[Search]]
+    found: deque[list[Search]] = field(default_factory=deque)
+    """The searches of the steps that were taken, until their matches are."""
+    done: bool = False
+    """Whether all steps were taken."""
 
 
 class DetectionRun:
@@ -47,6 +58,7 @@ class DetectionRun:
         queries: Sequence[Query],
         clock: Clock,
         partitions: Partitions,
+        strategy: str = "auto",
         most_matches: int | None = None,
         share: Share = WHOLE,
     ) -> None:
@@ -57,12 +69,13 @@ class DetectionRun:
         self.listed = Counter[str]()
         """By query, how many matches were listed."""
         self.finders = [Finder(normal_form(query), _span(query, clock)) for query in queries]
+        self.planned = Planned([finder.members() for finder in self.finders], strategy)
         contiguous = any(query.semantics == "contiguous" for query in queries)
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
         self.pending = [START] * len(self.finders)
         """By query that looks ahead, the time from which on first events of matches are still to be searched."""
-        self._steps: deque[tuple[Step, deque[list[Search]]]] = deque()
-        """Steps that were not taken yet, and where what they find goes."""
+        self._work: deque[Work] = deque()
+        """The work that is not done yet."""
 
     def process(self, batch: Batch, places: Ints | None = None) -> Iterator[Matches]:
         """Take in events, sorted by time; events of one time come in one batch. Yield the matches that end with them.
@@ -71,7 +84,22 @@ class DetectionRun:
         What is found does not depend on when it is taken: the next batch takes the steps that this one has left.
         """
         self._take_steps()
-        return self._matches(partial(self.begin, batch, places))
+        return self._matches(self.begin(*some) for some in self._slices(batch, places))
+
+    def _slices(self, batch: Batch, places: Ints | None) -> Iterator[tuple[Batch, Ints | None]]:
+        """Yield a batch in slices, so that the matches that are stored of each fit into memory."""
+        lo, count = 0, len(batch.times)
+        while True:
+            hi = self._cut(batch.times, lo + self.planned.slice_events)
+            if hi == count:
+                yield batch.slice(lo, hi, batch.later), None if places is None else places[lo:]
+                return
+            yield batch.slice(lo, hi, int(batch.times[hi])), None if places is None else places[lo:hi]
+            lo = hi
+
+    def _cut(self, times: Ints, at: int) -> int:
+        """Return the place behind the events of one time."""
+        return len(times) if at >= len(times) else int(np.searchsorted(times, times[at - 1], side="right"))
 
     def begin(self, batch: Batch, places: Ints | None = None) -> list[Search]:
         """Take in events as `process` does, and return the searches that would find the matches.
@@ -94,16 +122,16 @@ class DetectionRun:
 
         `place`: the number of events of the whole stream before that time.
         """
-        return self._matches(partial(self._settled, time, place))
+        return self._matches(self._settled(time, place))
 
-    def _settled(self, time: int, place: int | None) -> list[Search]:
+    def _settled(self, time: int, place: int | None) -> Iterator[list[Search]]:
         searches = self._expired(time, place)
         self._forget(time, place)
-        return searches
+        yield searches
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the matches that waited for it."""
-        return self._matches(partial(self._expired, END, END))
+        return self._matches(self._expired(*one) for one in [(END, END)])
 
     def _expired(self, time: int, place: int | None) -> list[Search]:
         """Return searches of queries that look ahead, for the matches whose window is over."""
@@ -123,20 +151,23 @@ class DetectionRun:
     def _found(self, lo: int) -> list[Search]:
         """Return searches for the matches that end with the events from a row on."""
         hi = len(self.window)
-        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead]) if hi > lo else []
+        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead], (lo, hi)) if hi > lo else []
 
-    def _searches(self, asked: Iterable[tuple[Finder, int, int]]) -> list[Search]:
+    def _searches(self, asked: Sequence[tuple[Finder, int, int]], new: tuple[int, int] | None = None) -> list[Search]:
+        """Return the searches that are asked for; `new`: the rows that are new, for what is stored of them."""
         window = copy(self.window)
         leaves = Leaves(window)
-        clocked: dict[bool, Clocked] = {}
-        searches = []
-        for finder, *rows in asked:
-            lo, hi = self._own(*rows)
-            counts = finder.counts_events
-            if counts not in clocked:
-                clocked[counts] = Clocked.of(window, counts, self._longest(counts))
-            searches.append(finder.search(window, leaves, clocked[counts], lo, hi))
-        return searches
+        events = {
+            counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
+            for counts in dict.fromkeys(finder.counts_events for finder, _, _ in asked)
+        }
+        planned = self.planned.extend(events, *new, self._own(*new)) if new else {}
+        return [
+            finder.search(
+                window, events[finder.counts_events], *self._own(lo, hi), planned.get(finder.form.query.name, {})
+            )
+            for finder, lo, hi in asked
+        ]
 
     def _own(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
@@ -150,28 +181,34 @@ class DetectionRun:
     def _longest(self, counts_events: bool) -> int:
         return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
 
-    def _matches(self, *steps: Step) -> Iterator[Matches]:
+    def _matches(self, steps: Iterator[list[Search]]) -> Iterator[Matches]:
         """Plan steps, and yield the matches that they find, for the partitions as they are numbered now.
 
         Each step is taken when the matches of those before it are exhausted.
         """
-        found: deque[list[Search]] = deque()
-        self._steps += ((step, found) for step in steps)
-        return self._taken(found, len(steps), self.partitions.group_of)
+        work = Work(steps)
+        self._work.append(work)
+        return self._taken(work, self.partitions.group_of)
 
-    def _taken(self, found: deque[list[Search]], steps: int, group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
-        for _ in range(steps):
-            while not found:
+    def _taken(self, work: Work, group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
+        while work.found or not work.done:
+            if work.found:
+                yield from self._listed(work.found.popleft(), group_of)
+            else:
                 self._take_step()
-            yield from self._listed(found.popleft(), group_of)
 
     def _take_step(self) -> None:
-        step, found = self._steps.popleft()
-        found.append(step())
+        work = self._work[0]
+        searches = next(work.steps, None)
+        if searches is None:
+            work.done = True
+            self._work.popleft()
+        else:
+            work.found.append(searches)
 
     def _take_steps(self) -> None:
-        """Take all steps; what they found is searched later."""
-        while self._steps:
+        """Take all steps; what they find is searched later."""
+        while self._work:
             self._take_step()
 
     def _listed(self, searches: Sequence[Search], group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
@@ -199,11 +236,13 @@ class DetectionRun:
                 now = min(now, int(ticks[first])) if first < len(ticks) else now
             needed = min(needed, int(np.searchsorted(ticks, max(now - finder.span, START + 1), side="right")))
         self.window.drop(needed)
+        self.planned.drop(needed)
 
     def keep(self, kept: Ints) -> None:
         """Keep these partitions alone, in this order."""
         self._take_steps()
         self.window.keep(kept, int(self.window.slots.max(initial=-1)) + 1)
+        self.planned.clear()
 
     def save(self) -> dict[str, Any]:
         self._take_steps()
@@ -211,6 +250,7 @@ class DetectionRun:
 
     def load(self, state: dict[str, Any]) -> None:
         self.window.load(state["window"])
+        self.planned.clear()
         self.pending = list(state["pending"])
 
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.columns.expressions import EXACT_IN_FLOAT, Evaluator, Values
-from elsinore.actors.detection import search_numba_fns as kernel
 from elsinore.actors.detection.conditions import OPERATORS, TURNED, Reader, readers
+from elsinore.actors.detection.frames import search_numba_fns as kernel
 from elsinore.actors.detection.keys import comparable
 from elsinore.planner.language.syntax import (
     All,

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from elsinore.actors.detection import search_numba_fns as kernel
 from elsinore.actors.detection.conditions import SWAPPED, Reader
-from elsinore.actors.detection.formulas import Operation
-from elsinore.actors.detection.search_numba_fns import Program
+from elsinore.actors.detection.frames import search_numba_fns as kernel
+from elsinore.actors.detection.frames.formulas import Operation
+from elsinore.actors.detection.frames.search_numba_fns import Program
 from elsinore.planner.detection.chains import Chain, chain
 from elsinore.planner.detection.normal_form import Clause, Condition, Element, NormalForm
 from elsinore.planner.language.syntax import Pattern
@@ -142,13 +142,12 @@ class _Instance:
                 assembly.variables.append([self.level_of[element], assembly.leaves[name]])
                 assembly.names.append(name)
         self.number = len(assembly.terms)
-        assembly.terms.append([first, first + len(term.order), assembly.span, term.by_first, triggered, 0])
+        assembly.terms.append([first, first + len(term.order), assembly.span, term.by_first, triggered])
         self._conditions()
         for element in term.order:
             self._level(element)
         self._gaps()
         if triggered:
-            assembly.terms[self.number][kernel.PLAIN] = self._is_plain()
             bound = set(self.clause.variables)
             columns = [self.variables[name] for name in assembly.form.columns if name in bound]
             assembly.add(kernel.COLUMNS, self.number, *columns)
@@ -184,15 +183,6 @@ class _Instance:
             late = guard in read.edges or bool(self.all.form.guards[guard].outer)
             properties[kernel.LATE] |= late
             self.all.add(kernel.GUARDS, number, self._guard(guard), late)
-
-    def _is_plain(self) -> bool:
-        """Return whether all elements are single events, and nothing but comparisons is to be decided."""
-        levels = list(self.level_of.values())
-        undecided = [(kernel.FINALS, self.number), *((kernel.GAPS, level) for level in levels)]
-        undecided += ((kernel.UNEQUAL, level) for level in levels)
-        undecided += ((kernel.TESTED, self.variables[name]) for name in self.clause.variables)
-        single = all(element.single for element in self.clause.elements)
-        return single and len(levels) > 1 and not any(self.all.lists[kind].get(at) for kind, at in undecided)
 
     def _nearer(self, element: int, others: Sequence[int], back: bool = False) -> bool:
         """Return whether another element lies between this one and the next."""

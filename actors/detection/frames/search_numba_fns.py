@@ -18,6 +18,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from elsinore.actors.detection.comparing_numba_fns import (
+    AT_LEAST,
+    AT_MOST,
+    EQUAL,
+    GREATER,
+    LESS,
+    NO_LEFT,
+    NO_RIGHT,
+    compared,
+    sought,
+)
 from elsinore.planner.kernels.compiled import kernel, part
 
 Ints = npt.NDArray[np.int64]
@@ -63,8 +74,8 @@ LEVEL_WIDTH = 8
 ANY, NEXT, CONTIGUOUS = range(3)
 
 # Columns of `terms`.
-FIRST, END, SPAN, BY_FIRST, TRIGGERED, PLAIN = range(6)
-TERM_WIDTH = 6
+FIRST, END, SPAN, BY_FIRST, TRIGGERED = range(5)
+TERM_WIDTH = 5
 
 # Columns of `variables`.
 LEVEL, LEAF = range(2)
@@ -73,23 +84,12 @@ LEVEL, LEAF = range(2)
 ENTRY, VARIABLE, STATE, OF, STAGE, CURSOR, STOP, LABEL, FROM, LO, HI, SCANNING, BEST, MASK = range(14)
 FRAME_WIDTH = 14
 
-# Columns of a plain search, by level: the entry it binds, its next candidate, the time before which its candidates lie,
-# where the last candidates began, its leaf, and (by column of the output) the level that is shown.
-BINDING, CANDIDATE, UNTIL, HINT, LEAF_BEGIN, LEAF_END, COLUMN = range(7)
-PLAIN_WIDTH = 7
-
 # Stages of a frame: what is to be done next.
 SEEK, TAKE, COMPLETE, DEEPER, MATCHED, EXTEND, RELEASE = range(7)
 
 # What a search comes to: the end; an event of a chain, of which guards decide how far it leads; a level behind which
 # gaps have to be clear; a match.
 DONE, CROSSING, BOUND, MATCH = range(4)
-
-# Operators of comparisons; NOT_EQUAL_BACK compares a right side with a left one.
-LESS, AT_MOST, GREATER, AT_LEAST, EQUAL, NOT_EQUAL, NOT_EQUAL_BACK = range(7)
-
-NO_LEFT, NO_RIGHT = 2**63 - 1, -(2**63)
-"""The keys of null on the left and on the right side of a comparison by <, <= or =: it is false then."""
 
 # Operations of tests. Those up to SUMMARY push a value; those from ADD on take two values and push one.
 (
@@ -181,8 +181,6 @@ class Stack(NamedTuple):
     known: npt.NDArray[np.bool_]
     depth: Ints
     """The depth at which a search that was interrupted goes on."""
-    plain: Ints
-    """By level of a plain search, the columns from BINDING on."""
 
 
 class Output(NamedTuple):
@@ -198,34 +196,6 @@ class Output(NamedTuple):
 
 
 @part
-def lower_bound(values: Ints, lo: int, hi: int, value: int) -> int:
-    """Return the first place of a sorted range at which there is no smaller value."""
-    while lo < hi:
-        middle = (lo + hi) >> 1
-        if values[middle] < value:
-            lo = middle + 1
-        else:
-            hi = middle
-    return lo
-
-
-@part
-def sought(values: Ints, lo: int, hi: int, hint: int, value: int) -> int:
-    """Return what `lower_bound` does, in a time that grows with the logarithm of the distance from a hint."""
-    k = min(max(hint, lo), hi)
-    step = 1
-    if k < hi and values[k] < value:
-        while k + step < hi and values[k + step] < value:
-            k += step
-            step <<= 1
-        return lower_bound(values, k + 1, min(k + step, hi), value)
-    while k - step >= lo and values[k - step] >= value:
-        k -= step
-        step <<= 1
-    return lower_bound(values, max(k - step + 1, lo), k, value)
-
-
-@part
 def find_range(p: Program, e: Entries, s: Stack, level: int, variable: int, frame: Ints, hi: int) -> None:
     """Set the candidates of a frame: the events of a variable from the frame's first time on and before `hi`."""
     leaf = p.variables[variable, LEAF]
@@ -234,23 +204,6 @@ def find_range(p: Program, e: Entries, s: Stack, level: int, variable: int, fram
     s.levels[level, 2] = lo
     frame[VARIABLE], frame[CURSOR] = variable, lo
     frame[STOP] = sought(e.at, lo, end, lo, hi)
-
-
-@part
-def compared(operator: int, a: int, b: int) -> bool:
-    if operator == LESS:
-        return a < b
-    if operator == GREATER:
-        return a > b
-    if operator == EQUAL:
-        return a == b
-    if operator == AT_MOST:
-        return a <= b
-    if operator == AT_LEAST:
-        return a >= b
-    if operator == NOT_EQUAL:
-        return a != b and a != NO_LEFT and b != NO_RIGHT
-    return a != b and a != NO_RIGHT and b != NO_LEFT
 
 
 @part
@@ -849,114 +802,6 @@ def chain_is_clear(p: Program, e: Entries, s: Stack, level: int, depth: int, beg
         if state == NOWHERE:
             return False
     return True
-
-
-@part
-def begin_plain(p: Program, e: Entries, s: Stack, term: int, level: int) -> None:
-    """Find the candidates of a level of a plain search."""
-    bound = s.plain
-    top = p.terms[term, FIRST]
-    known, strict = e.at[bound[top, BINDING]], p.levels[level, STRICT]
-    if p.terms[term, BY_FIRST]:
-        lo, hi = known + strict, known + p.terms[term, SPAN]
-    else:
-        lo, hi = known + 1 - p.terms[term, SPAN], known + 1 - strict
-    for j in range(p.at[EARLIER, level], p.at[EARLIER, level + 1]):
-        lo = max(lo, e.at[bound[p.data[j], BINDING]] + 1)
-    for j in range(p.at[LATER, level], p.at[LATER, level + 1]):
-        hi = min(hi, e.at[bound[p.data[j], BINDING]])
-    begin = sought(e.at, bound[level, LEAF_BEGIN], bound[level, LEAF_END], bound[level, HINT], lo)
-    bound[level, CANDIDATE], bound[level, HINT], bound[level, UNTIL] = begin, begin, hi
-
-
-@part
-def fits_plain(p: Program, e: Entries, s: Stack, level: int, entry: int) -> bool:
-    """Return whether an event satisfies the comparisons with the events of the levels before."""
-    variable = p.data[p.at[LABELS, level]]
-    for j in range(p.at[COMPARED, variable], p.at[COMPARED, variable + 1], 5):
-        other = p.variables[p.data[j], LEVEL]
-        if other < level:
-            mine = e.keys[e.key_at[p.data[j + 2]] + entry]
-            theirs = e.keys[e.key_at[p.data[j + 3]] + s.plain[other, BINDING]]
-            if not compared(p.data[j + 1], mine, theirs):
-                return False
-    return True
-
-
-@part
-def sweep(p: Program, e: Entries, s: Stack, o: Output, term: int, level: int, counting: bool) -> int:
-    """Go through the candidates of the last level; return how many matches there are, FULL if there is no room."""
-    bound = s.plain
-    variable = p.data[p.at[LABELS, level]]
-    compares = p.at[COMPARED, variable + 1] > p.at[COMPARED, variable]
-    k, stop, until = bound[level, CANDIDATE], bound[level, LEAF_END], bound[level, UNTIL]
-    if counting and not compares:
-        return sought(e.at, k, stop, k, until) - k
-    top, width = p.terms[term, FIRST], p.at[COLUMNS, term + 1] - p.at[COLUMNS, term]
-    found, match, used = 0, o.used[0], o.used[1]
-    while k < stop and e.at[k] < until:
-        if not compares or fits_plain(p, e, s, level, k):
-            if not counting:
-                if match == o.most or used + width > len(o.rows):
-                    o.used[0], o.used[1] = match, used
-                    bound[level, CANDIDATE] = k
-                    return FULL
-                bound[level, BINDING] = k
-                for j in range(width):
-                    o.rows[used + j] = e.row[bound[bound[top + j, COLUMN], BINDING]]
-                used += width
-                match += 1
-            found += 1
-        k += 1
-    o.used[0], o.used[1] = match, used
-    return found
-
-
-@part
-def begin_search(p: Program, e: Entries, s: Stack, term: int) -> None:
-    """Note where the leaves of a plain search lie, and the levels that its columns show."""
-    bound = s.plain
-    for level in range(p.terms[term, FIRST], p.terms[term, END]):
-        leaf = p.variables[p.data[p.at[LABELS, level]], LEAF]
-        bound[level, LEAF_BEGIN], bound[level, LEAF_END] = e.leaves[leaf], e.leaves[leaf + 1]
-        variable = p.data[p.at[COLUMNS, term] + level - p.terms[term, FIRST]]
-        bound[level, COLUMN] = p.variables[variable, LEVEL]
-
-
-@kernel
-def search_plain(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -> int:
-    """Do as `search` for a term of single events with nothing but comparisons between them."""
-    bound = s.plain
-    top, last = p.terms[term, FIRST], p.terms[term, END] - 1
-    found, level = 0, last
-    if asked != RESUME:
-        begin_search(p, e, s, term)
-        bound[top, CANDIDATE], level = e.triggers_at[term, 0], top
-    while True:
-        if level == last:
-            some = sweep(p, e, s, o, term, level, asked == COUNT)
-            if some == FULL:
-                s.frames[0, CURSOR] = bound[top, CANDIDATE]
-                return FULL
-            found += some
-            if asked == COUNT:
-                o.found[bound[top, CANDIDATE] - 1] += some
-            level -= 1
-            continue
-        k = bound[level, CANDIDATE]
-        if level == top:
-            if k == e.triggers_at[term, 1]:
-                return found
-            bound[top, BINDING] = e.triggers[k]
-        elif k >= bound[level, LEAF_END] or e.at[k] >= bound[level, UNTIL]:
-            level -= 1
-            continue
-        else:
-            bound[level, BINDING] = k
-        bound[level, CANDIDATE] = k + 1
-        if level == top or fits_plain(p, e, s, level, k):
-            level += 1
-            begin_plain(p, e, s, term, level)
 
 
 @kernel
