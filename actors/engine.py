@@ -428,11 +428,12 @@ class Engine:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
         since: int | None = None,
+        share: Share = WHOLE,
     ) -> Engine:
         """Return an engine in the state that `save` returned, in the middle of a change or not.
 
         The state says which parts the engine has. If `plan` differs from the plan that was saved, the engine changes to
-        it at `since`.
+        it at `since`. States are the same for all shares of a stream.
         """
         state = checked(unpack(data))
         nothing = Plan(plan.strategy, ())
@@ -440,7 +441,14 @@ class Engine:
             clock = Clock.load(state["clock"])
             places = state.get("places") is not None
             engine = cls(
-                nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions, places=places
+                nothing,
+                clock,
+                state["numeric"],
+                state["lateness"],
+                optimizer,
+                record_decisions,
+                places=places,
+                share=share,
             )
             engine._load(state)
         engine.change(plan, since)

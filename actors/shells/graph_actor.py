@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from elsinore.actors.detection.run import WHOLE
+from elsinore.actors.detection.run import WHOLE, Share
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.found import Found, Outlet, rows_by_query
 from elsinore.actors.rows.partial_rows import PartialRows
@@ -285,8 +285,10 @@ class GraphActor:
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
-            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions)
-            for plan, data in zip(cycle(self.duty.plans), saved["engines"], strict=False)
+            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions, share=self._share(route))
+            for plan, route, data in zip(
+                cycle(self.duty.plans), cycle(self.duty.routes), saved["engines"], strict=False
+            )
         ]
         return self.number
 
@@ -315,10 +317,20 @@ class GraphActor:
         duty = self.duty
         clock, places = Clock.load(duty.clock), route.counts_events
         decisions = duty.record_decisions
-        share = (self.place, duty.places) if route.spread else WHOLE
         return Engine(
-            planned, clock, duty.numeric, 0, self.optimizer, decisions, places=places, beginning=since, share=share
+            planned,
+            clock,
+            duty.numeric,
+            0,
+            self.optimizer,
+            decisions,
+            places=places,
+            beginning=since,
+            share=self._share(route),
         )
+
+    def _share(self, route: Route) -> Share:
+        return (self.place, self.duty.places) if route.spread else WHOLE
 
 
 def engines_of(state: bytes) -> list[bytes]:

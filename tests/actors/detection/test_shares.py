@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elsinore.actors.engine import Engine
+from elsinore.actors.rows.rows import Rows
 from tests.support.streams import Row, bursts, cut, dicts, engine, planned
 
 PATTERNS = {
@@ -20,8 +21,11 @@ PATTERNS = {
 
 
 def listed(one: Engine) -> list[Row]:
-    """Return the rows of a stream as they come."""
-    found = [rows for part in cut(bursts(300), 100) for rows in one.feed(part)]
+    """Return the rows of a stream as they come, of an engine that goes on in another process with each batch."""
+    found, share = list[Rows](), one._share
+    for part in cut(bursts(300), 100):
+        found += one.feed(part)
+        one = Engine.restore(one.plan, one.save(), share=share)
     return [row for rows in (*found, *one.finish()) for row in dicts(one, rows)]
 
 
