@@ -17,11 +17,13 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import TICKS
 from elsinore.actors.detection.part import DetectionPart
+from elsinore.actors.detection.run import WHOLE, Share
 from elsinore.actors.hamlet.decisions import Decisions, decisions_table
 from elsinore.actors.hamlet.graph import HamletGraph
 from elsinore.actors.kinds import Setting
 from elsinore.actors.part import Part
 from elsinore.actors.plan_state import load_plan
+from elsinore.actors.rows.found import Found
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.rows.rows import Rows
 from elsinore.actors.set_run import SetRun
@@ -29,7 +31,7 @@ from elsinore.actors.state import checked, pack, reading, signed, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.key_groups import key_groups
 from elsinore.actors.streams.partitions import Partitions
-from elsinore.actors.streams.places import Places
+from elsinore.actors.streams.places import Beginning, Places
 from elsinore.actors.streams.reorder import END, START, Reorder
 from elsinore.actors.streams.statistics import StreamStatistics
 from elsinore.planner.costs.drift import Observed
@@ -72,13 +74,18 @@ class Engine:
         hamlet_graph: type[HamletGraph] = HamletGraph,
         places: bool = False,
         most_matches: int | None = None,
+        beginning: Beginning | None = None,
+        share: Share = WHOLE,
     ) -> None:
+        """`beginning`: what the stream had before, if the engine begins in the middle of it; `share`: the part of the
+        stream in which it searches matches, where several engines are given all events."""
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
         self.reorder = Reorder(lateness)
-        self.places = Places() if places else None
+        self.places = Places(beginning) if places else None
         self._most_matches = most_matches
+        self._share = share
         self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
         """Number of events with a null in an attribute that splits the stream."""
@@ -118,9 +125,9 @@ class Engine:
         return max([self._seen(), *(part.since for part in self._parts)])
 
     def _seen(self) -> int:
-        if self.reorder.watermark == START:
-            return START
-        return self.places.noted if self.places else self.reorder.watermark + self.reorder.lateness + 1
+        if self.places is not None:
+            return self.places.noted or START
+        return START if self.reorder.watermark == START else self.reorder.watermark + self.reorder.lateness + 1
 
     @property
     def _reached(self) -> int:
@@ -189,7 +196,8 @@ class Engine:
         partitions = self._partitions.setdefault((attributes, groups), Partitions(attributes, groups))
         part: Part | DetectionPart
         if query.query.detects:
-            part = DetectionPart(plan, partitions, since, self._windows_clock, self.clock, self._most_matches)
+            clocks = self._windows_clock, self.clock
+            part = DetectionPart(plan, partitions, since, *clocks, self._most_matches, self._share)
         else:
             part = Part(plan, partitions, since, self._setting)
         part.know(types)
@@ -209,18 +217,37 @@ class Engine:
 
     def feed(self, batch: pa.RecordBatch) -> list[Rows]:
         """Take in a batch, and return the rows of all windows that the watermark has passed."""
-        return [rows.finished() for rows in self.take(batch)]
+        return list(self.feeding(batch))
+
+    def feeding(self, batch: pa.RecordBatch) -> Iterator[Rows]:
+        """Take in a batch as `feed` does, and yield its rows; matches are searched as they are taken."""
+        return (rows.finished() for rows in self.found(batch))
 
     def finish(self) -> list[Rows]:
         """End the stream, and return the rows of all windows that are still open."""
-        return [rows.finished() for rows in self.drain()]
+        return list(self.finishing())
+
+    def finishing(self) -> Iterator[Rows]:
+        """End the stream as `finish` does, and yield its last rows; matches are searched as they are taken."""
+        return (rows.finished() for rows in self.rest())
 
     def take(
         self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
     ) -> list[PartialRows]:
+        """Do as `found`, and return all rows."""
+        return list(self.found(batch, watermark, times))
+
+    def drain(self) -> list[PartialRows]:
+        """Do as `finish`, for a part of the stream: rows are partial."""
+        return list(self.rest())
+
+    def found(
+        self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
+    ) -> Found:
         """Do as `feed`, for a part of the stream: rows are partial, and `watermark` is that of the whole stream.
 
-        `times` are those of all events of the stream in this batch, for windows that count events.
+        `times` are those of all events of the stream in this batch, for windows that count events. The state is that
+        after the batch at once, however many of the matches were taken.
         """
         if self.places is not None:
             self.places.note(batch.column(1).to_numpy() if times is None else times, self.reorder.watermark)
@@ -228,14 +255,14 @@ class Engine:
         if late is not None:
             self._note_late(late)
         if ready is None:
-            return []
+            return Found()
         ready = self._placed(ready, self.reorder.watermark)
-        rows = self._process(ready, self._reached)
+        found = self._process(ready, self._reached)
         for part in self._parts:
-            rows += part.end_until(self._reached)
+            found.add(part.end_until(self._reached))
         self._end()
         self._forget()
-        return rows
+        return found
 
     def _note_late(self, late: pa.RecordBatch) -> None:
         room = LATE_KEPT - self.late_count
@@ -255,6 +282,8 @@ class Engine:
             ready = ready.append_column(TICKS, ready.column(1))
         placed = self.places.of(ready.column(1).to_numpy())
         self.places.advance(watermark)
+        for part in self._parts:
+            part.since = max(part.since, self.places.first)
         return ready.set_column(1, ready.schema.field(1), pa.array(placed))
 
     def look(self, batch: pa.RecordBatch) -> Observed | None:
@@ -273,17 +302,17 @@ class Engine:
         statistics.note(events.column(0), events.column(1), slots)
         return statistics.read_and_reset()
 
-    def drain(self) -> list[PartialRows]:
+    def rest(self) -> Found:
         """Do as `finish`, for a part of the stream: rows are partial."""
         waiting = self.reorder.finish()
-        rows = self._process(self._placed(waiting, END), END) if waiting is not None else []
+        found = self._process(self._placed(waiting, END), END) if waiting is not None else Found()
         for part in self._parts:
-            rows += part.finish()
-        return rows
+            found.add(part.finish())
+        return found
 
-    def _process(self, batch: pa.RecordBatch, later: int) -> list[PartialRows]:
+    def _process(self, batch: pa.RecordBatch, later: int) -> Found:
         """Take in events, sorted by time; no later event is older than `later`."""
-        rows: list[PartialRows] = []
+        found = Found()
         for whole, after in _slices(self._named(batch), later):
             for number, partitions in enumerate(self._partitions.values()):
                 parts = [part for part in self._parts if part.partitions is partitions]
@@ -294,8 +323,8 @@ class Engine:
                     if number == 0:
                         self.statistics.note(events.types, needed.column(1), events.slots)
                     for part in parts:
-                        rows += part.process(events)
-        return rows
+                        found.add(part.process(events))
+        return found
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Drop the events of types that no query names, unless a contiguous query has to see them."""
@@ -399,11 +428,12 @@ class Engine:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
         since: int | None = None,
+        share: Share = WHOLE,
     ) -> Engine:
         """Return an engine in the state that `save` returned, in the middle of a change or not.
 
         The state says which parts the engine has. If `plan` differs from the plan that was saved, the engine changes to
-        it at `since`.
+        it at `since`. States are the same for all shares of a stream.
         """
         state = checked(unpack(data))
         nothing = Plan(plan.strategy, ())
@@ -411,7 +441,14 @@ class Engine:
             clock = Clock.load(state["clock"])
             places = state.get("places") is not None
             engine = cls(
-                nothing, clock, state["numeric"], state["lateness"], optimizer, record_decisions, places=places
+                nothing,
+                clock,
+                state["numeric"],
+                state["lateness"],
+                optimizer,
+                record_decisions,
+                places=places,
+                share=share,
             )
             engine._load(state)
         engine.change(plan, since)

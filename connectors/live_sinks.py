@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
@@ -26,9 +26,12 @@ MARKER = ".elsinore"
 class LiveSink(ABC):
     """A destination for the rows of batches, in order; after a failure, the last batch may be written again."""
 
+    takes_parts = False
+    """Whether the rows of a batch may come in several tables, so that they need not fit into memory."""
+
     @abstractmethod
-    def write(self, batch: int, rows: pa.Table) -> None:
-        """Write the rows of a batch; when this returns, the rows are safe."""
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
+        """Write the rows of a batch; when this returns, the rows are safe. There is one table, unless `takes_parts`."""
 
 
 def open_live_sink(
@@ -60,6 +63,8 @@ def open_live_sink(
 
 class FolderSink(LiveSink):
     """A folder with a file for each batch that has rows, as Spark writes them; a file appears when it is complete."""
+
+    takes_parts = True
 
     def __init__(self, folder: Path, queries: Columns) -> None:
         if folder.exists() and not folder.is_dir():
@@ -96,10 +101,11 @@ class FolderSink(LiveSink):
             f"them; or remove {self.folder} if they are no longer needed"
         )
 
-    def write(self, batch: int, rows: pa.Table) -> None:
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
         name = f"part-{batch:012}{self.folder.suffix}"
         with open_sink(self.folder / name, self.queries) as sink:
-            sink.write(rows)
+            for rows in parts:
+                sink.write(rows)
 
 
 class DeltaSink(LiveSink):
@@ -114,9 +120,10 @@ class DeltaSink(LiveSink):
         self.table = table
         self.stream = stream
 
-    def write(self, batch: int, rows: pa.Table) -> None:
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
         if self._last() >= batch:
             return
+        (rows,) = parts
         done = self.delta.Transaction(self.stream, batch)
         self.delta.write_deltalake(
             self.table,
@@ -172,16 +179,20 @@ def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
 class ConsoleSink(LiveSink):
     """JSON lines to stdout."""
 
+    takes_parts = True
+
     def __init__(self, queries: Columns) -> None:
         self.sink = StdoutSink(queries)
 
-    def write(self, batch: int, rows: pa.Table) -> None:
-        self.sink.write(rows)
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
+        for rows in parts:
+            self.sink.write(rows)
 
 
 class CallbackSink(LiveSink):
     def __init__(self, function: Callback) -> None:
         self.function = function
 
-    def write(self, batch: int, rows: pa.Table) -> None:
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
+        (rows,) = parts
         self.function(rows, batch)

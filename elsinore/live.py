@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from fractions import Fraction
 from os import PathLike
@@ -156,23 +157,47 @@ def stream(
         resumed = True
         approximate = terms.numeric == "approximate"
 
-        def write(batch: int, rows: list[Rows]) -> None:
+        def shown(rows: Iterable[Rows]) -> pa.Table:
             found = answers(rows, columns, terms.clock)
-            _write(to, batch, table(found.values(), columns, bounds_type(terms.clock), approximate))
+            return table(found.values(), columns, bounds_type(terms.clock), approximate)
+
+        def write(batch: int, parts: Iterable[list[Rows]]) -> None:
+            _write(to, batch, _Tables(parts, shown, to.takes_parts))
 
         return write
 
     return LiveStream(Live(asked, opened, writer, str(checkpoint), chosen))
 
 
-def _write(sink: LiveSink, batch: int, rows: pa.Table) -> None:
-    """Write a batch to the sink, retrying after failures other than InputError."""
+class _Tables:
+    """The rows of a batch as tables, which a sink may iterate again; one table unless they come in parts."""
+
+    def __init__(self, parts: Iterable[list[Rows]], shown: Callable[[Iterable[Rows]], pa.Table], apart: bool) -> None:
+        self._parts, self._shown, self._apart = parts, shown, apart
+        self.error: Exception | None = None
+        """The error of the stream that ended them, which is none of the sink."""
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        try:
+            if self._apart:
+                yield from map(self._shown, self._parts)
+            else:
+                yield self._shown([rows for part in self._parts for rows in part])
+        except Exception as error:
+            self.error = error
+            raise
+
+
+def _write(sink: LiveSink, batch: int, tables: _Tables) -> None:
+    """Write a batch to the sink, retrying after failures of the sink other than InputError."""
     for attempt in range(MAX_TRIES):
         try:
-            sink.write(batch, rows)
+            sink.write(batch, tables)
         except InputError:
             raise
         except Exception as error:
+            if error is tables.error:
+                raise
             if attempt == MAX_TRIES - 1:
                 raise FailedError(
                     f"the sink failed {MAX_TRIES} times to write batch {batch}: {error}. Fix the cause, and start "

@@ -116,7 +116,9 @@ def test_one_of_several_queries_is_named() -> None:
 
 def test_too_many_matches_end_a_run_with_ways_out() -> None:
     query = "QUERY all RETURN MATCHES PATTERN SEQ(A x, B y) WITHIN 60 seconds"
-    with pytest.raises(elsinore.WorkloadError, match="all has 1,711 matches so far; a run lists at most 1,000") as error:
+    with pytest.raises(
+        elsinore.WorkloadError, match="all has 1,711 matches so far; a run lists at most 1,000"
+    ) as error:
         elsinore.run(query, STREAM, engine="local", most_matches=1000)
     assert all(
         way in str(error.value) for way in ("{n,m}", "skip-till-next-match", "LIMIT", "COUNT(*)", "elsinore.matches")

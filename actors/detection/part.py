@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import match_rows
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.run import DetectionRun, TooManyError
+from elsinore.actors.detection.run import WHOLE, DetectionRun, Share, TooManyError
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.detection.sets import DetectionSet
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan
@@ -27,7 +28,8 @@ from elsinore.planner.time.clock import Clock
 
 class DetectionPart:
     """Queries that split the stream alike, for the matches that begin at `since` or later and, after `stop`, before
-    `until`.
+    `until`. A match of a query with NOT at the start begins with the window that ends with it: all that can forbid it
+    lies in there.
 
     Its times are those of the clock of windows, which may count events; `clock` is that of the user's times.
     """
@@ -40,13 +42,14 @@ class DetectionPart:
         windows: Clock,
         clock: Clock,
         most_matches: int | None = None,
+        share: Share = WHOLE,
     ) -> None:
         self.plan = plan
         self.partitions = partitions
         self.since = since
         self.until = END
         self.first = since
-        """The time in ticks from which on the part gets events. NOT at the start does not see what came before."""
+        """The time in ticks from which on the part gets events."""
         self.end = END
         """The time in ticks at which the last of its matches is known."""
         self.sets: tuple[()] = ()
@@ -54,8 +57,14 @@ class DetectionPart:
         self._windows, self._clock = windows, clock
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
+        self._looks_back = {
+            name: windows.ticks(query.within.length)
+            for name, query in queries.items()
+            if at_edge(query.pattern, backwards=False)
+        }
+        """By query with NOT at the start, the length of its windows."""
         (strategy,) = {one.strategy for one in plan.share_sets if isinstance(one, DetectionSet)}
-        self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, most_matches)
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, most_matches, share)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
@@ -80,32 +89,40 @@ class DetectionPart:
         empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
         return empty or self.end <= time
 
-    def process(self, batch: Batch) -> list[PartialRows]:
+    def process(self, batch: Batch) -> Iterator[PartialRows]:
+        """Take in events, and return the rows of the matches that end with them, searched as they are taken."""
         batch = batch.between(self.first, self.end)
-        return self._rows(self._run.process(batch, batch.times)) if len(batch.times) else []
+        return self._rows(self._run.process(batch, batch.times)) if len(batch.times) else iter(())
 
-    def end_until(self, time: int) -> list[PartialRows]:
+    def end_until(self, time: int) -> Iterator[PartialRows]:
         """Return the rows of matches that are known now that no event older than `time` will come."""
         return self._rows(self._run.settle(time, time))
 
-    def finish(self) -> list[PartialRows]:
+    def finish(self) -> Iterator[PartialRows]:
         return self._rows(self._run.finish())
 
-    def _rows(self, found: Iterable[Matches]) -> list[PartialRows]:
+    def _rows(self, found: Iterable[Matches]) -> Iterator[PartialRows]:
         """Return the rows of matches, without silent queries and without matches of other parts."""
         silent = {query.query.name for query in self.plan.queries if query.silent}
+        partitions = self.partitions.frozen()
         heard = (self._own(one) for one in found if one.query not in silent)
+        return self._shown(heard, partitions)
+
+    def _shown(self, heard: Iterable[Matches], partitions: Partitions) -> Iterator[PartialRows]:
         try:
-            return [
-                match_rows(one, self._queries[one.query], self.partitions, self._clock) for one in heard if len(one)
-            ]
+            for one in heard:
+                if len(one):
+                    yield match_rows(one, self._queries[one.query], partitions, self._clock)
         except TooManyError as error:
             raise error.told(self._clock) from None
 
     def _own(self, matches: Matches) -> Matches:
         if self.since == START and self.until == END:
             return matches
-        own = (matches.start >= self.since) & (matches.start < self.until)
+        # What NOT at the start forbids may be as old as the window that ends with the match.
+        back = self._looks_back.get(matches.query)
+        begin = matches.start if back is None else matches.end - back
+        own = (begin >= self.since) & (begin < self.until)
         return matches if own.all() else matches.take(np.flatnonzero(own))
 
     def keep(self, kept: npt.NDArray[np.int64]) -> None:

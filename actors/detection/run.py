@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -29,6 +30,22 @@ from elsinore.planner.time.clock import Clock
 
 Ints = npt.NDArray[np.int64]
 
+Share = tuple[int, int]
+"""The number of a share of a stream, and how many there are."""
+
+WHOLE: Share = (0, 1)
+
+
+@dataclass
+class Work:
+    """Steps, each of which changes the state and yields searches for the matches that are known by it."""
+
+    steps: Iterator[list[Search]]
+    found: deque[list[Search]] = field(default_factory=deque)
+    """The searches of the steps that were taken, until their matches are."""
+    done: bool = False
+    """Whether all steps were taken."""
+
 
 class DetectionRun:
     """The queries of one route: their events are split into partitions by the same attributes.
@@ -44,8 +61,10 @@ class DetectionRun:
         partitions: Partitions,
         strategy: str = "auto",
         most_matches: int | None = None,
+        share: Share = WHOLE,
     ) -> None:
         """`queries` are resolved and checked. With more than `most_matches` of one of them, listing raises an error."""
+        self.share = share
         self.partitions = partitions
         self.most_matches = most_matches
         self.listed = Counter[str]()
@@ -56,14 +75,17 @@ class DetectionRun:
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
         self.pending = [START] * len(self.finders)
         """By query that looks ahead, the time from which on first events of matches are still to be searched."""
+        self._work: deque[Work] = deque()
+        """The work that is not done yet."""
 
     def process(self, batch: Batch, places: Ints | None = None) -> Iterator[Matches]:
         """Take in events, sorted by time; events of one time come in one batch. Yield the matches that end with them.
 
         `places`: by event, how many events of the whole stream are earlier; for queries whose windows count events.
+        What is found does not depend on when it is taken: the next batch takes the steps that this one has left.
         """
-        for some, its_places in self._slices(batch, places):
-            yield from self._matches(self.begin(some, its_places))
+        self._take_steps()
+        return self._matches(self.begin(*some) for some in self._slices(batch, places))
 
     def _slices(self, batch: Batch, places: Ints | None) -> Iterator[tuple[Batch, Ints | None]]:
         """Yield a batch in slices, so that the matches that are stored of each fit into memory."""
@@ -101,13 +123,16 @@ class DetectionRun:
 
         `place`: the number of events of the whole stream before that time.
         """
+        return self._matches(self._settled(time, place))
+
+    def _settled(self, time: int, place: int | None) -> Iterator[list[Search]]:
         searches = self._expired(time, place)
         self._forget(time, place)
-        return self._matches(searches)
+        yield searches
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the matches that waited for it."""
-        return self._matches(self._expired(END, END))
+        return self._matches(self._expired(*one) for one in [(END, END)])
 
     def _expired(self, time: int, place: int | None) -> list[Search]:
         """Return searches of queries that look ahead, for the matches whose window is over."""
@@ -137,19 +162,60 @@ class DetectionRun:
             counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
             for counts in dict.fromkeys(finder.counts_events for finder, _, _ in asked)
         }
-        planned = self.planned.extend(events, *new) if new else {}
+        planned = self.planned.extend(events, *new, self._own(*new)) if new else {}
         return [
-            finder.search(window, events[finder.counts_events], lo, hi, planned.get(finder.form.query.name, {}))
+            finder.search(
+                window, events[finder.counts_events], *self._own(lo, hi), planned.get(finder.form.query.name, {})
+            )
             for finder, lo, hi in asked
         ]
+
+    def _own(self, lo: int, hi: int) -> tuple[int, int]:
+        """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
+        number, shares = self.share
+        cuts = (lo + (hi - lo) * one // shares for one in (number, number + 1))
+        first, end = (
+            cut if cut in (lo, hi) else int(np.searchsorted(self.window.times, self.window.times[cut])) for cut in cuts
+        )
+        return max(lo, first), max(lo, end)
 
     def _longest(self, counts_events: bool) -> int:
         return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
 
-    def _matches(self, searches: Iterable[Search]) -> Iterator[Matches]:
+    def _matches(self, steps: Iterator[list[Search]]) -> Iterator[Matches]:
+        """Plan steps, and yield the matches that they find, for the partitions as they are numbered now.
+
+        Each step is taken when the matches of those before it are exhausted.
+        """
+        work = Work(steps)
+        self._work.append(work)
+        return self._taken(work, self.partitions.group_of)
+
+    def _taken(self, work: Work, group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
+        while work.found or not work.done:
+            if work.found:
+                yield from self._listed(work.found.popleft(), group_of)
+            else:
+                self._take_step()
+
+    def _take_step(self) -> None:
+        work = self._work[0]
+        searches = next(work.steps, None)
+        if searches is None:
+            work.done = True
+            self._work.popleft()
+        else:
+            work.found.append(searches)
+
+    def _take_steps(self) -> None:
+        """Take all steps; what they find is searched later."""
+        while self._work:
+            self._take_step()
+
+    def _listed(self, searches: Sequence[Search], group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
         for search in searches:
             query = search.form.query
-            limit = None if query.limit is None else partial(self._limited, query.limit)
+            limit = None if query.limit is None else partial(_limited, query.limit, group_of)
             before = self.listed[query.name]
             for found in search.matches(limit):
                 self.listed[query.name] += len(found)
@@ -157,9 +223,6 @@ class DetectionRun:
                     exact = before + search.count() if search.is_quick_to_count and limit is None else None
                     raise TooManyError(query, self.most_matches, exact, int(ticks_of(found)[found.last[-1]]))
                 yield found
-
-    def _limited(self, most: int, matches: Matches) -> Matches:
-        return matches.limited(most, self.partitions.group_of[matches.slot])
 
     def _forget(self, time: int, place: int | None) -> None:
         """Drop the events that no match to come can have in its window."""
@@ -180,16 +243,22 @@ class DetectionRun:
 
     def keep(self, kept: Ints) -> None:
         """Keep these partitions alone, in this order."""
+        self._take_steps()
         self.window.keep(kept, int(self.window.slots.max(initial=-1)) + 1)
         self.planned.clear()
 
     def save(self) -> dict[str, Any]:
+        self._take_steps()
         return {"window": self.window.save(), "pending": list(self.pending)}
 
     def load(self, state: dict[str, Any]) -> None:
         self.window.load(state["window"])
         self.planned.clear()
         self.pending = list(state["pending"])
+
+
+def _limited(most: int, group_of: npt.NDArray[np.int32], matches: Matches) -> Matches:
+    return matches.limited(most, group_of[matches.slot])
 
 
 class TooManyError(Exception):
@@ -210,8 +279,8 @@ class TooManyError(Exception):
         amount = f"{self.exact:,} matches so far" if self.exact is not None else f"more than {self.most:,} matches"
         message = f"{self.query.name} has {amount}; a run lists at most {self.most:,} (at a match that ends at {end})"
         hint = (
-            "bound repetitions with {n,m}, choose skip-till-next-match, add LIMIT n, count trends with RETURN COUNT(*), "
-            "set most_matches, or look at elsinore.matches(...), which counts matches and lists some"
+            "bound repetitions with {n,m}, choose skip-till-next-match, add LIMIT n, count trends with "
+            "RETURN COUNT(*), set most_matches, or look at elsinore.matches(...), which counts matches and lists some"
         )
         return WorkloadError([Problem(message, hint, self.query.pattern.place, self.query.name)])
 

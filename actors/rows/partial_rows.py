@@ -81,9 +81,14 @@ class PartialRows:
     def begun(self, since: int, until: int) -> PartialRows:
         """Return the rows of windows that begin at `since` or later and before `until`."""
         inside = (self.window_start >= since) & (self.window_start < until)
-        if inside.all():
-            return self
-        rows = np.flatnonzero(inside)
+        return self if inside.all() else self.take(np.flatnonzero(inside))
+
+    def since(self, number: int) -> PartialRows:
+        """Return the rows from a number on."""
+        return self.take(np.arange(number, len(self))) if number else self
+
+    def take(self, rows: npt.NDArray[np.int64]) -> PartialRows:
+        """Return these rows."""
         return PartialRows(
             self.query,
             self.window_start[rows],

@@ -17,6 +17,9 @@ NO_TYPE = "*"
 Bounds = tuple[int, int]
 """The first key group of a range, and the first one after it."""
 
+ALL_GROUPS: Bounds = (0, 1 << 15)
+"""The range of all key groups that there can be."""
+
 
 def events_of(blocks: Sequence[bytes]) -> pa.Table:
     """Return the events of several blocks, without a copy."""

@@ -7,6 +7,7 @@ that follows the last one, repeats its answer when asked again for one of the la
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import cycle
@@ -15,11 +16,23 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from elsinore.actors.detection.run import WHOLE, Share
 from elsinore.actors.engine import Engine
+from elsinore.actors.rows.found import Found, Outlet, rows_by_query
 from elsinore.actors.rows.partial_rows import PartialRows
-from elsinore.actors.shells.blocks_in import Bounds, batch_of, block_of, counted, events_of, own_events, times_of
+from elsinore.actors.shells.blocks_in import (
+    ALL_GROUPS,
+    Bounds,
+    batch_of,
+    block_of,
+    counted,
+    events_of,
+    own_events,
+    times_of,
+)
 from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.actors.state import pack, unpack
+from elsinore.actors.streams.places import Beginning
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Route
@@ -53,6 +66,10 @@ class Duty:
     keeper: Keeper | None = None
     observed_as: str = ""
     """The name of the stream under which its statistics go to the optimizer actor; empty: they do not."""
+    places: int = 1
+    """Number of actors."""
+    unsafe: int = 1
+    """Number of batches, the last ones, whose rows may not be safe yet, so that they may be asked for again."""
 
 
 @dataclass(frozen=True)
@@ -92,13 +109,21 @@ class Receipt:
     late: list[pa.RecordBatch] = field(default_factory=list)
     types: dict[str, int] = field(default_factory=dict)
     """Events by type in the whole batch; one actor of a live stream counts them, if they come from Spark."""
+    matches: Counter[str] = field(default_factory=Counter)
+    """Matches by query that came with it."""
+    more: bool = False
+    """Whether there may be more matches, which `GraphActor.more` returns."""
 
 
 Answer = tuple[Receipt, list[PartialRows]]
-"""A receipt, and the rows of the windows that the batch closes, as far as this actor knows them."""
+"""A receipt, and the rows of the windows that the batch closes, as far as this actor knows them; matches in part."""
 
-KEPT = 64
-"""Number of answers that an actor keeps, to repeat them on request."""
+More = tuple[Counter[str], bool]
+"""The matches of a message by query, and whether there may be more."""
+
+
+MESSAGE_ROWS = 1 << 16
+"""Number of matches from which on a message is full. A search finds some at a time, so it may have a few times more."""
 
 
 class OutOfOrderError(Exception):
@@ -111,6 +136,8 @@ class GraphActor:
     There is one range, unless the stream was continued with another number of actors than it began with. An actor is
     single-threaded, which is Ray's default.
     """
+
+    message_rows = MESSAGE_ROWS
 
     def begin(self, duty: Duty, optimizer: Any, place: int, ranges: Sequence[Bounds]) -> None:
         """Begin with empty engines. `optimizer`: the actor that decides about bursts; `place`: which of the actors this
@@ -127,6 +154,9 @@ class GraphActor:
         self.late = 0
         self.seconds = 0.0
         self.answers: dict[int, Answer] = {}
+        """By batch, as far as they may be asked for again."""
+        self.outlets: dict[int, Outlet] = {}
+        """By batch, its matches."""
 
     def pid(self) -> int:
         return os.getpid()
@@ -144,7 +174,8 @@ class GraphActor:
     def take(self, number: int, watermark: int | None, *blocks: bytes) -> Answer:
         """Take in the events of a batch that this actor owns, and return the rows of the windows that it closes.
 
-        No later batch has events older than the watermark. Without a watermark the stream is over.
+        Of many matches it returns the first; `more` searches the others. No later batch has events older than the
+        watermark. Without a watermark the stream is over.
         """
         if number in self.answers:
             return self.answers[number]
@@ -156,13 +187,29 @@ class GraphActor:
         events = events_of(blocks) if blocks else None
         types = self._counted_types(events)
         events = self._own(number, events)
-        rows = self._drained() if watermark is None else self._taken(watermark, events)
+        found = self._drained() if watermark is None else self._taken(watermark, events)
+        outlet = Outlet(found)
+        matches = outlet.after({}, self.message_rows)
         self.seconds += perf_counter() - begin
         self.number, self.taking = number, 0
-        self.answers[number] = Receipt(number, *self._counted(), types), rows
-        self.answers.pop(number - KEPT, None)
+        receipt = Receipt(number, *self._counted(), types, rows_by_query(matches), outlet.more)
+        self.answers[number], self.outlets[number] = (receipt, [*found.rows, *matches]), outlet
+        for kept in (self.answers, self.outlets):
+            kept.pop(number - self.duty.unsafe, None)
         self._tell()
         return self.answers[number]
+
+    def more(self, number: int, arrived: Counter[str]) -> tuple[More, list[PartialRows]]:
+        """Return matches of a batch that follow those that have arrived, which are so many by query."""
+        if number not in self.outlets:
+            raise OutOfOrderError(f"the matches of batch {number} are not kept; the last batch is {self.number}")
+        self._check()
+        begin, outlet = perf_counter(), self.outlets[number]
+        self.taking = number
+        rows = outlet.after(arrived, self.message_rows)
+        self.taking = 0
+        self.seconds += perf_counter() - begin
+        return (rows_by_query(rows), outlet.more), rows
 
     def _tell(self) -> None:
         """Send the statistics of the engines to the optimizer actor, for replanning."""
@@ -188,20 +235,24 @@ class GraphActor:
             self.duty.keeper.put_events(number, self.place, [] if events is None else [block_of(events)])
         return events
 
-    def _taken(self, watermark: int, events: pa.Table | None) -> list[PartialRows]:
-        rows: list[PartialRows] = []
+    def _taken(self, watermark: int, events: pa.Table | None) -> Found:
+        found = Found()
         for number, engine in enumerate(self.engines):
             range_, route = divmod(number, len(self.duty.plans))
             columns = self.duty.routes[route].columns
             if events is not None:
-                batch = batch_of(events, route, self.ranges[range_], self.duty.types, columns)
-                rows += engine.take(batch, watermark, times_of(events))
+                bounds = ALL_GROUPS if self.duty.routes[route].spread else self.ranges[range_]
+                batch = batch_of(events, route, bounds, self.duty.types, columns)
+                found.join(engine.found(batch, watermark, times_of(events)))
             if self.duty.remembered:
                 engine.forget_decisions(self.duty.remembered)
-        return rows
+        return found
 
-    def _drained(self) -> list[PartialRows]:
-        return [rows for engine in self.engines for rows in engine.drain()]
+    def _drained(self) -> Found:
+        found = Found()
+        for engine in self.engines:
+            found.join(engine.rest())
+        return found
 
     def _counted(self) -> tuple[Counts, list[pa.RecordBatch]]:
         bursts, shared, snapshots = (sum(engine.totals[n] for engine in self.engines) for n in range(3))
@@ -234,32 +285,52 @@ class GraphActor:
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
-            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions)
-            for plan, data in zip(cycle(self.duty.plans), saved["engines"], strict=False)
+            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions, share=self._share(route))
+            for plan, route, data in zip(
+                cycle(self.duty.plans), cycle(self.duty.routes), saved["engines"], strict=False
+            )
         ]
         return self.number
 
-    def inherit(self, number: int, since: int | None, left: Sequence[Legacy | None]) -> None:
-        """After `begin`: continue from the states of others after batch `number`; new queries begin at `since`."""
+    def inherit(self, number: int, since: Beginning | None, left: Sequence[Legacy | None]) -> None:
+        """After `begin`: continue from the states of others after batch `number`.
+
+        New queries begin at the time `since`, before which the stream had so many events; None: it had none.
+        """
         self.number = number
         ways = cycle(zip(self.duty.routes, self.duty.plans, strict=True))
         self.engines = [self._heir(*way, since, legacy) for way, legacy in zip(ways, left, strict=False)]
 
-    def _heir(self, route: Route, planned: Plan, since: int | None, legacy: Legacy | None) -> Engine:
+    def _heir(self, route: Route, planned: Plan, since: Beginning | None, legacy: Legacy | None) -> Engine:
+        time = None if since is None else since.time
         if legacy is None:
-            engine = self._fresh(replace(planned, queries=(), share_sets=()), route)
-            engine.change(planned, since)
+            engine = self._fresh(replace(planned, queries=(), share_sets=()), route, since)
+            engine.change(planned, time)
             return engine
-        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, since)
+        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, time)
         if legacy.own is not None:
             engine.keep(route.keys, self.duty.key_groups, range(*legacy.own))
         return engine
 
-    def _fresh(self, planned: Plan, route: Route) -> Engine:
+    def _fresh(self, planned: Plan, route: Route, since: Beginning | None = None) -> Engine:
         # No batch has events older than the watermark that came with the batch before, so nothing is ever late here.
         duty = self.duty
         clock, places = Clock.load(duty.clock), route.counts_events
-        return Engine(planned, clock, duty.numeric, 0, self.optimizer, duty.record_decisions, places=places)
+        decisions = duty.record_decisions
+        return Engine(
+            planned,
+            clock,
+            duty.numeric,
+            0,
+            self.optimizer,
+            decisions,
+            places=places,
+            beginning=since,
+            share=self._share(route),
+        )
+
+    def _share(self, route: Route) -> Share:
+        return (self.place, self.duty.places) if route.spread else WHOLE
 
 
 def engines_of(state: bytes) -> list[bytes]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,12 @@ class Partitions:
             whole = column.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
             return pa.array(_exact_floats(name, whole))
         return column
+
+    def frozen(self) -> Partitions:
+        """Return the partitions by the numbers that they have now, whatever is forgotten or renumbered later."""
+        other = copy(self)
+        other.texts, other.types = dict(self.texts), dict(self.types)
+        return other
 
     def _renumber(self, keys: Words) -> None:
         """Rebuild the numbering of the same partitions after words of their attributes have changed."""

@@ -6,24 +6,45 @@ graph that is given places instead of times counts events where it would count t
 
 from __future__ import annotations
 
+from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.streams.places_numba_fns import place_events
+from elsinore.actors.streams.reorder import START
 
 Ticks = npt.NDArray[np.int64]
 
 
-class Places:
-    """The events of a stream, counted by time."""
+@dataclass(frozen=True)
+class Beginning:
+    """Where the count of a stream's events begins: the stream had so many, all of them older than a time."""
 
-    def __init__(self) -> None:
-        self.passed = 0
+    count: int
+    time: int
+
+
+class Places:
+    """The events of a stream, counted by time.
+
+    A count that begins in the middle of a stream gives the events that are not older than its beginning the places that
+    they have in the whole stream. Older ones that are still to come have the last place before these; they are counted,
+    but no window may begin with them, because the older ones that came before are not known.
+    """
+
+    def __init__(self, beginning: Beginning | None = None) -> None:
+        self._beginning = beginning if beginning and beginning.count else None
+        self.passed = self._beginning.count if self._beginning else 0
         """Number of events older than the watermark: no later event has a lower place."""
         self._waiting: Ticks = np.zeros(0, np.int64)
         """The times of the other events, in order."""
+
+    @property
+    def first(self) -> int:
+        """The first place that a window may begin at."""
+        return self._beginning.count if self._beginning else START
 
     @property
     def noted(self) -> int:
@@ -32,12 +53,18 @@ class Places:
 
     def note(self, times: Ticks, watermark: int) -> None:
         """Count the events of a batch, in any order; those older than the watermark are late, and do not count."""
-        self._waiting = np.sort(np.concatenate([self._waiting, times[times >= watermark]]), kind="stable")
+        times = times[times >= watermark]
+        self._waiting = np.sort(np.concatenate([self._waiting, times]), kind="stable")
+        if self._beginning is not None:
+            older = int(np.count_nonzero(times < self._beginning.time))
+            self._beginning = Beginning(self._beginning.count + older, self._beginning.time)
 
     def of(self, times: Ticks) -> Ticks:
         """Return the places of events, sorted by time, that were noted and that the watermark had not passed before."""
         places = np.empty(len(times), np.int64)
         place_events(self._waiting, times, self.passed, places)
+        if self._beginning is not None:
+            places[times < self._beginning.time] = self._beginning.count - 1
         return places
 
     def advance(self, watermark: int) -> None:
@@ -47,7 +74,10 @@ class Places:
         self._waiting = self._waiting[passed:]
 
     def save(self) -> dict[str, Any]:
-        return {"passed": self.passed, "waiting": self._waiting}
+        beginning = None if self._beginning is None else list(astuple(self._beginning))
+        return {"passed": self.passed, "waiting": self._waiting, "beginning": beginning}
 
     def load(self, state: dict[str, Any]) -> None:
         self.passed, self._waiting = state["passed"], state["waiting"]
+        beginning = state.get("beginning")
+        self._beginning = None if beginning is None else Beginning(*beginning)

@@ -7,8 +7,8 @@ the batches after that are sent again.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Event
 from time import sleep
@@ -17,7 +17,8 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from elsinore.actors.shells.graph_actor import Duty, GraphActor, Legacy, OutOfOrderError, Receipt
+from elsinore.actors.shells.graph_actor import Duty, GraphActor, Legacy, More, OutOfOrderError, Receipt
+from elsinore.actors.streams.places import Beginning
 from elsinore.cluster.machines.pool import Pool, wait_for_reply
 from elsinore.cluster.run.budget import Budget
 from elsinore.planner.plans.routes import Ranges
@@ -67,6 +68,8 @@ class SupervisedActor:
     """By batch, references to its receipt and its partial rows."""
     states: dict[int, Any] = field(default_factory=dict)
     """By batch, a reference to the state saved after it; used once the rows of that batch are safe."""
+    arrived: dict[int, Counter[str]] = field(default_factory=dict)
+    """By batch, the matches of each query that were handed on."""
     failed: int = 0
     """Number of consecutive failures."""
 
@@ -101,10 +104,10 @@ class Crew:
         for number, place in enumerate(self.places):
             self._call_begun(number, place, "restore", place.state)
 
-    def inherit(self, batch: int, since: int | None, left: Sequence[Legacy | None]) -> None:
+    def inherit(self, batch: int, since: Beginning | None, left: Sequence[Legacy | None]) -> None:
         """Take over the states of other actors after a batch, by range and route, and fetch the new states.
 
-        New queries begin at the time `since`.
+        New queries begin at the time `since`, before which the stream had so many events.
         """
         self.committed = batch
         routes = len(self.duty.routes)
@@ -143,11 +146,74 @@ class Crew:
             place.sent.append(batch)
             self._send(number, place, batch)
 
-    def receive(self) -> tuple[int, list[Receipt], list[Any]]:
-        """Wait for the oldest pending batch; return its number, its receipts, and references to its partial rows."""
+    def receive(self) -> tuple[int, list[Receipt]]:
+        """Wait for the oldest pending batch, and return its number and its receipts."""
         batch = self.waiting.popleft()
+        return batch, [self._receipt(number, place, batch) for number, place in enumerate(self.places)]
+
+    def rows(self, batch: int) -> Iterator[list[Any]]:
+        """Yield references to the partial rows of a batch that was received: those of all places, then more matches.
+
+        An actor searches the next matches while the caller is busy with the last ones, and then waits. Called again,
+        this goes on behind the rows that the caller was done with.
+        """
         receipts = [self._receipt(number, place, batch) for number, place in enumerate(self.places)]
-        return batch, receipts, [place.answers[batch][1] for place in self.places]
+        left = [number for number, receipt in enumerate(receipts) if receipt.more]
+        fresh = not any(batch in place.arrived for place in self.places)
+        for number in () if fresh else left:
+            self._take_again(number)
+        behind = [
+            place.arrived.get(batch, receipt.matches) for place, receipt in zip(self.places, receipts, strict=True)
+        ]
+        asked = {number: self._ask_more(number, batch, behind[number]) for number in left}
+        if fresh:
+            yield [place.answers[batch][1] for place in self.places]
+        for place, matches in zip(self.places, behind, strict=True):
+            place.arrived[batch] = matches
+        while asked:
+            for number in list(asked):
+                (matches, more), rows = self._more(number, batch, asked.pop(number))
+                arrived = self.places[number].arrived[batch] + matches
+                if more:
+                    asked[number] = self._ask_more(number, batch, arrived)
+                if matches:
+                    yield [rows]
+                self.places[number].arrived[batch] = arrived
+
+    def repeat(self, batch: int) -> None:
+        """Have the rows of a batch handed out again, from the first: who received them has lost some."""
+        for number, place in enumerate(self.places):
+            if place.arrived.pop(batch, None) is not None and self._receipt(number, place, batch).more:
+                self._take_again(number)
+
+    def _take_again(self, number: int) -> None:
+        """Have an actor begin anew after its last saved state, and take the batches since: its matches begin anew."""
+        place = self.places[number]
+        self._begin(number, place)
+        self._send_after(number, place, self._resumed(number, place))
+
+    def _ask_more(self, number: int, batch: int, arrived: Counter[str]) -> Any:
+        """Ask for the matches behind those that have arrived; return references to their numbers, and to them."""
+        return self.places[number].actor.more.options(num_returns=2).remote(batch, arrived)
+
+    def _more(self, number: int, batch: int, asked: Any) -> tuple[More, Any]:
+        """Wait for matches of a batch; return how many there are, and a reference to them."""
+        place = self.places[number]
+        while True:
+            try:
+                found: More = self._reply(asked[0])
+                self._fetch(asked[1])
+            except RayError as error:
+                self._recover(number, place, error)
+                asked = self._ask_more(number, batch, place.arrived[batch])
+            else:
+                place.failed = 0
+                return found, asked[1]
+
+    def _fetch(self, rows: Any) -> None:
+        """Fetch a copy of the rows, so that they are not lost with the node of the actor."""
+        if self.pool.spread:
+            ray.get(rows)
 
     def withdraw(self, batch: int) -> None:
         """Forget this batch and all after it, which the caller sends again.
@@ -170,6 +236,7 @@ class Crew:
         self.committed = batch
         for place in self.places:
             del place.answers[batch]
+            place.arrived.pop(batch, None)
         saved = [self._saved(number, place, batch) for number, place in enumerate(self.places) if batch in place.states]
         whole = len(saved) == len(self.places) and all(saved)
         if saved:
@@ -256,9 +323,7 @@ class Crew:
         while True:
             try:
                 receipt: Receipt = self._reply(place.answers[batch][0])
-                if self.pool.spread:
-                    # Fetch a copy of the rows, so that they are not lost with the node of the actor.
-                    ray.get(place.answers[batch][1])
+                self._fetch(place.answers[batch][1])
             except RayError as error:
                 self._recover(number, place, error)
             else:
@@ -277,11 +342,20 @@ class Crew:
         known = self._reached(place)
         if known is None:
             self._replace(number, place)
-            known = self._call_begun(number, place, "reached") if place.state is None else self._restored(number, place)
-        for batch in place.sent:
-            if batch.number > known or batch.number in place.answers:
-                self._send(number, place, batch)
+            known = self._resumed(number, place)
+        self._send_after(number, place, known)
         return known
+
+    def _send_after(self, number: int, place: SupervisedActor, known: int) -> None:
+        """Send the batches again that an actor has not taken, and those whose replies are needed."""
+        for batch in place.sent:
+            needed = batch.number in place.answers and batch.number not in place.arrived
+            if batch.number > known or needed:
+                self._send(number, place, batch)
+
+    def _resumed(self, number: int, place: SupervisedActor) -> int:
+        """Restore an actor that begins anew, and return the last batch of its state."""
+        return self._call_begun(number, place, "reached") if place.state is None else self._restored(number, place)
 
     def _reached(self, place: SupervisedActor) -> int | None:
         """Return the last batch that an actor has taken, or None if it is gone or failed in the middle of one."""

@@ -142,11 +142,11 @@ class LocalRun:
                     _choose(engine, batch)
             self.metrics.events += batch.num_rows
             for engine in self.engines:
-                yield from self._counted(engine.feed(batch))
+                yield from self._counted(engine.feeding(batch))
         for engine in self.engines:
-            yield from self._counted(engine.finish())
+            yield from self._counted(engine.finishing())
 
-    def _counted(self, found: list[Rows]) -> Iterator[Rows]:
+    def _counted(self, found: Iterable[Rows]) -> Iterator[Rows]:
         self.metrics.late = self.engines[0].late_count
         self.metrics.dead = self.source.dead
         self.metrics.dropped = sum(engine.dropped for engine in self.engines)

@@ -69,11 +69,21 @@ class RayRun:
         self.received = 0
         """The last batch whose rows are collected."""
         self.finished = False
-        self.routes = routes(plan.workload)
+        self.routes = routes(plan.workload, spread=settings.actors > 1)
         types = tuple(sorted(plan.types))
         self.policy = optimizer_of(plan.strategy, cost_model())
         plans = tuple(plan_along(route, plan) for route in self.routes)
-        self.duty = Duty(self.routes, plans, types, self.clock.save(), numeric, self.policy, record_decisions)
+        self.duty = Duty(
+            self.routes,
+            plans,
+            types,
+            self.clock.save(),
+            numeric,
+            self.policy,
+            record_decisions,
+            places=settings.actors,
+            unsafe=settings.ahead + 1,
+        )
         self.record_decisions = record_decisions
         self.decisions = pa.table({})
 
@@ -162,16 +172,16 @@ class RayRun:
         metrics.dropped = int(observed.getAs("dropped"))
 
     def _received(self, crew: Crew, collecting: SupervisedCollector) -> Iterator[Rows]:
-        batch, receipts, parts = crew.receive()
-        found = collecting.collect(parts)
+        batch, receipts = crew.receive()
+        for parts in crew.rows(batch):
+            for rows in collecting.collect(parts):
+                self.metrics.rows += len(rows)
+                yield rows
         crew.commit(batch)
         if batch in self.handed:
             self.handed[batch].release()
         self.received = batch
         self._note(receipts)
-        for rows in found:
-            self.metrics.rows += len(rows)
-            yield rows
 
     def _note(self, receipts: Sequence[Receipt]) -> None:
         self.late += [batch for receipt in receipts for batch in receipt.late]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -398,8 +398,9 @@ class JobRunner:
         sink = RowsSink(self.job.rows, columns)
         form, approximate = bounds_type(terms.clock), terms.numeric == "approximate"
 
-        def write(batch: int, rows: list[Rows]) -> None:
-            sink.write(batch, table(answers(rows, columns, terms.clock).values(), columns, form, approximate))
+        def write(batch: int, parts: Iterable[list[Rows]]) -> None:
+            rows = (one for part in parts for one in part)
+            sink.write(batch, [table(answers(rows, columns, terms.clock).values(), columns, form, approximate)])
 
         return write
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from hashlib import blake2b
@@ -52,7 +52,8 @@ class RowsSink(LiveSink):
         self.folder = folder
         self.columns = columns
 
-    def write(self, batch: int, rows: pa.Table) -> None:
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
+        (rows,) = parts
         metadata = {**(rows.schema.metadata or {}), COLUMNS_KEY: json.dumps(self.columns).encode()}
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:

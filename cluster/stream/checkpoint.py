@@ -48,6 +48,11 @@ class BatchRecord:
     spark_stream: str = ""
     """Spark's identifier of the stream; empty where an older version wrote the record."""
 
+    @property
+    def placed(self) -> int:
+        """Return the number of events so far that windows of events count: those that are neither dead nor late."""
+        return self.counts.get("events", 0) - self.counts.get("dead", 0) - self.counts.get("late", 0)
+
 
 @dataclass(frozen=True)
 class Era:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,6 +29,7 @@ from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.run.budget import Budget
 from elsinore.cluster.run.collecting import SupervisedCollector
 from elsinore.cluster.run.crew import AheadError, Crew, NumberedBatch
+from elsinore.cluster.run.handing_on import BatchRows
 from elsinore.cluster.run.local import Metrics
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
 from elsinore.cluster.stream.reading import Reading, UnfinishedError
@@ -88,12 +89,14 @@ class LiveMetrics(Metrics):
     """Whether the source has no file yet to read the columns from."""
     replanned: int = 0
     """The number of times that a better plan replaced the one in use."""
+    unfinished_rows: int = 0
+    """Rows of the current batch that the sink was given so far. The watermark stays until it has taken all of them."""
     parts: dict[str, float] = field(default_factory=dict)
     """Seconds that batches took, by step: spark, actors, checkpoint, rows, replanning."""
 
 
-Write = Callable[[int, list[Rows]], None]
-"""Write the rows of a batch, given its number; they are safe when the call returns."""
+Write = Callable[[int, Iterable[list[Rows]]], None]
+"""Write the rows of a batch, given its number; they are safe when the call returns. They may be iterated again."""
 
 
 class Live:
@@ -304,13 +307,13 @@ class Live:
         release(frame._jdf, observed._jdf, dealt._jdf)
         with self._timed("actors"):
             self.crew.send(NumberedBatch(number, done.watermark, events))
-            _, receipts, parts = self.crew.receive()
+            _, receipts = self.crew.receive()
         done = replace(done, types=self._types(receipts), spark_stream=self.checkpoint.spark_log.stream)
         with self._timed("checkpoint"):
             self.checkpoint.spark_log.keep()
             self.era.put_whole(done)
         with self._timed("rows"):
-            done.counts["rows"] += self._write_rows(self.terms, number, parts)
+            done.counts["rows"] += self._write_rows(self.terms, number, self.crew)
         with self._timed("checkpoint"):
             self.checkpoint.check(self.era)
             self.era.put_done(done)
@@ -327,12 +330,16 @@ class Live:
             with self._timed("replanning"):
                 self._begin_changed_era(self.asked, self.replanning.better)
 
-    def _write_rows(self, terms: Terms, batch: int, parts: Sequence[Any]) -> int:
-        """Write the rows of a batch, given references to each actor's partial rows; return how many rows there are."""
-        rows = self.collecting.collect(parts)
+    def _write_rows(self, terms: Terms, batch: int, crew: Crew) -> int:
+        """Write the rows of a batch, given the actors that have taken it; return how many rows there are."""
+        rows = BatchRows(crew, self.collecting, batch, self._note_rows)
         if rows:
             self._writer_of(terms)(batch, rows)
-        return sum(map(len, rows))
+        self._note_rows(0)
+        return rows.count
+
+    def _note_rows(self, count: int) -> None:
+        self.metrics.unfinished_rows = count
 
     def _read_or_retry(self, job: Callable[[], T], spark_batch: int, release: Callable[[], object] = lambda: None) -> T:
         """Run a Spark job that reads the files of a batch. If files cannot be read, set the damaged ones aside and

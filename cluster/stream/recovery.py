@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
+from elsinore.actors.streams.places import Beginning
 from elsinore.cluster.run.crew import Crew, NumberedBatch
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
 from elsinore.cluster.stream.terms import Terms, legacies
@@ -32,8 +32,8 @@ class Recovery:
     checkpoint: Checkpoint
     crew: Callable[[Terms], Crew]
     """Hires actors that write nothing to the checkpoint: they only repeat batches that are in it."""
-    write: Callable[[Terms, int, Sequence[Any]], int]
-    """Writes the rows of a batch, given references to each actor's partial rows; returns how many rows there are."""
+    write: Callable[[Terms, int, Crew], int]
+    """Writes the rows of a batch, given the actors that have taken it; returns how many rows there are."""
 
     def end_of(self, era: Era) -> EraEnd:
         """Return the end of an era: restore its last whole snapshot, and repeat the batches after it.
@@ -48,6 +48,7 @@ class Recovery:
                 for record in records:
                     if record.number > snapshot.number:
                         _repeat(crew, era, record)
+                        crew.commit(record.number)
                 done = records[-1] if records else snapshot
                 while last := era.whole(done.number + 1):
                     done = self._end(crew, era, terms, last)
@@ -59,7 +60,9 @@ class Recovery:
 
     def _end(self, crew: Crew, era: Era, terms: Terms, last: BatchRecord) -> BatchRecord:
         """Finish a batch that all actors had taken and whose rows may or may not be written; return its record."""
-        rows = self.write(terms, last.number, _repeat(crew, era, last))
+        _repeat(crew, era, last)
+        rows = self.write(terms, last.number, crew)
+        crew.commit(last.number)
         done = replace(last, counts={**last.counts, "rows": last.counts["rows"] + rows})
         era.put_done(done)
         return done
@@ -93,13 +96,12 @@ def hand_over(known: EraEnd, crew: Crew, terms: Terms) -> None:
 
     New queries answer the windows that begin after the latest event.
     """
-    since = known.done.latest + 1 if known.done.seen else None
+    done = known.done
+    since = Beginning(done.placed, done.latest + 1) if done.seen else None
     crew.inherit(known.done.number, since, legacies(known.terms, known.states, terms))
 
 
-def _repeat(crew: Crew, era: Era, record: BatchRecord) -> list[Any]:
-    """Repeat a batch from the events of the checkpoint; return references to each actor's partial rows."""
+def _repeat(crew: Crew, era: Era, record: BatchRecord) -> None:
+    """Have the actors take a batch from the events of the checkpoint."""
     crew.send(NumberedBatch(record.number, record.watermark, lambda place: era.events(record.number, place)))
-    _, _, parts = crew.receive()
-    crew.commit(record.number)
-    return parts
+    crew.receive()

@@ -9,6 +9,7 @@ from elsinore.planner.explain.choices import explain_choices
 from elsinore.planner.explain.sharing import counters_in_sets, explain_sharing
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
+from elsinore.planner.plans.routes import may_be_spread
 from elsinore.planner.plans.strategies import METHODS as METHODS_OF_STRATEGIES
 from elsinore.planner.plans.strategies import Method
 from elsinore.planner.time.spans import common, shown
@@ -78,6 +79,8 @@ def _nodes(plan: QueryPlan, sets: list[int | None]) -> Iterator[str]:
     query = plan.query
     yield f"pattern {query.pattern}"
     yield f"partition {_partition(plan)}"
+    if may_be_spread(query):
+        yield "spread by time: each actor of a run with an end gets all events, and searches a share of the time"
     for variable, expressions in sorted(plan.predicates.local.items()):
         yield f"filter {' AND '.join(map(str, expressions))}: on single events, decides the class of {variable}"
     for link in plan.predicates.links:

@@ -31,6 +31,8 @@ class Route:
     columns: tuple[str, ...]
     counts_events: bool = False
     """Whether the windows of its queries count events: each place is then told of all events of the stream."""
+    spread: bool = False
+    """Whether every place gets all events of the route, and searches its share of the stream for matches."""
 
     def home(self, groups: int) -> int:
         """Return the key group of all events of a route without keys."""
@@ -89,12 +91,24 @@ class Ranges:
         return Ranges(wanted.groups, starts, tuple(starts.index(start) for start in wanted.starts))
 
 
-def routes(workload: Workload) -> tuple[Route, ...]:
-    """Return the routes of a workload, in the order of their first queries."""
-    found: dict[Way, list[Query]] = {}
+def routes(workload: Workload, spread: bool = False) -> tuple[Route, ...]:
+    """Return the routes of a workload, in the order of their first queries.
+
+    With `spread`, queries that `may_be_spread` have routes of their own.
+    """
+    found: dict[tuple[Way, bool], list[Query]] = {}
     for query in workload.queries:
-        found.setdefault((query.partition, _keys(query), query.counts_events), []).append(query)
-    return tuple(_route(*way, queries) for way, queries in found.items())
+        way = query.partition, _keys(query), query.counts_events
+        found.setdefault((way, spread and may_be_spread(query)), []).append(query)
+    return tuple(_route(*way, queries, is_spread) for (way, is_spread), queries in found.items())
+
+
+def may_be_spread(query: Query) -> bool:
+    """Return whether no key determines the place of an event, but places may search the matches of a share each.
+
+    The events of a window are all the state that a search needs, so every place can have it.
+    """
+    return query.detects and not _keys(query)
 
 
 def workload_along(route: Route, workload: Workload) -> Workload:
@@ -116,7 +130,9 @@ def _keys(query: Query) -> tuple[str, ...]:
     return query.groups if together else query.partition
 
 
-def _route(partition: tuple[str, ...], keys: tuple[str, ...], counts_events: bool, queries: list[Query]) -> Route:
+def _route(
+    partition: tuple[str, ...], keys: tuple[str, ...], counts_events: bool, queries: list[Query], spread: bool
+) -> Route:
     sees_all = counts_events or any(query.semantics == "contiguous" for query in queries)
     return Route(
         tuple(query.name for query in queries),
@@ -125,4 +141,5 @@ def _route(partition: tuple[str, ...], keys: tuple[str, ...], counts_events: boo
         None if sees_all else Workload(tuple(queries)).types,
         tuple(sorted({column for query in queries for column in query.columns})),
         counts_events,
+        spread,
     )

@@ -11,7 +11,7 @@ from ray._private import state
 
 import elsinore
 
-WORKLOAD = """
+COUNTED = """
 QUERY by_district
 RETURN district, COUNT(*), SUM(T.duration), AVG(T.speed), MIN(T.speed), MAX(T.price)
 PATTERN SEQ(Request R, Travel T+, Cancel C) WHERE [rider] GROUP-BY district WITHIN 10 minutes SLIDE 5 minutes
@@ -42,6 +42,31 @@ RETURN COUNT(*) PATTERN SEQ(Cancel, Request) WITHIN 1 minute SLIDE 1 minute
 QUERY next_to
 RETURN COUNT(*) PATTERN SEQ(Request, Travel) SEMANTICS contiguous WHERE [driver] WITHIN 5 minutes SLIDE 5 minutes
 """
+
+MATCHED = """
+QUERY stories
+RETURN MATCHES R.driver, T.speed, C.kind
+PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 20 AND R.price < C.price WITHIN 5 minutes
+
+QUERY lists
+RETURN MATCHES
+PATTERN SEQ(Request R, Travel T+, Pickup P) WHERE [driver] AND T.speed < 5.2 AND T.speed <= NEXT(T).speed
+GROUP-BY district WITHIN 1 minute
+
+QUERY never_picked_up
+RETURN MATCHES R.rider, T.speed
+PATTERN SEQ(Request R, Travel T, NOT Pickup) WHERE [rider] AND T.speed < 5 WITHIN 1 minute
+
+QUERY nearby
+RETURN MATCHES R.driver, P.driver
+PATTERN SEQ(Request R, Pickup P) WHERE R.district = P.district AND R.price < P.price WITHIN 500 EVENTS LIMIT 3
+
+QUERY first_ones
+RETURN MATCHES R.rider, P.rider
+PATTERN SEQ(NOT Travel, Request R, Pickup P) WHERE [district] WITHIN 400 EVENTS
+"""
+
+WORKLOAD = COUNTED + MATCHED
 
 
 EVENTS = 30_000

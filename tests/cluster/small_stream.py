@@ -21,22 +21,31 @@ from elsinore.cluster.stream.snapshots import Snapshots
 from elsinore.cluster.stream.terms import Terms
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.planning import plan
-from elsinore.planner.plans.routes import Ranges
+from elsinore.planner.plans.routes import Ranges, Route
 from elsinore.planner.time.clock import Clock
 from tests.cluster.played import heard, play
 
-WORKLOAD = "RETURN g, COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds"
+WORKLOAD = """
+QUERY counted RETURN g, COUNT(*), SUM(A.v) PATTERN SEQ(A+, B) GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds;
+QUERY found RETURN MATCHES A.v, B.v PATTERN SEQ(A, B) WHERE A.v + 2 < B.v GROUP-BY g WITHIN 10 seconds;
+QUERY alone RETURN MATCHES A.v PATTERN SEQ(A, NOT B) WITHIN 3 seconds;
+QUERY near RETURN MATCHES A.v PATTERN SEQ(A+, B) GROUP-BY g WITHIN 9 EVENTS
+"""
 GROUPS, PLACES, BATCHES, EVERY = 8, 2, 14, 3
 CLOCK = Clock.of(pa.int64(), "s", plan(check_text(WORKLOAD)).spans)
-TERMS = Terms("stream", WORKLOAD, "cogra", "exact", CLOCK, Ranges.even(GROUPS, PLACES))
+TERMS = Terms("stream", WORKLOAD, "auto", "exact", CLOCK, Ranges.even(GROUPS, PLACES))
 
 
 def events(number: int) -> bytes:
     """Return the block of a batch, with an A and a B in each of two key groups."""
     times = [4 * number + step for step in range(4)]
     kinds = pa.array([0, 0, 1, 1], pa.int16())
-    groups = pa.array([0, 7, 0, 7], pa.int32())
-    return block_of(pa.table({"kind": kinds, "ticks": times, "a_v": times, "a_g": ["p", "q", "p", "q"], "g_0": groups}))
+    values = {"kind": kinds, "ticks": times, "a_v": times, "a_g": ["p", "q", "p", "q"]}
+    return block_of(pa.table({**values, **{f"g_{at}": _groups(route) for at, route in enumerate(TERMS.routes)}}))
+
+
+def _groups(route: Route) -> pa.Array:
+    return pa.array([0, 7, 0, 7] if route.keys else [route.home(GROUPS)] * 4, pa.int16())
 
 
 def told(path: Path) -> tuple[dict[int, Counter[str]], int]:
@@ -78,25 +87,30 @@ class Stream:
     def hired(self, terms: Terms, era: Era | None = None) -> Crew:
         return Crew(terms.duty(era), terms.ranges, self.pool, None, self.restarts)
 
-    def write(self, _terms: Terms, batch: int, parts: Sequence[Any]) -> int:
-        found = Collector().collect(*map(self.heard, parts))
-        self.rows[batch] = Counter(
-            f"{rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
-            for rows in found
-            for i in range(len(rows))
-        )
+    def write(self, _terms: Terms, batch: int, crew: Crew) -> int:
+        crew.repeat(batch)
+        self.rows[batch] = sum(map(self.shown, crew.rows(batch)), Counter[str]())
         return len(self.rows[batch])
 
-    def given(self) -> tuple[BatchRecord, list[Any]]:
+    def shown(self, parts: Sequence[Any]) -> Counter[str]:
+        """Return rows as texts, given references to what actors have of them."""
+        return Counter(
+            f"{rows.query} {rows.window_start[i]} {[one[i] for one in (*rows.groups.values(), *rows.values.values())]}"
+            for rows in Collector().collect(*map(self.heard, parts))
+            for i in range(len(rows))
+        )
+
+    def given(self) -> BatchRecord:
         number = self.done.number + 1
         self.crew.send(NumberedBatch(number, 4 * number + 3, lambda _: [events(number)]))
-        return BatchRecord(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0}), self.crew.receive()[2]
+        self.crew.receive()
+        return BatchRecord(number, number, True, 4 * number + 3, 4 * number + 3, {"rows": 0})
 
     def step(self) -> bool:
         """Process a batch; return whether it ended with a snapshot that every place has saved."""
-        done, parts = self.given()
+        done = self.given()
         self.era.put_whole(done)
-        self.write(TERMS, done.number, parts)
+        self.write(TERMS, done.number, self.crew)
         self.era.put_done(done)
         self.done = done
         whole = self.crew.commit(done.number)

@@ -64,7 +64,14 @@ def answers_alone(workload: str, events: Any) -> Counter[Row]:
 
 
 def row_of(values: dict[str, Any]) -> Row:
-    return tuple(sorted(values.items()))
+    return tuple(sorted((name, _hashable(value)) for name, value in values.items()))
+
+
+def _hashable(value: Any) -> Any:
+    """Return a value with events and lists as tuples."""
+    if isinstance(value, dict):
+        return row_of(value)
+    return tuple(map(_hashable, value)) if isinstance(value, list) else value
 
 
 def damage(path: Path, at: int | None = None) -> None:

@@ -32,7 +32,9 @@ def unreliable(method: Callable[..., Any]) -> Callable[..., Any]:
 class Unreliable(GraphActor):
     begin = unreliable(GraphActor.begin)
     reached = unreliable(GraphActor.reached)
+    message_rows = 20
     take = unreliable(GraphActor.take)
+    more = unreliable(GraphActor.more)
     save = unreliable(GraphActor.save)
     restore = unreliable(GraphActor.restore)
     inherit = unreliable(GraphActor.inherit)

@@ -26,14 +26,14 @@ ROWS = pa.table({"query": ["q"], "window_start": [0], "window_end": [1], "n": [1
 def folder_of(kind: str) -> Callable[[Path], None]:
     def write(folder: Path) -> None:
         sink = open_live_sink(folder / "new" / f"rows.{kind}", {"q": ["window_start", "window_end", "n"]}, "a stream")
-        sink.write(1, ROWS)
-        sink.write(2, ROWS)
+        sink.write(1, [ROWS])
+        sink.write(2, [ROWS])
 
     return write
 
 
 def rows_of_a_job(folder: Path) -> None:
-    RowsSink(folder, {"q": ["window_start", "window_end", "n"]}).write(1, ROWS)
+    RowsSink(folder, {"q": ["window_start", "window_end", "n"]}).write(1, [ROWS])
 
 
 def vault(folder: Path) -> None:

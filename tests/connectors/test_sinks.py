@@ -163,28 +163,28 @@ def live_sink(folder: Path, stream: str, resumed: bool = False) -> LiveSink:
 
 def test_a_folder_of_rows_belongs_to_one_stream(tmp_path: Path) -> None:
     folder = tmp_path / "rows.jsonl"
-    live_sink(folder, "one").write(1, rows_of(1))
+    live_sink(folder, "one").write(1, [rows_of(1)])
     with pytest.raises(InputError, match=f"{folder} holds the rows of another stream. Use another folder"):
         live_sink(folder, "two")
     with pytest.raises(InputError, match="another stream"):
         live_sink(folder, "two", resumed=True)
-    live_sink(folder, "one", resumed=True).write(2, rows_of(2))
+    live_sink(folder, "one", resumed=True).write(2, [rows_of(2)])
     assert sorted(path.name for path in folder.glob("*.jsonl")) == [f"part-{n:012}.jsonl" for n in (1, 2)]
 
 
 def test_rows_of_an_older_version_belong_to_the_stream_that_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "rows.jsonl"
-    live_sink(folder, "").write(1, rows_of(1))
+    live_sink(folder, "").write(1, [rows_of(1)])
     with pytest.raises(InputError, match="holds rows that this stream did not write"):
         live_sink(folder, "new")
-    live_sink(folder, "old", resumed=True).write(2, rows_of(2))
+    live_sink(folder, "old", resumed=True).write(2, [rows_of(2)])
     with pytest.raises(InputError, match="another stream"):
         live_sink(folder, "new", resumed=True)
 
 
 def test_readers_of_rows_do_not_see_whose_they_are(tmp_path: Path) -> None:
     folder = tmp_path / "rows.parquet"
-    live_sink(folder, "one").write(1, rows_of(1))
+    live_sink(folder, "one").write(1, [rows_of(1)])
     assert ds.dataset(folder).to_table().num_rows == 1
     assert pq.read_table(folder).num_rows == 1
 

@@ -26,7 +26,9 @@ ARROW = "application/vnd.apache.arrow.stream"
 KEPT = "RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) WHERE [rider] GROUP-BY district WITHIN 1 minute"
 SUMMED = "RETURN COUNT(*), SUM(Travel.speed) PATTERN Travel+ WHERE [district] WITHIN 30 seconds SLIDE 10 seconds"
 COME = "RETURN district, COUNT(*) PATTERN Travel+ GROUP-BY district WITHIN 20 seconds SLIDE 10 seconds"
-WORKLOAD = f"QUERY kept {KEPT};\nQUERY summed {SUMMED}"
+FOUND = """RETURN MATCHES PATTERN SEQ(Request R, Travel T, NOT Pickup)
+WHERE [rider] AND T.speed < R.speed / 2 WITHIN 10 seconds"""
+WORKLOAD = f"QUERY kept {KEPT};\nQUERY summed {SUMMED};\nQUERY found {FOUND}"
 
 
 def rides(folder: Path, count: int, seed: int = 7) -> pa.Table:

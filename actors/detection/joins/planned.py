@@ -75,10 +75,12 @@ class Planned:
         self._events = 0
         self._check = 0
 
-    def extend(self, joined: Mapping[bool, Joined], lo: int, hi: int) -> dict[str, dict[int, list[TermSearch]]]:
+    def extend(
+        self, joined: Mapping[bool, Joined], lo: int, hi: int, own: tuple[int, int]
+    ) -> dict[str, dict[int, list[TermSearch]]]:
         """Find the matches of stored nodes that end with some rows.
 
-        Return the searches of the clauses that are planned, by query and number.
+        Return the searches of the clauses that are planned, by query and number, for matches that end with `own` rows.
         """
         if not self.patterns:
             return {}
@@ -98,7 +100,7 @@ class Planned:
         found: dict[str, dict[int, list[TermSearch]]] = {}
         for name, joining in self.tree.roots.items():
             query, clause = self._places[name]
-            found.setdefault(query, {})[clause] = _searches(joining, sources, lo, hi)
+            found.setdefault(query, {})[clause] = _searches(joining, sources, *own)
         return found
 
     def drop(self, count: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -36,7 +37,7 @@ def actor(place: int = 0, groups: Bounds = (0, GROUPS), keeper: Keeping | None =
     clock = Clock.of(pa.int64(), "s", made.spans)
     duty = Duty(routes(made.workload), (made,), tuple(sorted(made.types)), clock.save(), "exact", optimizer_of("auto"))
     begun = GraphActor()
-    begun.begin(replace(duty, keeper=keeper), None, place, [groups])
+    begun.begin(replace(duty, keeper=keeper, unsafe=BATCHES), None, place, [groups])
     return begun
 
 
@@ -82,6 +83,16 @@ def test_batches_again_and_out_of_order(expected: list[list[Any]], seed: int) ->
                     take(disturbed, asked)
             assert disturbed.reached() == number - 1
         assert rows(take(disturbed, number)) == expected[number - 1]
+
+
+def test_a_batch_whose_rows_are_safe_is_not_kept() -> None:
+    one = actor()
+    for number in range(1, BATCHES + 2):
+        take(one, number)
+    with pytest.raises(OutOfOrderError, match=f"batch 1 came after batch {BATCHES + 1}"):
+        take(one, 1)
+    with pytest.raises(OutOfOrderError, match="the matches of batch 1 are not kept"):
+        one.more(1, Counter())
 
 
 def test_what_a_state_holds_is_not_taken_again(expected: list[list[Any]]) -> None:

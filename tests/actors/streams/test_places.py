@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -14,7 +15,7 @@ from elsinore.actors.engine import Engine
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.shells.collector import Collector
 from elsinore.actors.streams.key_groups import key_groups
-from elsinore.actors.streams.places import Places
+from elsinore.actors.streams.places import Beginning, Places
 from elsinore.planner.time.clock import Clock
 from tests.support.streams import batch, fed, planned, shown
 
@@ -122,3 +123,26 @@ def test_places_are_counted_once_the_watermark_has_passed() -> None:
     places.note(np.array([2, 3, 7]), 3)
     assert (places.passed, places.noted) == (2, 5)
     assert places.of(np.array([3, 7])).tolist() == [2, 4]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_count_that_begins_in_the_middle_goes_on(seed: int) -> None:
+    """Events that are older than the beginning may still come, and are counted."""
+    stream, lateness, cut = events(seed), 10, 60
+    arrival = sorted(range(len(stream)), key=lambda n: stream.column(1)[n].as_py() + Random(n).randint(0, lateness))
+    mixed = stream.take(pa.array(arrival))
+    latest = max(mixed.column(1).to_pylist()[:cut])
+    made = planned(text("events", seed))
+    nothing = replace(made, queries=(), share_sets=())
+    one = Engine(nothing, CLOCK, lateness=lateness, places=True, beginning=Beginning(cut, latest + 1))
+    one.change(made)
+    found, at = [], cut
+    while at < len(mixed):
+        found += one.feed(mixed.slice(at, 7))
+        one = Engine.restore(one.plan, one.save())
+        at += 7
+    places = sorted(stream.column(1).to_pylist())
+    first = bisect_left(places, latest + 1)
+    after = [row for row in expected(stream, seed) if row["start"] >= first]
+    assert shown(one, [*found, *one.finish()]) == after
+    assert after

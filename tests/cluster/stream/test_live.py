@@ -105,10 +105,15 @@ def test_queries_come_and_go_when_a_stream_goes_on(tmp_path: Path, growing: Grow
         taken(live, growing.put * (EVENTS // PIECES))
     since = max(rides["time"].to_pylist()[: live.metrics.events]) + 1
     growing.end()
-    with begin(tmp_path, f"{come}\n{kept}") as live:
+    with begin(tmp_path, f"{come}\n{kept}\nQUERY placed\n{PLACED}") as live:
         taken(live, EVENTS + 1)
     found = answered(tmp_path / "rows.jsonl")
-    of = {name: Counter({row: n for row, n in found.items() if dict(row)["query"] == name}) for name in QUERIES}
+    names = (*QUERIES, "placed")
+    of = {name: Counter({row: n for row, n in found.items() if dict(row)["query"] == name}) for name in names}
+    first = sum(time < since for time in rides["time"].to_pylist())
+    placed = answers_alone(f"QUERY placed\n{PLACED}", rides)
+    inside = [row for row in placed if first <= dict(row)["event_start"] and dict(row)["event_end"] <= EVENTS]
+    assert of["placed"] == Counter(inside) != Counter()
     assert of["kept"] == answers_alone(kept, rides)
     assert of["come"] == Counter(row for row in answers_alone(come, rides) if dict(row)["window_start"] >= since) != {}
     assert of["gone"] == Counter(row for row in answers_alone(gone, rides) if dict(row)["window_end"] < since) != {}
@@ -134,6 +139,9 @@ def test_queries_come_and_go_while_a_stream_flows(tmp_path: Path, growing: Growi
     assert until_then <= of["gone"] != answers_alone(gone, rides)
     assert Counter() < of["come"] <= Counter(r for r in answers_alone(come, rides) if dict(r)["window_start"] >= since)
 
+
+PLACED = "RETURN COUNT(*) PATTERN SEQ(Request, Pickup) WHERE [district] WITHIN 600 EVENTS SLIDE 300 EVENTS"
+"""A query whose windows count the events of the whole stream, also of those before it came."""
 
 QUERIES = {
     "kept": "RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) WHERE [rider] GROUP-BY district WITHIN 1 minute",
@@ -354,7 +362,7 @@ def test_rows_go_to_a_delta_table_once(tmp_path: Path, growing: Growing) -> None
     found = Counter(row_of(row) for row in table.to_pylist())
     assert found == answers_alone(workload, growing.events)
     sink = open_live_sink(tmp_path / "rows.delta", {}, f"elsinore-{live._live.terms.stream}")
-    sink.write(live.metrics.batches, table)
+    sink.write(live.metrics.batches, [table])
     assert DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table().num_rows == table.num_rows
 
 

@@ -72,7 +72,7 @@ def begun(service: Played, name: str) -> StoredJob:
     )
     assert sent.status_code == 202, sent.text
     rows = pa.table({"query": ["q"], "window_start": [0], "window_end": [60], "COUNT(*)": [1]})
-    RowsSink(job.rows, {"q": ["window_start", "window_end", "COUNT(*)"]}).write(1, rows)
+    RowsSink(job.rows, {"q": ["window_start", "window_end", "COUNT(*)"]}).write(1, [rows])
     return job
 
 

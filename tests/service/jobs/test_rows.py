@@ -28,7 +28,7 @@ def job(tmp_path: Path) -> StoredJob:
 def written(job: StoredJob, batch: int, values: pa.Array, meta: dict[bytes, bytes] | None = None) -> None:
     table = pa.table({**FIXED, "n": values})
     field = table.schema.field("n").with_metadata(meta)
-    RowsSink(job.rows, COLUMNS).write(batch, table.cast(table.schema.set(3, field)))
+    RowsSink(job.rows, COLUMNS).write(batch, [table.cast(table.schema.set(3, field))])
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
