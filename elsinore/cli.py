@@ -284,7 +284,7 @@ def bench(
         list[str],
         typer.Argument(
             metavar="FIGURE...",
-            help="aseq-fig12 to 16, cogra-fig5 to 13, hamlet-fig8 to 12, gloria-fig11 to 19; or all.",
+            help="aseq-fig12 to 16, cogra-fig5 to 13, hamlet-fig8 to 12, gloria-fig11 to 19, multi-fig10 to 14; all",
         ),
     ],
     out: Annotated[
