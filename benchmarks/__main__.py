@@ -7,20 +7,20 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.aseq import aseq
-from benchmarks.auto import auto
-from benchmarks.changing import changing
 from benchmarks.figures import HEADER, Benchmark, Figure, line
-from benchmarks.flink import flink
-from benchmarks.gloria import gloria
-from benchmarks.hamlet import hamlet
-from benchmarks.linked import doubling, linked
-from benchmarks.live import growth, latency
-from benchmarks.memory import memory
-from benchmarks.moving import moving
-from benchmarks.runtime import runtime
-from benchmarks.starting import starting
-from benchmarks.type_grained import semantics, sliding, tumbling
+from benchmarks.papers.aseq import aseq
+from benchmarks.papers.auto import auto
+from benchmarks.papers.changing import changing
+from benchmarks.papers.gloria import gloria
+from benchmarks.papers.hamlet import hamlet
+from benchmarks.papers.linked import doubling, linked
+from benchmarks.papers.moving import moving
+from benchmarks.papers.type_grained import semantics, sliding, tumbling
+from benchmarks.runtime.flink import flink
+from benchmarks.runtime.live import growth, latency
+from benchmarks.runtime.memory import memory
+from benchmarks.runtime.spark_and_ray import runtime
+from benchmarks.runtime.starting import starting
 from elsinore.bench.machine import machine
 
 BENCHMARKS: dict[str, Benchmark] = {

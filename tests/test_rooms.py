@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -43,6 +44,12 @@ UPWARDS = {
 CYCLES: dict[str, list[int]] = {"planner": [], "actors": [], "connectors": [], "cluster": [], "elsinore": []}
 """By room, how many modules import each other in a circle; also inside of functions, and for a type checker. This list
 may only shrink."""
+
+MODULES = 20
+"""The most modules of a folder, without `__init__.py` and `__main__.py`: more make a sub-folder by concept."""
+
+LEVELS = 3
+"""The most levels of folders, counted from the top."""
 
 LEAF = "connectors.rows."
 """Rows as a user and a client have them: it needs no other room when it is imported."""
@@ -95,6 +102,13 @@ def test_no_more_modules_import_each_other_in_a_circle(room: str) -> None:
     }
     found = sorted(cycles(edges), key=len, reverse=True)
     assert [len(one) for one in found] == CYCLES[room], [sorted(one) for one in found]
+
+
+@pytest.mark.parametrize("top", [*ROOMS, *OTHERS])
+def test_no_folder_is_crowded_or_deep(top: str) -> None:
+    folders = Counter(path.relative_to(ROOT).parent for path in files_of(ROOT / top) if not path.match("__*__.py"))
+    assert {folder: count for folder, count in folders.items() if count > MODULES} == {}
+    assert [folder for folder in folders if len(folder.parts) > LEVELS] == []
 
 
 def test_the_oracle_imports_nothing_that_it_judges() -> None:

@@ -24,7 +24,7 @@ def test_no_module_imports_a_test() -> None:
 
 def test_such_imports_are_found() -> None:
     for text in (
-        "from tests.actors.test_hamlet import query",
+        "from tests.actors.hamlet.test_deciders import query",
         "import tests.test_api",
         "    from tests.planner import test_a",
     ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from elsinore.actors.detection import search_numba_fns as kernel
+from elsinore.actors.detection import comparing_numba_fns as kernel
 from elsinore.planner.language.syntax import (
     Attribute,
     Comparison,

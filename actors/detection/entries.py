@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.actors.columns.expressions import Evaluator, Values
-from elsinore.actors.detection.search_numba_fns import NO_LEFT, NO_RIGHT
+from elsinore.actors.detection.comparing_numba_fns import NO_LEFT, NO_RIGHT
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.normal_form import NormalForm
 from elsinore.planner.language.syntax import Attribute, Expression
@@ -68,6 +69,29 @@ class Clocked:
         return found
 
 
+class Leaf:
+    """The events of one type that satisfy the same conditions, sorted by partition and time."""
+
+    def __init__(self, leaves: Leaves, rows: Ints) -> None:
+        self.leaves = leaves
+        self.rows = rows
+        self._values: dict[Expression, Values] = {}
+
+    def values(self, expression: Expression, query: str) -> Values:
+        """Return the values of an expression that reads each event by itself."""
+        expression = _plain(expression)
+        if expression not in self._values:
+            self._values[expression] = self.leaves.evaluator(self.rows, query).values(expression)
+        return self._values[expression]
+
+    @cached_property
+    def places(self) -> npt.NDArray[np.int32]:
+        """Return the place of each event in this leaf, by its row in the window; of other rows nothing is known."""
+        places = np.empty(len(self.leaves.window), np.int32)
+        places[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        return places
+
+
 class Leaves:
     """The events of a window that may be bound to variables, for all queries over it; equal ones are found once."""
 
@@ -78,14 +102,23 @@ class Leaves:
         self._codes = types.indices.to_numpy() if types is not None else np.zeros(0, np.int32)
         self._types = types.dictionary.to_pylist() if types is not None else []
         self._in_order: npt.NDArray[np.int32] | None = None
-        self._found: dict[tuple[str, tuple[Expression, ...]], Ints] = {}
+        self._found: dict[tuple[str, tuple[Expression, ...]], Leaf] = {}
 
-    def rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
-        """Return the rows of the events of a type that satisfy conditions, sorted as `order` is."""
+    def leaf_of(self, form: NormalForm, variable: str, order: Ints) -> Leaf:
+        """Return the events that may be bound to a variable; `order` is that of partitions and times."""
+        name, conditions = form.types[variable], form.local[variable]
         key = name, tuple(map(_plain, conditions))
         if key not in self._found:
-            self._found[key] = self._rows(name, conditions, query, order)
+            self._found[key] = Leaf(self, self._rows(name, conditions, form.query.name, order))
         return self._found[key]
+
+    def amount(self, name: str) -> int:
+        """Return the number of events of a type."""
+        return int(self._amounts[self._types.index(name)]) if name in self._types else 0
+
+    @cached_property
+    def _amounts(self) -> Ints:
+        return np.bincount(self._codes, minlength=len(self._types))
 
     def _rows(self, name: str, conditions: tuple[Expression, ...], query: str, order: Ints) -> Ints:
         rows = order[:0]
@@ -125,25 +158,17 @@ class Bindable:
         self.query = form.query.name
         self.leaves = leaves
         self.clocked = clocked
-        keys = {name: (form.types[name], tuple(map(_plain, form.local[name]))) for name in form.types}
-        numbers = {key: number for number, key in enumerate(dict.fromkeys(keys.values()))}
-        self.leaf_of = {name: numbers[key] for name, key in keys.items()}
-        firsts = {self.leaf_of[name]: name for name in reversed(form.types)}
-        self.rows_of = [self._rows(firsts[number]) for number in range(len(numbers))]
-        self._values: dict[tuple[int, Expression], Values] = {}
-
-    def _rows(self, variable: str) -> Ints:
-        kind, local = self.form.types[variable], self.form.local[variable]
-        return self.leaves.rows(kind, local, self.query, self.clocked.order)
+        found = {name: leaves.leaf_of(form, name, clocked.order) for name in form.types}
+        numbers = {leaf: number for number, leaf in enumerate(dict.fromkeys(found.values()))}
+        self.leaf_of = {name: numbers[leaf] for name, leaf in found.items()}
+        self.rows_of = [leaf.rows for leaf in numbers]
+        self._found = found
 
     def rows(self, variable: str) -> Ints:
-        return self.rows_of[self.leaf_of[variable]]
+        return self._found[variable].rows
 
     def values(self, variable: str, expression: Expression) -> Values:
-        key = self.leaf_of[variable], _plain(expression)
-        if key not in self._values:
-            self._values[key] = self.leaves.evaluator(self.rows(variable), self.query).values(expression)
-        return self._values[key]
+        return self._found[variable].values(expression, self.query)
 
     def truth(self, variable: str, expression: Expression) -> Mask:
         return self.leaves.evaluator(self.rows(variable), self.query).condition(expression)

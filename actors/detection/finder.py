@@ -1,23 +1,34 @@
-"""The search for the matches of one query: its terms, their orders, and the program that the kernel reads."""
+"""The search for the matches of one query: its terms, their orders, and the programs that kernels read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from elsinore.actors.detection.conditions import pair_of
-from elsinore.actors.detection.entries import Bindable, Clocked, Leaves
-from elsinore.actors.detection.formulas import Formula, Operation, Sides, UnsureError
+from elsinore.actors.detection.entries import Bindable
+from elsinore.actors.detection.frames.formulas import Formula, Operation, Sides, UnsureError
+from elsinore.actors.detection.frames.frame_search import FrameProgram, Frames
+from elsinore.actors.detection.frames.terms import Assembly, Code, Codes, PairCode, Term, terms_of
+from elsinore.actors.detection.joins.join_search import JoinSearch
+from elsinore.actors.detection.joins.program import JoinProgram, is_joined, is_single, join_program, uncompared
+from elsinore.actors.detection.joins.sources import Joined
+from elsinore.actors.detection.joins.stores import Member
 from elsinore.actors.detection.keys import comparable
-from elsinore.actors.detection.orders import TESTED, Seen, ordered, selectivity
-from elsinore.actors.detection.searching import Compiled, Search
-from elsinore.actors.detection.terms import Assembly, Code, Codes, PairCode, Term, terms_of
+from elsinore.actors.detection.orders import Seen, ordered, seen_of
+from elsinore.actors.detection.searching import Search
+from elsinore.actors.detection.term_search import TermSearch
 from elsinore.actors.detection.window import Window
+from elsinore.planner.detection.clauses import patterns_of
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
+from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.language.errors import Problem, WorkloadError
 
 
 class Finder:
-    """The search for the matches of one query."""
+    """The search for the matches of one query.
+
+    Clauses of single events with nothing but comparisons are joined; the others are searched with frames.
+    """
 
     def __init__(self, form: NormalForm, span: int) -> None:
         self.form = form
@@ -27,23 +38,70 @@ class Finder:
         """Whether a match is known only when its window is over."""
         self.by_first = self.ahead and form.query.limit is None
         """Whether matches are searched from their first events. LIMIT asks for all matches with one end together."""
-        self.terms = tuple(term for clause in form.clauses for term in terms_of(clause, self.by_first))
-        conditions = (one for clause in (*form.clauses, *self._guarding()) for one in clause.conditions)
+        by_clause = [terms_of(clause, self.by_first) for clause in form.clauses]
+        self.terms = tuple(term for terms in by_clause for term in terms)
+        self._clauses = [number for number, terms in enumerate(by_clause) for _ in terms]
+        """By term, the number of its clause."""
+        framed = [clause for clause in form.clauses if not self._is_joined(clause)]
+        conditions = (one for clause in (*framed, *self._guarding(framed)) for one in clause.conditions)
         self.conditions = tuple(dict.fromkeys(conditions))
+        """Those of clauses that are searched with frames."""
         self._seen: Seen | None = None
         self._ordered = self.terms
-        self._compiled: tuple[object, Compiled] | None = None
+        self._framed: tuple[object, FrameProgram, frozenset[Condition]] | None = None
+        self._programs: dict[Term, JoinProgram] = {}
 
-    def _guarding(self) -> Iterator[Clause]:
-        for guard in self.form.guards:
+    def _is_joined(self, clause: Clause) -> bool:
+        return not self.by_first and is_joined(clause)
+
+    def _guarding(self, framed: list[Clause]) -> Iterator[Clause]:
+        for guard in self.form.guards if framed else ():
             yield from guard.clauses
 
-    def search(self, window: Window, leaves: Leaves, clocked: Clocked, lo: int, hi: int) -> Search:
-        """Return the search for the matches whose last (or first) event is one of the rows from `lo` to `hi`."""
-        events = Bindable(self.form, leaves, clocked)
-        codes, sides = self._codes(events)
-        compiled = self._program(events, codes, self._orders(events, codes, sides))
-        return Search(compiled, window, events, sides, lo, hi)
+    def members(self) -> dict[int, tuple[Member, Pattern]]:
+        """Return the clauses that a plan of many patterns can evaluate, by number."""
+        return {
+            number: (Member(self.form, self.form.clauses[number], self.span), pattern)
+            for number, pattern in patterns_of(self.form).items()
+            if not self.ahead and is_single(self.form.clauses[number])
+        }
+
+    def search(
+        self, window: Window, events: Joined, lo: int, hi: int, planned: Mapping[int, Sequence[TermSearch]]
+    ) -> Search:
+        """Return the search for the matches whose last (or first) event is one of the rows from `lo` to `hi`.
+
+        `planned`: by number of a clause, its searches, where a plan of many patterns evaluates it.
+        """
+        searches = [one for found in planned.values() for one in found]
+        filters = frozenset(one for number in planned for one in uncompared(self.form.clauses[number]))
+        if len(planned) == len(self.form.clauses):
+            return Search(self.form, window, searches, filters)
+        ordered = zip(self._clauses, self._orders(events), strict=True)
+        terms = [term for number, term in ordered if number not in planned]
+        searches += (self._join(term, events, lo, hi) for term in terms if self._is_joined(term.clause))
+        framed = tuple(term for term in terms if not self._is_joined(term.clause))
+        if not framed:
+            return Search(self.form, window, searches, filters)
+        bindable = Bindable(self.form, events.leaves, events.clocked)
+        codes, sides = self._codes(bindable)
+        program, undecided = self._program(bindable, codes, framed)
+        searches += Frames(program, window, bindable, sides, lo, hi).terms()
+        return Search(self.form, window, searches, filters | undecided)
+
+    def _join(self, term: Term, events: Joined, lo: int, hi: int) -> JoinSearch:
+        if term not in self._programs:
+            levels = tuple((element,) for element in term.order)
+            self._programs[term] = join_program(self.form, term.clause, levels, self.span, self._shown(term.clause))
+        program = self._programs[term]
+        names = (term.clause.variables[element] for element in term.order)
+        sources = [events.source(self.form, name) for name in names]
+        return JoinSearch(program, self.form, sources, events.arena, lo, hi)
+
+    def _shown(self, clause: Clause) -> list[int]:
+        """Return the elements of a clause in the order of the query's columns."""
+        places = {name: number for number, name in enumerate(clause.variables)}
+        return [places[name] for name in self.form.columns if name in places]
 
     def _codes(self, events: Bindable) -> tuple[dict[Condition, Code], Sides]:
         sides = Sides()
@@ -74,38 +132,26 @@ class Finder:
             raise WorkloadError([Problem(f"{message} that fit 64 bits", hint, place, name)]) from None
         return tuple(formula.code)
 
-    def _orders(self, events: Bindable, codes: Codes, sides: Sides) -> tuple[Term, ...]:
+    def _orders(self, events: Joined) -> tuple[Term, ...]:
         """Return the terms, each in the order that is cheapest for the events that there are."""
         if all(len(term.order) < 3 for term in self.terms):
             return self.terms
-        seen = self._see(events, codes, sides)
+        seen = seen_of(self.form, self.span, events)
         if self._seen is None or not self._seen.is_like(seen):
             self._seen, self._ordered = seen, tuple(ordered(term, seen) for term in self.terms)
         return self._ordered
 
-    def _see(self, events: Bindable, codes: Codes, sides: Sides) -> Seen:
-        at, order = events.clocked.at, events.clocked.order
-        windows = max(1.0, float(at[order[-1]] - at[order[0]]) / self.span) if len(order) else 1.0
-        rates = {name: len(events.rows(name)) / windows for name in self.form.types}
-        found: dict[frozenset[str], float] = {}
-        for condition, code in codes.items():
-            if not condition.successive and not condition.whole:
-                share = TESTED
-                if isinstance(code, PairCode):
-                    share = selectivity(code.operator, sides.keys[code.left_side][1], sides.keys[code.right_side][1])
-                found[condition.variables] = found.get(condition.variables, 1.0) * share
-        return Seen(rates, found)
-
-    def _program(self, events: Bindable, codes: Codes, terms: tuple[Term, ...]) -> Compiled:
+    def _program(
+        self, events: Bindable, codes: Codes, terms: tuple[Term, ...]
+    ) -> tuple[FrameProgram, frozenset[Condition]]:
         signature = (tuple(codes.items()), terms)
-        if self._compiled is None or self._compiled[0] != signature:
+        if self._framed is None or self._framed[0] != signature:
             assembly = Assembly(self.form, events.leaf_of, codes, self.span)
             numbers = [assembly.main(term) for term in terms]
             filters = frozenset(one for one in self.conditions if one not in codes)
-            program = assembly.program()
             numbered = tuple(zip(numbers, terms, strict=True))
-            self._compiled = (
-                signature,
-                Compiled(self.form, self.span, self.by_first, program, numbered, tuple(assembly.names), filters),
+            program = FrameProgram(
+                self.form, self.span, self.by_first, assembly.program(), numbered, tuple(assembly.names)
             )
-        return self._compiled[1]
+            self._framed = (signature, program, filters)
+        return self._framed[1:]

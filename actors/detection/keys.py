@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from elsinore.actors.columns.expressions import EXACT_IN_FLOAT, Values
 from elsinore.actors.columns.lanes import float_keys
-from elsinore.actors.detection.search_numba_fns import NO_LEFT, NO_RIGHT
+from elsinore.actors.detection.comparing_numba_fns import NO_LEFT, NO_RIGHT
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.language.syntax import Expression
 

@@ -14,9 +14,10 @@ from math import factorial, prod
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.detection.conditions import OPERATORS
-from elsinore.actors.detection.terms import Term
-from elsinore.planner.detection.normal_form import Clause
+from elsinore.actors.detection.conditions import OPERATORS, pair_of
+from elsinore.actors.detection.frames.terms import Term
+from elsinore.actors.detection.joins.sources import Joined
+from elsinore.planner.detection.normal_form import Clause, NormalForm
 
 SAMPLE = 256
 """Number of pairs of events of which a selectivity is taken."""
@@ -59,15 +60,33 @@ def selectivity(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[n
         return 1.0
     draw = np.random.default_rng(0)
     a, b = (keys[draw.integers(0, len(keys), SAMPLE)] for keys in (left, right))
+    return (float(np.count_nonzero(holds(operator, a, b))) + 0.5) / (SAMPLE + 1)
+
+
+def holds(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Return which pairs of keys satisfy a comparison by <, <=, = or !=."""
     if operator == OPERATORS["<"]:
-        holds = a < b
-    elif operator == OPERATORS["<="]:
-        holds = a <= b
-    elif operator == OPERATORS["="]:
-        holds = a == b
-    else:
-        holds = a != b
-    return (float(np.count_nonzero(holds)) + 0.5) / (SAMPLE + 1)
+        return left < right
+    if operator == OPERATORS["<="]:
+        return left <= right
+    return left == right if operator == OPERATORS["="] else left != right
+
+
+def seen_of(form: NormalForm, span: int, events: Joined) -> Seen:
+    """Return the rates and selectivities of a query in the events that there are."""
+    at, order = events.clocked.at, events.clocked.order
+    windows = max(1.0, float(at[order[-1]] - at[order[0]]) / span) if len(order) else 1.0
+    rates = {name: events.source(form, name).count / windows for name in form.types}
+    found: dict[frozenset[str], float] = {}
+    for condition in dict.fromkeys(one for clause in form.clauses for one in clause.conditions):
+        if not condition.successive and not condition.whole:
+            share = TESTED
+            if (pair := pair_of(condition.expression)) is not None:
+                _, left = events.keys(form, pair, True)
+                _, right = events.keys(form, pair, False)
+                share = selectivity(pair.operator, left, right)
+            found[condition.variables] = found.get(condition.variables, 1.0) * share
+    return Seen(rates, found)
 
 
 def ordered(term: Term, seen: Seen) -> Term:

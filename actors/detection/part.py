@@ -18,6 +18,7 @@ from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.detection.sets import DetectionSet
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import run_alike
@@ -53,7 +54,8 @@ class DetectionPart:
         self._windows, self._clock = windows, clock
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
-        self._run = DetectionRun(tuple(queries.values()), windows, partitions, most_matches)
+        (strategy,) = {one.strategy for one in plan.share_sets if isinstance(one, DetectionSet)}
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, most_matches)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""

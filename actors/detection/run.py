@@ -13,6 +13,8 @@ import numpy.typing as npt
 
 from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
+from elsinore.actors.detection.joins.planned import Planned
+from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.window import Window
@@ -35,7 +37,12 @@ class DetectionRun:
     """
 
     def __init__(
-        self, queries: Sequence[Query], clock: Clock, partitions: Partitions, most_matches: int | None = None
+        self,
+        queries: Sequence[Query],
+        clock: Clock,
+        partitions: Partitions,
+        strategy: str = "auto",
+        most_matches: int | None = None,
     ) -> None:
         """`queries` are resolved and checked. With more than `most_matches` of one of them, listing raises an error."""
         self.partitions = partitions
@@ -43,6 +50,7 @@ class DetectionRun:
         self.listed = Counter[str]()
         """By query, how many matches were listed."""
         self.finders = [Finder(normal_form(query), _span(query, clock)) for query in queries]
+        self.planned = Planned([finder.members() for finder in self.finders], strategy)
         contiguous = any(query.semantics == "contiguous" for query in queries)
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
         self.pending = [START] * len(self.finders)
@@ -53,7 +61,23 @@ class DetectionRun:
 
         `places`: by event, how many events of the whole stream are earlier; for queries whose windows count events.
         """
-        return self._matches(self.begin(batch, places))
+        for some, its_places in self._slices(batch, places):
+            yield from self._matches(self.begin(some, its_places))
+
+    def _slices(self, batch: Batch, places: Ints | None) -> Iterator[tuple[Batch, Ints | None]]:
+        """Yield a batch in slices, so that the matches that are stored of each fit into memory."""
+        lo, count = 0, len(batch.times)
+        while True:
+            hi = self._cut(batch.times, lo + self.planned.slice_events)
+            if hi == count:
+                yield batch.slice(lo, hi, batch.later), None if places is None else places[lo:]
+                return
+            yield batch.slice(lo, hi, int(batch.times[hi])), None if places is None else places[lo:hi]
+            lo = hi
+
+    def _cut(self, times: Ints, at: int) -> int:
+        """Return the place behind the events of one time."""
+        return len(times) if at >= len(times) else int(np.searchsorted(times, times[at - 1], side="right"))
 
     def begin(self, batch: Batch, places: Ints | None = None) -> list[Search]:
         """Take in events as `process` does, and return the searches that would find the matches.
@@ -102,19 +126,21 @@ class DetectionRun:
     def _found(self, lo: int) -> list[Search]:
         """Return searches for the matches that end with the events from a row on."""
         hi = len(self.window)
-        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead]) if hi > lo else []
+        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead], (lo, hi)) if hi > lo else []
 
-    def _searches(self, asked: Iterable[tuple[Finder, int, int]]) -> list[Search]:
+    def _searches(self, asked: Sequence[tuple[Finder, int, int]], new: tuple[int, int] | None = None) -> list[Search]:
+        """Return the searches that are asked for; `new`: the rows that are new, for what is stored of them."""
         window = copy(self.window)
         leaves = Leaves(window)
-        clocked: dict[bool, Clocked] = {}
-        searches = []
-        for finder, lo, hi in asked:
-            counts = finder.counts_events
-            if counts not in clocked:
-                clocked[counts] = Clocked.of(window, counts, self._longest(counts))
-            searches.append(finder.search(window, leaves, clocked[counts], lo, hi))
-        return searches
+        events = {
+            counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
+            for counts in dict.fromkeys(finder.counts_events for finder, _, _ in asked)
+        }
+        planned = self.planned.extend(events, *new) if new else {}
+        return [
+            finder.search(window, events[finder.counts_events], lo, hi, planned.get(finder.form.query.name, {}))
+            for finder, lo, hi in asked
+        ]
 
     def _longest(self, counts_events: bool) -> int:
         return max(finder.span for finder in self.finders if finder.counts_events == counts_events)
@@ -147,16 +173,19 @@ class DetectionRun:
                 now = min(now, int(ticks[first])) if first < len(ticks) else now
             needed = min(needed, int(np.searchsorted(ticks, max(now - finder.span, START + 1), side="right")))
         self.window.drop(needed)
+        self.planned.drop(needed)
 
     def keep(self, kept: Ints) -> None:
         """Keep these partitions alone, in this order."""
         self.window.keep(kept, int(self.window.slots.max(initial=-1)) + 1)
+        self.planned.clear()
 
     def save(self) -> dict[str, Any]:
         return {"window": self.window.save(), "pending": list(self.pending)}
 
     def load(self, state: dict[str, Any]) -> None:
         self.window.load(state["window"])
+        self.planned.clear()
         self.pending = list(state["pending"])
 
 

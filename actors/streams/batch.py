@@ -23,7 +23,9 @@ class Batch:
     def between(self, first: int, end: int) -> Batch:
         """Return the events from the time `first` on and before the time `end`."""
         lo, hi = (int(np.searchsorted(self.times, time)) for time in (first, end))
-        if hi - lo == len(self.times):
-            return self
+        return self if hi - lo == len(self.times) else self.slice(lo, hi, self.later)
+
+    def slice(self, lo: int, hi: int, later: int) -> Batch:
+        """Return the events from number `lo` to `hi`, where no event behind them is older than `later`."""
         columns = {name: column.slice(lo, hi - lo) for name, column in self.columns.items()}
-        return Batch(self.types.slice(lo, hi - lo), self.times[lo:hi], columns, self.slots[lo:hi], self.later)
+        return Batch(self.types.slice(lo, hi - lo), self.times[lo:hi], columns, self.slots[lo:hi], later)

@@ -16,22 +16,22 @@ C = TypeVar("C")
 
 
 def costs_file() -> Path:
-    """Return the file that `python -m benchmarks.calibrate` writes."""
+    """Return the file that `python -m benchmarks.costs.bursts` writes."""
     return _folder() / "costs.json"
 
 
 def plan_costs_file() -> Path:
-    """Return the file that `python -m benchmarks.calibrate_plans` writes."""
+    """Return the file that `python -m benchmarks.costs.plans` writes."""
     return _folder() / "plan-costs.json"
 
 
 def burst_costs() -> Costs:
     """Return the costs measured on this machine, or else Elsinore's defaults."""
-    return _read(costs_file(), Costs.from_dict, Costs(), "costs of bursts", "calibrate")
+    return _read(costs_file(), Costs.from_dict, Costs(), "costs of bursts", "bursts")
 
 
 def plan_costs() -> PlanCosts:
-    return _read(plan_costs_file(), PlanCosts.from_dict, PlanCosts(), "costs of plans", "calibrate_plans")
+    return _read(plan_costs_file(), PlanCosts.from_dict, PlanCosts(), "costs of plans", "plans")
 
 
 def cost_model() -> CalibratedModel:
@@ -48,5 +48,5 @@ def _read(path: Path, made_of: Callable[[Any], C], default: C, what: str, benchm
     try:
         return made_of(json.loads(path.read_text()))
     except (ValueError, TypeError, AttributeError) as error:
-        hint = f"remove it, or measure anew with python -m benchmarks.{benchmark}"
+        hint = f"remove it, or measure anew with python -m benchmarks.costs.{benchmark}"
         raise InputError(f"{path} does not hold {what} ({error}); {hint}") from None

@@ -1,4 +1,4 @@
-"""Costs of the parts of a plan in this engine, in nanoseconds; measured by `python -m benchmarks.calibrate_plans`."""
+"""Costs of the parts of a plan in this engine, in nanoseconds; measured by `python -m benchmarks.costs.plans`."""
 
 from __future__ import annotations
 

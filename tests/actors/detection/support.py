@@ -60,14 +60,15 @@ def batches_of(events: Sequence[Event], cuts: Sequence[float] = ()) -> Iterator[
 class Routes:
     """The queries of a workload, along the routes that they need."""
 
-    def __init__(self, queries: Sequence[Query], clock: Clock) -> None:
+    def __init__(self, queries: Sequence[Query], clock: Clock, strategy: str = "auto") -> None:
         self.clock = clock
+        self.strategy = strategy
         self.runs: dict[tuple[tuple[str, ...], int], DetectionRun] = {}
         routes: dict[tuple[tuple[str, ...], int], list[Query]] = {}
         for query in queries:
             routes.setdefault((query.partition, len(query.groups)), []).append(query)
         for (attributes, groups), some in routes.items():
-            self.runs[attributes, groups] = DetectionRun(some, self.clock, Partitions(attributes, groups))
+            self.runs[attributes, groups] = DetectionRun(some, self.clock, Partitions(attributes, groups), strategy)
 
     def process(self, events: pa.RecordBatch, places: Any, later: pa.Array) -> Iterator[Matches]:
         for run, batch in self._batches(events, later):
@@ -91,7 +92,7 @@ class Routes:
     def saved(self) -> Routes:
         """Return routes with the same state, by way of what is saved of it."""
         queries = [finder.form.query for run in self.runs.values() for finder in run.finders]
-        other = Routes(queries, self.clock)
+        other = Routes(queries, self.clock, self.strategy)
         for key, run in self.runs.items():
             state = unpack(pack({"partitions": run.partitions.save(), "run": run.save()}))
             other.runs[key].partitions.load(state["partitions"])
@@ -99,7 +100,9 @@ class Routes:
         return other
 
 
-def run(text: str, events: Sequence[Event], cuts: Sequence[float] = (), save: bool = False) -> list[Row]:
+def run(
+    text: str, events: Sequence[Event], cuts: Sequence[float] = (), save: bool = False, strategy: str = "auto"
+) -> list[Row]:
     """Return the matches of a workload as rows, with the ids of events in place of the events.
 
     `cuts`: where the stream is cut into batches; `save`: whether the state is saved and restored there.
@@ -107,7 +110,7 @@ def run(text: str, events: Sequence[Event], cuts: Sequence[float] = (), save: bo
     if not events:
         return []
     queries = queries_of(text)
-    routes = Routes(queries, clock_of(queries, pa.array([event["time"] for event in events])))
+    routes = Routes(queries, clock_of(queries, pa.array([event["time"] for event in events])), strategy)
     rows: list[Row] = []
     for batch, places, later in batches_of(events, cuts):
         rows += (row for one in routes.process(batch, places, later) for row in rows_of(one, routes))

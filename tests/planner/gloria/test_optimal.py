@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.gloria_bound import bound
+from benchmarks.papers.gloria_bound import bound
 from elsinore.bench.gloria.workloads import mixed, statistics
 from elsinore.bench.gloria.workloads import sequences as many_sequences
 from elsinore.planner.gloria.costs.cost import PaperCost

@@ -1,0 +1,1 @@
+"""The search of frames: lists, chains and guards, and conditions that are no comparisons."""

@@ -1,0 +1,243 @@
+"""Terms that the search of frames finds: lists, chains, guards, and conditions that are no comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from elsinore.actors.detection.entries import Bindable
+from elsinore.actors.detection.frames import search_numba_fns as kernel
+from elsinore.actors.detection.frames.formulas import Sides
+from elsinore.actors.detection.frames.search_numba_fns import Entries, Output, Program, Stack
+from elsinore.actors.detection.frames.terms import Term
+from elsinore.actors.detection.matches import ABSENT, Bound, spread
+from elsinore.actors.detection.term_search import NONE, ROOM, Chunk, Cursor, Ints
+from elsinore.actors.detection.window import Window
+from elsinore.planner.detection.normal_form import Clause, NormalForm
+
+
+@dataclass(frozen=True)
+class FrameProgram:
+    """A program, and what belongs to its terms."""
+
+    form: NormalForm
+    span: int
+    """The length of windows on the clock of the query."""
+    by_first: bool
+    """Whether matches are searched from their first events."""
+    program: Program
+    terms: tuple[tuple[int, Term], ...]
+    """The number of each term that is searched."""
+    names: tuple[str, ...]
+    """By number of a variable, its name."""
+
+
+class Frames:
+    """The search of the terms of a program over some events."""
+
+    def __init__(
+        self, compiled: FrameProgram, window: Window, events: Bindable, sides: Sides, lo: int, hi: int
+    ) -> None:
+        self.form = compiled.form
+        self.by_first = compiled.by_first
+        self.span = compiled.span
+        self.window = window
+        self.events = events
+        self.compiled = compiled
+        self.entries = self._entries(sides, lo, hi)
+
+    def terms(self) -> list[FrameTerm]:
+        return [FrameTerm(self, number, term) for number, term in self.compiled.terms]
+
+    def _entries(self, sides: Sides, lo: int, hi: int) -> Entries:
+        events, clocked = self.events, self.events.clocked
+        rows = np.concatenate([NONE, *events.rows_of])
+        starts = events.starts()
+        before = after = np.zeros(0, np.int64)
+        if self.form.query.semantics == "contiguous":
+            before, after = (one[rows] for one in clocked.neighbours(self.window.slots))
+        fresh = (rows >= lo) & (rows < hi)
+        by_term: list[tuple[Ints, Ints]] = [(NONE, NONE)] * len(self.compiled.program.terms)
+        for number, _ in self.compiled.terms:
+            by_term[number] = self._triggers(number, starts, lo, hi)
+        triggers, labels = zip(*by_term, strict=True)
+        keys = [keys for _, keys in sides.keys]
+        values = [values for _, values in sides.values]
+        known = [one.valid for one in values]
+        return Entries(
+            clocked.at[rows],
+            rows.astype(np.int32),
+            starts,
+            before,
+            after,
+            fresh,
+            np.concatenate(triggers),
+            np.concatenate(labels),
+            _bounds(triggers),
+            np.concatenate([NONE, *keys]),
+            self._bases([name for name, _ in sides.keys], keys, starts),
+            np.concatenate([NONE, *(_cast(one.data, np.int64) for one in values)]),
+            np.concatenate([np.zeros(0, np.float64), *(_cast(one.data, np.float64) for one in values)]),
+            np.concatenate([np.zeros(0, np.bool_), *known]),
+            self._bases([name for name, _ in sides.values], known, starts),
+        )
+
+    def _bases(self, names: list[str], columns: Sequence[npt.NDArray[Any]], starts: Ints) -> Ints:
+        """Return what to add to an entry to find its value in columns that lie one behind another."""
+        leaf_of = self.events.leaf_of
+        begins = np.cumsum([0, *map(len, columns)])[:-1]
+        return np.array([b - starts[leaf_of[name]] for b, name in zip(begins, names, strict=True)], np.int64)
+
+    def _triggers(self, number: int, starts: Ints, lo: int, hi: int) -> tuple[Ints, Ints]:
+        """Return the entries that the first level of a term may bind first, in the order of time, and their labels."""
+        program = self.compiled.program
+        level = int(program.terms[number, kernel.FIRST])
+        first = lo
+        if program.levels[level, kernel.FORWARDS] and not self.by_first:
+            first = self._earliest(lo)
+        entries, labels, rows = [], [], []
+        for label, variable in enumerate(program.data[slice(*program.at[kernel.LABELS, level : level + 2])]):
+            leaf = int(program.variables[variable, kernel.LEAF])
+            own = self.events.rows_of[leaf]
+            found = np.flatnonzero((own >= first) & (own < hi))
+            entries.append(starts[leaf] + found)
+            labels.append(np.full(len(found), label))
+            rows.append(own[found])
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        return np.concatenate(entries)[order], np.concatenate(labels)[order]
+
+    def _earliest(self, row: int) -> int:
+        """Return the first row that can be in one window with a row or a later one."""
+        ticks = self.window.ticks(self.form.query.counts_events)
+        if row >= len(ticks):
+            return row
+        return int(np.searchsorted(ticks, ticks[row] - self.span + 1))
+
+    def stack(self) -> Stack:
+        """Return an empty stack."""
+        program = self.compiled.program
+        longest = 0
+        if not program.levels[:, kernel.IS_SINGLE].all():
+            at = self.events.clocked.at[self.events.clocked.order]
+            lengths = np.arange(len(at)) - np.searchsorted(at, at - self.span)
+            longest = int(lengths.max(initial=0)) + 1
+        values = len(program.data) + 1  # no test has more operations, or more variables
+        depth = 2 * (longest + len(program.levels)) + 2
+        return Stack(
+            np.zeros((depth, kernel.FRAME_WIDTH), np.int64),
+            np.zeros((len(program.levels), 3), np.int64),
+            np.zeros(len(program.variables), np.int64),
+            np.zeros(values, np.int64),
+            np.zeros(values, np.int64),
+            np.zeros(values, np.float64),
+            np.zeros(values, np.bool_),
+            np.zeros(1, np.int64),
+        )
+
+
+class FrameTerm:
+    """One term of a program; implements `TermSearch`."""
+
+    def __init__(self, frames: Frames, number: int, term: Term) -> None:
+        self.frames = frames
+        self.number = number
+        self.clause: Clause = term.clause
+        program = frames.compiled.program
+        columns = program.data[slice(*program.at[kernel.COLUMNS, number : number + 2])]
+        self.names = [frames.compiled.names[variable] for variable in columns]
+        self.single = all(element.single for element in term.clause.elements)
+        runs_ahead = program.levels[program.terms[number, kernel.FIRST], kernel.FORWARDS]
+        self.ascending = not frames.by_first and not runs_ahead
+        self.entries = frames.entries
+        own = self.entries.triggers[slice(*self.entries.triggers_at[number])]
+        self.rows: Ints = self.entries.row[own].astype(np.int64)
+
+    def begin(self) -> Cursor:
+        return _FrameCursor(self, self.frames.stack())
+
+    def run(self, stack: Stack, output: Output, asked: int) -> int:
+        """Search as far as there is room; return what the kernel does."""
+        return kernel.search(self.frames.compiled.program, self.entries, stack, output, self.number, asked)
+
+    def counts(self) -> Ints:
+        output = _output(0, 0, len(self.entries.triggers))
+        self.run(self.frames.stack(), output, kernel.COUNT)
+        return output.found[slice(*self.entries.triggers_at[self.number])]
+
+    def between(self, lo: int, hi: int) -> FrameTerm:
+        bounds = self.entries.triggers_at.copy()
+        bounds[self.number] = bounds[self.number, 0] + np.searchsorted(self.rows, [lo, hi])
+        other = copy(self)
+        first = self.entries.triggers_at[self.number, 0]
+        other.rows = self.rows[bounds[self.number, 0] - first : bounds[self.number, 1] - first]
+        other.entries = self.entries._replace(triggers_at=bounds)
+        return other
+
+
+class _FrameCursor:
+    """The search of one term, as far as it has come."""
+
+    def __init__(self, term: FrameTerm, stack: Stack) -> None:
+        self.term = term
+        self.stack = stack
+        self.asked = kernel.LIST
+
+    def advance(self) -> tuple[Chunk, bool]:
+        term = self.term
+        output = _output(len(term.names), 0 if term.single else len(term.names))
+        done = term.run(self.stack, output, self.asked)
+        self.asked = kernel.RESUME
+        if done == kernel.FULL and not output.used[0]:
+            raise MemoryError("a match has more events than a search can write")
+        return self._read(output), done != kernel.FULL
+
+    @property
+    def trigger(self) -> int:
+        first = self.term.entries.triggers_at[self.term.number, 0]
+        return int(self.stack.frames[0, kernel.CURSOR] - 1 - first)
+
+    def _read(self, output: Output) -> Chunk:
+        count, used = output.used.tolist()
+        if self.term.single:
+            return Chunk.of_table(self.term.names, output.rows[:used].reshape(count, len(self.term.names)))
+        return Chunk(count, self._lists(output, count, used))
+
+    def _lists(self, output: Output, count: int, used: int) -> dict[str, Bound]:
+        rows, counts = output.rows[:used], output.counts[:count].astype(np.int64)
+        begins = np.cumsum(counts).reshape(counts.shape) - counts
+        found = {}
+        for column, name in enumerate(self.term.names):
+            begin, size = begins[:, column], counts[:, column]
+            if name in self.term.frames.form.lists:
+                found[name] = Bound(rows[spread(begin, size)], np.concatenate([[0], np.cumsum(size)]))
+            else:
+                one = np.append(rows, np.int32(ABSENT))[np.minimum(begin, used)]
+                found[name] = Bound(np.where(size > 0, one, np.int32(ABSENT)))
+        return found
+
+
+def _output(width: int, counted: int, triggers: int = 0) -> Output:
+    """Return room for matches of so many variables (0: none), with their numbers of events by variable or not."""
+    most = ROOM // width if width else 0
+    counts = np.empty((most if counted else 0, counted), np.int32)
+    rows = np.empty(ROOM if width else 0, np.int32)
+    return Output(rows, counts, np.zeros(2, np.int64), most, np.zeros(triggers, np.int64))
+
+
+def _bounds(parts: Sequence[Ints]) -> Ints:
+    """Return where parts that lie one behind another begin, and where they end."""
+    ends = np.cumsum([len(part) for part in parts])
+    return np.stack([ends - [len(part) for part in parts], ends], axis=1).astype(np.int64)
+
+
+def _cast(data: npt.NDArray[Any], kind: type) -> npt.NDArray[Any]:
+    """Return a column in one of the two forms that tests read; of floats the other one is never read."""
+    if data.dtype.kind == "f" and kind is np.int64:
+        return np.zeros(len(data), np.int64)
+    return data.astype(kind)

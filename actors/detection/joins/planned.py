@@ -1,0 +1,170 @@
+"""The plan of the patterns of many queries: chosen by what is seen of the stream, and changed when that drifts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from elsinore.actors.detection.joins.join_search import StoredSearch
+from elsinore.actors.detection.joins.measured import is_like, measured
+from elsinore.actors.detection.joins.sources import Joined, MatchSource
+from elsinore.actors.detection.joins.stores import Joining, Member, Multitree, Stored, StoresFullError, join_searches
+from elsinore.actors.detection.term_search import TermSearch
+from elsinore.planner.detection.costs.engine import Engine
+from elsinore.planner.detection.costs.model import CostModel
+from elsinore.planner.detection.costs.paper import Instances
+from elsinore.planner.detection.pattern import Pattern
+from elsinore.planner.detection.plan import DetectionPlan
+from elsinore.planner.detection.planning import plan_of_trees
+from elsinore.planner.detection.search.budget import Budget
+from elsinore.planner.detection.statistics import Statistics
+from elsinore.planner.detection.strategies.request import Request, Trees
+from elsinore.planner.detection.strategies.strategies import STRATEGIES
+
+AUTO, SEARCHING = "auto", "mpm"
+"""The strategy that chooses by costs of this engine which nodes are stored, and the search that it makes."""
+
+SECONDS = 2.0
+"""The longest time of a search."""
+
+STEPS_PER_PATTERN, PATIENCE_PER_PATTERN = 100, 25
+"""Steps of a search, and steps without a better plan after which it ends, by pattern."""
+
+GAIN = 0.9
+"""Part of the old plan's cost below which a new plan is entered: its stores have to be filled."""
+
+CHECK_EVENTS = 1 << 16
+"""Events after which it is looked for drift; earlier ones at each doubling of the events seen."""
+
+FIRST_SLICE, LEAST_SLICE, UNLIMITED = 1 << 14, 1 << 10, 1 << 62
+"""Events that are taken in at once at first, and at least: stored matches grow with them."""
+
+SLICE_NUMBERS = 1 << 22
+"""Events of stored matches that a slice should make at most."""
+
+MOST_NUMBERS = 1 << 27
+"""Events of stored matches above which a run does without them."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A plan, and what it was chosen by."""
+
+    trees: Trees
+    plan: DetectionPlan
+    statistics: Statistics
+
+
+class Planned:
+    """The plan of clauses of single events under skip-till-any-match, which may share parts."""
+
+    def __init__(self, members: Sequence[Mapping[int, tuple[Member, Pattern]]], strategy: str) -> None:
+        """`members`: by query, the clauses that are planned, by number, with their patterns."""
+        found = [(number, member, pattern) for some in members for number, (member, pattern) in some.items()]
+        self.members = {pattern.name: member for _, member, pattern in found}
+        self.patterns = tuple(pattern for _, _, pattern in found)
+        self._places = {pattern.name: (member.form.query.name, number) for number, member, pattern in found}
+        """By name of a pattern, its query and the number of its clause."""
+        self.engine_costs = strategy == AUTO
+        self.strategy = STRATEGIES[SEARCHING if strategy == AUTO else strategy]
+        self.chosen: Chosen | None = None
+        self.tree: Multitree | None = None
+        self.slice_events = FIRST_SLICE if self.patterns else UNLIMITED
+        self._next: Future[Chosen] | None = None
+        self._events = 0
+        self._check = 0
+
+    def extend(self, joined: Mapping[bool, Joined], lo: int, hi: int) -> dict[str, dict[int, list[TermSearch]]]:
+        """Find the matches of stored nodes that end with some rows.
+
+        Return the searches of the clauses that are planned, by query and number.
+        """
+        if not self.patterns:
+            return {}
+        self._events += hi - lo
+        if self._events >= self._check:
+            self._check = min(2 * self._events, self._events + CHECK_EVENTS)
+            self._look(joined)
+        if self.tree is None:
+            return {}
+        before = self.tree.numbers
+        try:
+            sources = self.tree.extend(joined, lo, hi, MOST_NUMBERS)
+        except StoresFullError:
+            self.tree, self.patterns = None, ()
+            return {}
+        self._adapt(self.tree.numbers - before, hi - lo)
+        found: dict[str, dict[int, list[TermSearch]]] = {}
+        for name, joining in self.tree.roots.items():
+            query, clause = self._places[name]
+            found.setdefault(query, {})[clause] = _searches(joining, sources, lo, hi)
+        return found
+
+    def drop(self, count: int) -> None:
+        """Forget the first rows of the window."""
+        if self.tree is not None:
+            self.tree.drop(count)
+
+    def clear(self) -> None:
+        """Forget all that is stored; it is found again in the window."""
+        if self.tree is not None:
+            self.tree.clear()
+
+    def _adapt(self, numbers: int, events: int) -> None:
+        """Take in as many events at once as make about `SLICE_NUMBERS`."""
+        wanted = SLICE_NUMBERS * events // max(numbers, 1)
+        self.slice_events = max(LEAST_SLICE, min(wanted, 4 * self.slice_events))
+
+    def _look(self, joined: Mapping[bool, Joined]) -> None:
+        """Choose a plan, or look for a better one beside the stream."""
+        if self._next is not None and self._next.done():
+            self._enter(self._next.result())
+            self._next = None
+        statistics = measured(self.members, self.patterns, joined)
+        if self.chosen is None:
+            self._enter(self._choose(statistics))
+        elif self.strategy.adaptive and self._next is None and not self._is_like(statistics):
+            executor = ThreadPoolExecutor(1, "detection-plan")
+            self._next = executor.submit(self._better, self.chosen, statistics)
+            executor.shutdown(wait=False)
+
+    def _is_like(self, statistics: Statistics) -> bool:
+        assert self.chosen is not None
+        return is_like(self.chosen.statistics, statistics, max(one.window.length for one in self.patterns))
+
+    def _model(self, statistics: Statistics) -> CostModel:
+        return Engine(statistics) if self.engine_costs else Instances(statistics)
+
+    def _choose(self, statistics: Statistics) -> Chosen:
+        count, model = len(self.patterns), self._model(statistics)
+        budget = Budget(SECONDS, STEPS_PER_PATTERN * count, PATIENCE_PER_PATTERN * count)
+        trees = self.strategy.trees(Request(self.patterns, model, budget))
+        return Chosen(trees, plan_of_trees(self.patterns, trees, model, self.strategy), statistics)
+
+    def _better(self, now: Chosen, statistics: Statistics) -> Chosen:
+        """Return a better plan for these statistics, or the present one if none gains enough."""
+        found, model = self._choose(statistics), self._model(statistics)
+        cost = plan_of_trees(self.patterns, now.trees, model, self.strategy).cost
+        return found if found.plan.cost < GAIN * cost else Chosen(now.trees, now.plan, statistics)
+
+    def _enter(self, chosen: Chosen) -> None:
+        if self.chosen is None or chosen.plan is not self.chosen.plan:
+            tree = Multitree(chosen.plan, self.members)
+            if self.tree is not None:
+                tree.keep_from(self.tree)
+            self.tree = tree
+        self.chosen = chosen
+
+
+def _searches(joining: Joining, sources: Stored, lo: int, hi: int) -> list[TermSearch]:
+    """Return the searches for the matches of a pattern that end with some rows."""
+    member = joining.member
+    shown = member.shown
+    if len(joining.parts) == 1:
+        (part,) = joining.parts
+        source = sources.of(part, member)
+        assert isinstance(source, MatchSource)
+        slots = [part.variables.index(name) for name in shown]
+        return [StoredSearch(member.clause, shown, source, slots, member.span, lo, hi)]
+    return [*join_searches(joining, sources, lo, hi)]

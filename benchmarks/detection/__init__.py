@@ -1,0 +1,1 @@
+"""Detection of matches: its throughput, and the search for its plans."""

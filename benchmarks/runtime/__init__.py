@@ -1,0 +1,1 @@
+"""Whole runs: memory, start, Spark and Ray, live streams, and the same work in Flink."""
