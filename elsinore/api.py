@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from elsinore.cluster.run.ray_run import RayRun
     from elsinore.connectors.sources import Source
     from elsinore.drawing.drawing import Drawing
+    from elsinore.planner.detection.known import Known
     from elsinore.planner.plans.model import Plan
     from elsinore.result import Result
 
@@ -44,14 +45,34 @@ def check(workload: str | PathLike[str]) -> None:
     checked(workload)
 
 
-def explain(workload: str | PathLike[str], strategy: str = "auto") -> str:
-    """Return the plan of a workload as text, one line per node, with the reasons for it."""
+def explain(workload: str | PathLike[str], strategy: str = "auto", events: Any = None, **reading: Any) -> str:
+    """Return the plan of a workload as text, one line per node, with the reasons for it.
+
+    Plans of queries that return matches follow from rates and selectivities. They are estimated from the first of
+    `events`, which are as in `run`, with its options on columns and times as `reading`; without events, assumed.
+    """
     from elsinore.planner.explain.text import explain
 
-    return explain(_planned(checked(workload), strategy))
+    made = _planned(checked(workload), strategy)
+    return explain(made, _known(made, events, reading))
 
 
-def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = False, **reading: Any) -> Drawing:
+def _known(made: Plan, events: Any, reading: Mapping[str, Any]) -> Known:
+    """Return what is known of a stream of which some events are given, or None."""
+    from elsinore.planner.detection.known import Known
+
+    if events is None:
+        return Known()
+    if not any(one.query.detects for one in made.queries):
+        raise InputError("events tell the plans of queries that return matches only; leave them out for aggregates.")
+    from elsinore.sampling import known_from
+
+    return known_from(made, events, reading)
+
+
+def draw(
+    workload: str | PathLike[str], events: Any = None, *, plan: bool = False, strategy: str = "auto", **reading: Any
+) -> Drawing:
     """Draw the merged query templates of a workload, given as text or path: one for each set of queries that may share.
 
     With `events`, draw the HAMLET graph of the first set over these events instead, with all bursts shared: its
@@ -59,26 +80,25 @@ def draw(workload: str | PathLike[str], events: Any = None, *, plan: bool = Fals
     `reading` holds the options of `run` on columns and times.
 
     With `plan`, draw the GLORIA graphs instead, in which sharing plans are found, as if all types were alike. The
-    marked path is the plan that `auto` chooses; where `auto` does not choose GLORIA, the cheapest plan by the paper.
-    """
-    if plan:
-        from elsinore.drawing.gloria import draw_plans
-        from elsinore.planner.gloria.optimizers import sharing_plans
-        from elsinore.planner.plans.kinds import PLANNED
+    marked path is the plan of `strategy`; where that does not choose GLORIA, the cheapest plan by the paper.
 
-        if events is not None:
-            raise InputError("plan and events cannot be drawn together; leave out one of them.")
-        made = _planned(checked(workload), "auto")
-        chosen = {one.plan.template.names: one.plan for one in PLANNED.among(made.share_sets)}
-        plans, reasons = sharing_plans(made.queries)
-        return draw_plans([chosen.get(one.template.names, one) for one in plans], reasons, made.queries)
-    if events is not None:
+    Of queries that return matches, draw the graph of the subpatterns that they have in common; with `plan`, the
+    multitree of the strategy, or its tree where it chooses orders. What is expected is estimated from the first
+    `events`, of which there may be many; without events it is assumed.
+    """
+    asked = checked(workload)
+    if events is not None and not plan:
         from elsinore.drawing.events import draw_events
 
-        return draw_events(checked(workload), events, reading)
-    from elsinore.drawing.workload import draw_plan
+        return draw_events(asked, events, reading)
+    from elsinore.drawing.plans import draw_common, draw_sharing
 
-    return draw_plan(_planned(checked(workload), "auto"))
+    made = _planned(asked, strategy)
+    if not plan:
+        return draw_common(made)
+    if events is not None and not all(query.detects for query in asked.queries):
+        raise InputError("plan and events cannot be drawn together for aggregates; leave out one of them.")
+    return draw_sharing(made, _known(made, events, reading))
 
 
 def run(

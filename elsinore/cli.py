@@ -56,11 +56,25 @@ def check(workload: WorkloadFile) -> None:
 def explain(
     workload: WorkloadFile,
     strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            "--events",
+            "-e",
+            metavar="FILE",
+            help="Estimate rates and selectivities for RETURN MATCHES from these events.",
+            show_default=False,
+        ),
+    ] = None,
+    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
+    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
 ) -> None:
     """Show the plan of a workload, with the reasons for it."""
     from elsinore.api import explain
 
-    typer.echo(explain(workload, strategy))
+    reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit}
+    typer.echo(explain(workload, strategy, events, **reading))
 
 
 @app.command()
@@ -70,19 +84,25 @@ def draw(
     events: Annotated[
         Path | None,
         typer.Option(
-            "--events", "-e", metavar="FILE", help="Draw the graph over these events; few.", show_default=False
+            "--events",
+            "-e",
+            metavar="FILE",
+            help="Draw the graph over these events; few. With --plan: estimate rates and selectivities from them.",
+            show_default=False,
         ),
     ] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Draw the GLORIA graphs of its sharing plans.")] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Draw how its queries share work.")] = False,
+    strategy: Annotated[str, typer.Option(help="The strategy whose plan is drawn.")] = "auto",
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="An .svg file, or - for stdout.")] = "-",
     type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
     time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
     time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
 ) -> None:
-    """Draw the templates of a workload as SVG, its HAMLET graph over a few events, or its GLORIA graphs."""
+    """Draw a workload as SVG: its templates and multi-pattern graphs, its HAMLET graph over a few events, its plans."""
     from elsinore.api import draw
 
-    drawing = draw(workload, events, plan=plan, type_column=type_column, time_column=time_column, time_unit=time_unit)
+    reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit}
+    drawing = draw(workload, events, plan=plan, strategy=strategy, **reading)
     if out == "-":
         typer.echo(drawing.svg, nl=False)
     else:
@@ -264,7 +284,7 @@ def bench(
         list[str],
         typer.Argument(
             metavar="FIGURE...",
-            help="aseq-fig12 to 16, cogra-fig5 to 13, hamlet-fig8 to 12, gloria-fig11 to 19; or all.",
+            help="aseq-fig12 to 16, cogra-fig5 to 13, hamlet-fig8 to 12, gloria-fig11 to 19, multi-fig10 to 14; all",
         ),
     ],
     out: Annotated[

@@ -6,8 +6,9 @@ from elsinore.bench.a_seq import figures as a_seq
 from elsinore.bench.cogra import figures as cogra
 from elsinore.bench.gloria import figures as gloria
 from elsinore.bench.hamlet import figures as hamlet
+from elsinore.bench.multi import figures as multi
 
-PAPERS = (a_seq, cogra, hamlet, gloria)
+PAPERS = (a_seq, cogra, hamlet, gloria, multi)
 
 FIGURES = {figure.name: figure for paper in PAPERS for figure in paper.FIGURES}
 

@@ -36,6 +36,10 @@ METRICS = {
     "execution_time": Metric("execution time", "s", axis="execution time of an event"),
     "insertion_time": Metric("insertion time", "s"),
     "snapshots": Metric("snapshots"),
+    "gain": Metric("gain over trivial", more_is_better=True),
+    "trivial": Metric("throughput of trivial", more_is_better=True, axis="events/s"),
+    "expected": Metric("matches expected per pattern and window"),
+    "seen": Metric("matches seen per pattern and window"),
 }
 
 

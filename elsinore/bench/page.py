@@ -169,13 +169,14 @@ def _numbers(shown: Shown) -> str:
     """Return the measured points as a table that is closed at first."""
     figure = shown.figure
     axes = list(dict.fromkeys(sweep.axis for sweep in figure.sweeps))
-    heads = ["setting", "strategy", *axes, *figure.metrics]
+    metrics = (*figure.metrics, *(name for name in figure.kind.beside if name not in figure.metrics))
+    heads = ["setting", "strategy", *axes, *metrics]
     rows = [
         [
             point["setting"],
             figure.label(point["strategy"]),
             *(f"{point[axis]:,}" for axis in axes),
-            *(_value(point, name) for name in figure.metrics),
+            *(_value(point, name) for name in metrics),
         ]
         for point in shown.document["points"]
     ]

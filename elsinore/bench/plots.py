@@ -16,7 +16,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure as Image
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter, NullLocator
 
 from elsinore.bench.captions import Outcomes, value
 from elsinore.bench.figure import Figure, Sweep
@@ -44,6 +44,9 @@ STYLES = {
 
 FEW_DECADES = 1_000
 """Ratio of an axis's top to its bottom below which ticks at powers of ten alone would be too few."""
+
+WIDE_AXIS = 30
+"""Ratio of the last value of an axis to the first above which it is logarithmic."""
 
 WIDTH, HEIGHT = 4.6, 2.9
 """Size of a panel in inches."""
@@ -156,6 +159,9 @@ def _panel(axes: Any, figure: Figure, name: str, sweep: Sweep, outcomes: Outcome
     else:
         axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(EngFormatter(unit=kind.unit, sep=" " if kind.unit else ""))
+    if min(at) > 0 and max(at) / min(at) > WIDE_AXIS:
+        axes.set_xscale("log")
+        axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticks(at)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
 

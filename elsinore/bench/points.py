@@ -31,6 +31,8 @@ class Point(ABC):
     """Definitions of the metrics, by name."""
     limit: ClassVar[float]
     """The most seconds of a measurement."""
+    beside: ClassVar[tuple[str, ...]] = ()
+    """Metrics that are shown beside those of a figure, point by point."""
 
     @property
     @abstractmethod

@@ -185,6 +185,25 @@ class Changes(Bounded):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Largest(Bounded):
+    """The largest value of a metric."""
+
+    metric: str
+    of: str
+
+    def claim(self, label: Label) -> str:
+        return f"the largest {metric(self.metric).words} of {label(self.of)} is {self.bounds()}{self.where()}"
+
+    def found(self, lines: Lines) -> Iterator[tuple[float, str]]:
+        own = lines(self.metric, self.of)
+        for place in self.taken(own):
+            points = [(y, x) for x, y in zip(own[place].xs, own[place].ys, strict=True) if y is not None]
+            if points:
+                value, at = max(points)
+                yield value, f"{metric(self.metric).shown(value)} at {at:,}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Below(Check):
     """A metric that stays below a value at all points."""
 

@@ -9,18 +9,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
-from elsinore.drawing.drawing import Drawing, Titled, stacked
+from elsinore.drawing.drawing import Section, Titled
 from elsinore.drawing.layout import Edge, Layout, Node, layered
 from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import GRAY, PALE, SIZE, SMALL, WHITE, Box, Picture, cut, group, rectangle, text, width_of
 from elsinore.drawing.words import brief
+from elsinore.errors import InputError
 from elsinore.planner.detection.explain import number
 from elsinore.planner.detection.graph import MultiPatternGraph
+from elsinore.planner.detection.known import Known
 from elsinore.planner.detection.pattern import Window
 from elsinore.planner.detection.plan import DetectionPlan
+from elsinore.planner.detection.planned_sets import patterns_of_set, planned_sets
+from elsinore.planner.detection.sets import DetectionSet
 from elsinore.planner.detection.shape import Shape, bits
 from elsinore.planner.detection.text import structure_text, window_text
+from elsinore.planner.plans.model import Plan
 
+SHARED = 2
+"""The fewest events of a subpattern that is drawn; leaves are shared in any case."""
 LETTERS = 44
 """The most characters shown of a line."""
 LINE = 15
@@ -80,16 +87,46 @@ class BlockPicture:
         return Picture(whole, self.layout.width, self.layout.height)
 
 
-def draw_graph(graph: MultiPatternGraph, least: int = 2) -> Drawing:
-    """Draw a multi-pattern graph: each component's patterns beside the subpatterns of at least so many events."""
-    return stacked(_graphs(graph, least), GRAPH_LEGEND)
+def graphs(plan: Plan) -> Section:
+    """Return the multi-pattern graphs of the sets of a plan."""
+    parts: list[Titled] = []
+    for place, one in enumerate(plan.share_sets, 1):
+        if isinstance(one, DetectionSet):
+            patterns, _ = patterns_of_set(plan, one)
+            parts += _graphs(MultiPatternGraph(patterns), f"share set {place}")
+    return _section(parts, GRAPH_LEGEND)
 
 
-def _graphs(graph: MultiPatternGraph, least: int) -> Iterator[Titled]:
-    for place, names in enumerate(graph.components(least), 1):
-        shown = names[:PATTERNS]
-        more = f"; {len(names) - PATTERNS} more are not shown" if len(names) > PATTERNS else ""
-        yield Titled(f"component {place}", f"{len(names)} patterns{more}", graph_picture(graph, shown, least).draw())
+def multitrees(plan: Plan, known: Known) -> Section:
+    """Return the plans of the sets of a plan: order-based ones as multi-pattern trees, others as multitrees."""
+    found = planned_sets(plan, known)
+    return _section([_multitree(one.plan, f"share set {one.number}", known.source) for one in found], PLAN_LEGEND)
+
+
+def _section(parts: Sequence[Titled], legend: str) -> Section:
+    if not parts:
+        raise InputError(
+            "no query of this workload has two events by themselves, so there is no plan to draw; "
+            "`elsinore explain` says how each is run"
+        )
+    return Section(tuple(parts), legend)
+
+
+def _graphs(graph: MultiPatternGraph, title: str) -> Iterator[Titled]:
+    """Yield each component with the subpatterns that it shares, then the patterns that share nothing."""
+    components = graph.components(SHARED)
+    together = [names for names in components if len(names) > 1]
+    alone = [name for names in components if len(names) == 1 for name in names]
+    for place, names in enumerate(together, 1):
+        yield _component(graph, names, f"{title}, component {place} of {len(together)}", "")
+    if alone:
+        yield _component(graph, alone, f"{title}, by themselves", "nothing to share, ")
+
+
+def _component(graph: MultiPatternGraph, names: Sequence[str], title: str, what: str) -> Titled:
+    more = f"; {len(names) - PATTERNS} of them are not shown" if len(names) > PATTERNS else ""
+    count = f"{len(names)} {'pattern' if len(names) == 1 else 'patterns'}"
+    return Titled(title, f"{what}{count}{more}", graph_picture(graph, names[:PATTERNS], SHARED).draw())
 
 
 def graph_picture(graph: MultiPatternGraph, names: Sequence[str], least: int) -> BlockPicture:
@@ -120,15 +157,14 @@ def _part_block(shape: Shape, mask: int, sharers: Sequence[str]) -> Block:
     return Block((cut(part, LETTERS), brief(sharers)), f"{part}: {', '.join(sharers)}", len(sharers) > 2)
 
 
-def draw_plan(plan: DetectionPlan) -> Drawing:
-    """Draw a plan: order-based ones as multi-pattern trees, others as multitrees with leaves on the left."""
+def _multitree(plan: DetectionPlan, title: str, source: str) -> Titled:
     shown = [root.pattern for root in plan.roots[:PATTERNS]]
     more = f"; {len(plan.roots) - PATTERNS} patterns are not shown" if len(plan.roots) > PATTERNS else ""
-    caption = f"costs {number(plan.cost)} ({plan.model}), unshared {number(plan.apart)}{more}"
+    caption = f"costs {number(plan.cost)} ({plan.model}), unshared {number(plan.apart)}; statistics {source}{more}"
     chains = all(root.order is not None for root in plan.roots)
     picture = tree_picture(plan, shown) if chains else multitree_picture(plan, shown)
-    title = f"{plan.strategy}: {len(plan.roots)} patterns, {len(plan.shared)} of {len(plan.nodes)} nodes shared"
-    return stacked([Titled(title, caption, picture.draw())], PLAN_LEGEND)
+    what = f"{plan.strategy}: {len(plan.roots)} patterns, {len(plan.shared)} of {len(plan.nodes)} nodes shared"
+    return Titled(f"{title}, {what}", caption, picture.draw())
 
 
 def multitree_picture(plan: DetectionPlan, patterns: Sequence[str]) -> BlockPicture:

@@ -46,17 +46,32 @@ class Titled:
     picture: Picture
 
 
+@dataclass(frozen=True)
+class Section:
+    """Pictures with a legend at the end."""
+
+    parts: tuple[Titled, ...]
+    legend: str
+
+
 def stacked(parts: Iterable[Titled], legend: str) -> Drawing:
     """Return a drawing of pictures, each below its title, with a legend at the end."""
+    return sections([Section(tuple(parts), legend)])
+
+
+def sections(found: Iterable[Section]) -> Drawing:
+    """Return a drawing of sections, one below the other."""
     whole, width, y = group(), 0.0, 0.0
-    for part in parts:
-        y += PICTURE_GAP if y else 0
-        text(whole, 0, y + SIZE, part.title, anchor="start", bold=True)
-        text(whole, 0, y + SIZE + 17, part.caption, SMALL, PALE, "start")
-        y += SIZE + 34
-        group(whole, 0, y).append(part.picture.group)
-        y += part.picture.height
-        width = max(width, part.picture.width, width_of(part.title) * 1.1, width_of(part.caption, SMALL))
-    y += PICTURE_GAP
-    text(whole, 0, y, legend, SMALL, PALE, "start")
-    return Drawing(document(Picture(whole, max(width, width_of(legend, SMALL)), y + 4)))
+    for section in found:
+        for part in section.parts:
+            y += PICTURE_GAP if y else 0
+            text(whole, 0, y + SIZE, part.title, anchor="start", bold=True)
+            text(whole, 0, y + SIZE + 17, part.caption, SMALL, PALE, "start")
+            y += SIZE + 34
+            group(whole, 0, y).append(part.picture.group)
+            y += part.picture.height
+            width = max(width, part.picture.width, width_of(part.title) * 1.1, width_of(part.caption, SMALL))
+        y += PICTURE_GAP
+        text(whole, 0, y, section.legend, SMALL, PALE, "start")
+        width = max(width, width_of(section.legend, SMALL))
+    return Drawing(document(Picture(whole, width, y + 4)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from xml.etree import ElementTree as ET
 
-from elsinore.drawing.drawing import Drawing, Titled, stacked
+from elsinore.drawing.drawing import Drawing, Section, Titled, sections
 from elsinore.drawing.layout import Edge, EdgeRoute, Layout, Node, layered
 from elsinore.drawing.lines import draw_route
 from elsinore.drawing.svg import GRAY, PALE, SIZE, SMALL, WHITE, Box, Picture, cut, group, rectangle, text, width_of
@@ -42,7 +42,12 @@ def draw_plans(
     plans: Sequence[SharingPlan], reasons: Sequence[tuple[str, str]], queries: Sequence[QueryPlan]
 ) -> Drawing:
     """Draw the graph of each plan, and the template of each query that is in none."""
-    return stacked([*_graphs(plans), *_apart(queries, dict(reasons))], LEGEND)
+    return sections([graphs(plans, reasons, queries)])
+
+
+def graphs(plans: Sequence[SharingPlan], reasons: Sequence[tuple[str, str]], queries: Sequence[QueryPlan]) -> Section:
+    """Return the graph of each plan, and the template of each query that is in none."""
+    return Section((*_graphs(plans), *_apart(queries, dict(reasons))), LEGEND)
 
 
 def _graphs(plans: Sequence[SharingPlan]) -> Iterator[Titled]:

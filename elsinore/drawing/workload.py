@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elsinore.drawing.drawing import Drawing, Titled, stacked
+from elsinore.drawing.drawing import Drawing, Section, Titled, sections
 from elsinore.drawing.template import TemplatePicture
 from elsinore.drawing.words import brief
 from elsinore.planner.hamlet.template import template_of_query, template_of_set
@@ -18,7 +18,12 @@ LEGEND = (
 
 def draw_plan(plan: Plan) -> Drawing:
     """Draw all templates of a plan, share sets first."""
-    return stacked([*_sets(plan), *_apart(plan)], LEGEND)
+    return sections([templates(plan)])
+
+
+def templates(plan: Plan) -> Section:
+    """Return all templates of a plan, share sets first."""
+    return Section((*_sets(plan), *_apart(plan)), LEGEND)
 
 
 def _sets(plan: Plan) -> Iterator[Titled]:

@@ -2,39 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from elsinore.planner.detection.known import Known, Seen
 from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.detection.plan import DetectionPlan, Node, Root
+from elsinore.planner.detection.planned_sets import planned_sets
 from elsinore.planner.detection.text import conditions_text, structure_text, window_text
+from elsinore.planner.plans.model import Plan
 
 NAMES = 4
 """The most patterns named of those that share a node."""
 
-Seen = Mapping[int, float]
-"""Partial matches that a running engine has seen at a time, by node."""
+LARGEST = 1e9
+"""The numbers from which on powers of ten are shown."""
 
 
 def explained(plan: DetectionPlan, patterns: Sequence[Pattern], seen: Seen | None = None) -> str:
     """Return a plan as text, with what an engine has seen beside what was expected."""
-    return "\n".join((_head(plan), *_patterns(plan, patterns), *_nodes(plan, seen or {}))) + "\n"
+    lines = (
+        _head(plan),
+        "patterns",
+        *_indented(_patterns(plan, patterns)),
+        "nodes",
+        *_indented(_nodes(plan, seen or {})),
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _indented(lines: Iterator[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+def explain_plans(plan: Plan, known: Known) -> Iterator[list[str]]:
+    """Yield a tree for the plan of each set of queries that return matches: a heading and its nodes."""
+    for one in planned_sets(plan, known):
+        seen = known.seen.get(one.number, {})
+        yield [
+            f"plan of share set {one.number}: {_head(one.plan)}",
+            f"statistics {known.source}",
+            *(f"pattern {line}" for line in _patterns(one.plan, one.patterns)),
+            *(f"node {line}" for line in _nodes(one.plan, seen)),
+            *(
+                f"{name}: searched without a plan, as it has no two events by themselves under skip-till-any-match"
+                for name in one.unplanned
+            ),
+        ]
 
 
 def _head(plan: DetectionPlan) -> str:
     inner = sum(not node.leaf for node in plan.nodes)
     return (
-        f"{plan.strategy}: {len(plan.roots)} patterns, {len(plan.nodes) - inner} leaves, {inner} inner nodes, "
+        f"{plan.strategy}: {len(plan.roots)} {'pattern' if len(plan.roots) == 1 else 'patterns'}, "
+        f"{len(plan.nodes) - inner} leaves, {inner} inner nodes, "
         f"{len(plan.shared)} shared; cost {number(plan.cost)} ({plan.model}), unshared {number(plan.apart)}"
     )
 
 
 def _patterns(plan: DetectionPlan, patterns: Sequence[Pattern]) -> Iterator[str]:
-    yield "patterns"
     for pattern in patterns:
         root = plan.root(pattern.name)
         where = conditions_text(pattern)
         yield (
-            f"  {pattern.name}: {structure_text(pattern)}{f' where {where}' if where else ''} "
+            f"{pattern.name}: {structure_text(pattern)}{f' where {where}' if where else ''} "
             f"within {window_text(pattern.window)}, {_way(plan, root)}"
         )
 
@@ -52,10 +82,9 @@ def _tree(plan: DetectionPlan, node: Node) -> str:
 
 
 def _nodes(plan: DetectionPlan, seen: Seen) -> Iterator[str]:
-    yield "nodes"
     width = len(str(len(plan.nodes)))
     for node in plan.nodes:
-        yield f"  {node.number + 1:>{width}}  {_what(node)}: {'; '.join(_facts(node, seen))}"
+        yield f"{node.number + 1:>{width}}  {_what(node)}: {'; '.join(_facts(node, seen))}"
 
 
 def _what(node: Node) -> str:
@@ -80,4 +109,6 @@ def _brief(names: Sequence[str]) -> str:
 
 def number(value: float) -> str:
     """Return a number with four digits."""
+    if abs(value) >= LARGEST:
+        return f"{value:.4g}"
     return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"

@@ -26,6 +26,8 @@ LISTED = 6
 """The most events per window of a type under Kleene closure without bounds; more of them are bounded by 2."""
 EVENTS_PER_SECOND = 1.0
 """Of all types, so that a window of n events lasts n seconds; the types of a workload need not be all there are."""
+MOST_TYPES = 4000
+"""Types among which those for a density are searched."""
 TRIES = 300
 """Patterns drawn for one that has few enough matches."""
 DRAWS = 20
@@ -94,17 +96,33 @@ class World:
         rng = Random(f"{parameters} {seed}")
         names = [f"{parameters.name[0].upper()}{number}" for number in range(1, parameters.types + 1)]
         self.parameters = parameters
-        self.amounts = {name: _log_uniform(*parameters.per_window, rng) for name in names}
+        self.amounts = {name: log_uniform(*parameters.per_window, rng) for name in names}
         self._seed = rng.random()
-        self._chances: dict[tuple[str, str], float | None] = {}
+        self.chances: dict[tuple[str, str], float | None] = {}
 
     def chance(self, pair: tuple[str, str]) -> float | None:
         """Return the selectivity of the predicate between two types, if there is one; always the same."""
-        if pair not in self._chances:
+        if pair not in self.chances:
             rng = Random(f"{self._seed} {pair}")
             related = rng.random() < 1 / max(1, self.parameters.size - 1)
-            self._chances[pair] = _log_uniform(*self.parameters.selectivities, rng) if related else None
-        return self._chances[pair]
+            self.chances[pair] = log_uniform(*self.parameters.selectivities, rng) if related else None
+        return self.chances[pair]
+
+    def matches(self, events: Sequence[Event], ordered: bool) -> float:
+        """Return an estimate of the matches in a window: order, lists and predicates count, NOT does not."""
+        positive = [event for event in events if event.positive]
+        amounts = (lists(self.amounts[event.type], event.least, event.most) for event in positive)
+        joint = prod(self.chance(pair) or 1.0 for pair in self.related([event.type for event in positive]))
+        return prod(amounts) * joint / (factorial(len(events)) if ordered else 1)
+
+    def kinds(self, size: int, rng: Random) -> list[str]:
+        """Return types in random order, about half as many of them related as there are."""
+        found: list[str] = []
+        for _ in range(DRAWS):
+            found = rng.sample(rng.choice(self.pools), size)
+            if abs(len(self.related(found)) - size / 2) < 1:
+                break
+        return found
 
     def related(self, kinds: Sequence[str]) -> list[tuple[str, str]]:
         """Return the pairs of types that have a predicate."""
@@ -114,7 +132,7 @@ class World:
     def statistics(self) -> Statistics:
         """Return the statistics of all types, and of the predicates used so far."""
         rates = {name: amount / self.parameters.window for name, amount in self.amounts.items()}
-        chances = {_key(self.parameters, pair): chance for pair, chance in self._chances.items() if chance is not None}
+        chances = {_key(self.parameters, pair): chance for pair, chance in self.chances.items() if chance is not None}
         return Statistics(rates, chances, EVENTS_PER_SECOND)
 
     @cached_property
@@ -133,21 +151,35 @@ class World:
 
 def workload(parameters: Parameters = STOCKS, seed: int = 0) -> Generated:
     """Return a workload; the same for the same parameters and seed."""
-    world, rng = World(parameters, seed), Random(f"patterns {parameters} {seed}")
+    return workload_of(World(parameters, seed), seed)
+
+
+def workload_of(world: World, seed: int) -> Generated:
+    """Return a workload over the types of a world."""
+    parameters = world.parameters
+    rng = Random(f"patterns {parameters} {seed}")
     patterns = tuple(_drawn(world, f"p{number}", rng) for number in range(1, parameters.patterns + 1))
     return Generated(patterns, world.statistics)
 
 
-def with_density(parameters: Parameters, density: float, seed: int = 0) -> Generated:
+def with_density(parameters: Parameters, density: float, seed: int = 0, world: type[World] = World) -> Generated:
     """Return a workload with about this density of the multi-pattern graph, by the number of types."""
-    least, most = parameters.size + 1, 4000
+    types = types_of_density(parameters, density, seed, world)
+    return workload_of(world(replace(parameters, types=types), seed), seed)
+
+
+def types_of_density(
+    parameters: Parameters, density: float, seed: int = 0, world: type[World] = World, most: int = MOST_TYPES
+) -> int:
+    """Return the number of types with which the density of the multi-pattern graph is about this."""
+    least = parameters.size + 1 + parameters.varied
     while least < most:
         middle = (least + most) // 2
-        if workload(replace(parameters, types=middle), seed).density > density:
+        if workload_of(world(replace(parameters, types=middle), seed), seed).density > density:
             least = middle + 1
         else:
             most = middle
-    return workload(replace(parameters, types=least), seed)
+    return least
 
 
 def _key(parameters: Parameters, pair: tuple[str, str]) -> str:
@@ -163,8 +195,8 @@ def _drawn(world: World, name: str, rng: Random) -> Pattern:
     special = rng.random() < parameters.special
     fewest: tuple[float, list[Event]] | None = None
     for _ in range(TRIES):
-        events = _events(world, _kinds(world, size, rng), make is sequence, special, rng)
-        matches = _matches(world, events) / (factorial(len(events)) if make is sequence else 1)
+        events = _events(world, world.kinds(size, rng), make is sequence, special, rng)
+        matches = world.matches(events, make is sequence)
         if fewest is None or matches < fewest[0]:
             fewest = (matches, events)
         if matches <= parameters.most_matches:
@@ -173,23 +205,6 @@ def _drawn(world: World, name: str, rng: Random) -> Pattern:
     pairs = world.related([event.type for event in fewest[1] if event.positive])
     conditions = [Condition(pair, parameters.predicate) for pair in pairs]
     return make(name, fewest[1], Window(parameters.window, parameters.clock), conditions)
-
-
-def _matches(world: World, events: Sequence[Event]) -> float:
-    """Return an estimate of the matches in any order: lists and predicates count, NOT does not."""
-    positive = [event for event in events if event.positive]
-    amounts = (lists(world.amounts[event.type], event.least, event.most) for event in positive)
-    return prod(amounts) * prod(world.chance(pair) or 1.0 for pair in world.related([one.type for one in positive]))
-
-
-def _kinds(world: World, size: int, rng: Random) -> list[str]:
-    """Return types in random order, about half as many of them related as there are."""
-    kinds: list[str] = []
-    for _ in range(DRAWS):
-        kinds = rng.sample(rng.choice(world.pools), size)
-        if abs(len(world.related(kinds)) - size / 2) < 1:
-            break
-    return kinds
 
 
 def _events(world: World, kinds: Sequence[str], ordered: bool, special: bool, rng: Random) -> list[Event]:
@@ -210,5 +225,5 @@ def _place(kind: str) -> int:
     return int(kind[1:])
 
 
-def _log_uniform(least: float, most: float, rng: Random) -> float:
+def log_uniform(least: float, most: float, rng: Random) -> float:
     return exp(rng.uniform(log(least), log(most)))

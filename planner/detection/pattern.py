@@ -170,6 +170,11 @@ def conjunction(name: str, events: Sequence[Event], window: Window, conditions: 
     return Pattern(name, tuple(events), frozenset(), tuple(conditions), window)
 
 
+def bounds_text(event: Event) -> str:
+    """Return the bounds of a Kleene closure as they stand behind a type: `+`, `{2,}` or `{1,3}`."""
+    return "+" if (event.least, event.most) == (1, None) else f"{{{event.least},{event.most or ''}}}"
+
+
 def filled(text: str, names: Sequence[str]) -> str:
     """Return a text with names in place of `$0`, `$1` ..., but for those in quotes."""
     return re.sub(r"'[^']*'|\$(\d+)", lambda found: names[int(found[1])] if found[1] else found[0], text)

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from sys import intern
 
 from elsinore.planner.detection.canonical import Wider, canonical_slots
-from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern
+from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, bounds_text
 
 Identity = tuple[tuple[str, ...], tuple[str, ...], tuple[tuple[str, tuple[int, ...]], ...]]
 """Labels by slot, relations of each two slots, and conditions over more than two with their slots."""
@@ -140,7 +140,7 @@ def _label(pattern: Pattern, event: Event) -> str:
     """Return what must be equal for two events to be the same leaf."""
     parts = [event.type]
     if event.kind is Kind.KLEENE:
-        parts.append(f"{{{event.least},{'' if event.most is None else event.most}}}")
+        parts.append(bounds_text(event))
     own = [event.own] if event.own else []
     own += sorted(one.text for one in pattern.conditions if one.events == (event.name,))
     parts += [f"[{' & '.join(own)}]"] if own else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, Window, filled
+from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, Window, bounds_text, filled
 
 
 def structure_text(pattern: Pattern, called: Mapping[str, str] | None = None) -> str:
@@ -44,8 +44,7 @@ def event_text(event: Event, title: str) -> str:
         return f"NOT {title}{own}"
     if event.kind is Kind.SINGLE:
         return f"{title}{own}"
-    bounds = "+" if (event.least, event.most) == (1, None) else f"{{{event.least},{event.most or ''}}}"
-    return f"{title}{bounds}{own}"
+    return f"{title}{bounds_text(event)}{own}"
 
 
 def _part(pattern: Pattern, names: Sequence[str], negated: Sequence[Event], called: Mapping[str, str]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from elsinore.planner.baselines.unroll import LENGTH, LONGEST_SEQUENCE
+from elsinore.planner.detection.explain import explain_plans
+from elsinore.planner.detection.known import Known
 from elsinore.planner.explain.choices import explain_choices
 from elsinore.planner.explain.sharing import counters_in_sets, explain_sharing
 from elsinore.planner.machines.machine import Machine
@@ -24,6 +26,9 @@ WHY: dict[Granularity, str] = {
         f"and for {LONGEST_SEQUENCE} where it has to"
     ),
 }
+
+ANYTHING = Known()
+"""A stream of which nothing is known."""
 
 NODES = "every event is a node, and looks at all before it (HAMLET, Section 3.2)"
 
@@ -47,11 +52,11 @@ METHODS = {
 }
 
 
-def explain(plan: Plan) -> str:
-    """Return the plan, line by line."""
+def explain(plan: Plan, known: Known = ANYTHING) -> str:
+    """Return the plan, line by line. What is `known` of the stream tells plans of detection what to expect."""
     in_set = counters_in_sets(plan)
     lines = [f"plan: strategy {plan.strategy}, {_sharing(plan)}"]
-    for heading, *nodes in (*explain_sharing(plan), *explain_choices(plan)):
+    for heading, *nodes in (*explain_sharing(plan), *explain_plans(plan, known), *explain_choices(plan)):
         lines += _tree(heading, nodes)
     for number, query in enumerate(plan.queries):
         sets = [in_set.get((number, counter)) for counter in range(len(query.counters))]

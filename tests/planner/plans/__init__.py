@@ -82,7 +82,9 @@ def _checked(script: Script, _: list[str]) -> Iterable[str]:
 
 
 def _machines(script: Script, _: list[str]) -> Iterable[str]:
-    return _queries(explain(plan(check_text(script.workload), "cogra")).splitlines())
+    workload = check_text(script.workload)
+    alone = "auto" if any(query.detects for query in workload.queries) else "cogra"
+    return _queries(explain(plan(workload, alone)).splitlines())
 
 
 def _queries(lines: list[str]) -> list[str]:
@@ -115,12 +117,19 @@ def _answers(script: Script, strategy: str) -> list[dict[str, Any]]:
 
 
 def _shown(row: dict[str, Any]) -> str:
-    start, end = row["window_start"], row["window_end"]
-    values = ", ".join(f"{name} = {value}" for name, value in row.items() if name not in BOUNDS)
+    start, end = (value for name, value in row.items() if name in BOUNDS)
+    values = ", ".join(f"{name} = {_short(value)}" for name, value in row.items() if name not in ("query", *BOUNDS))
     return f"{row['query']} {start} to {end}: {values}"
 
 
-BOUNDS = ("query", "window_start", "window_end")
+def _short(value: Any) -> str:
+    """Return a value as text: of an event its time, of a list of events their times."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_short, value))}]"
+    return str(value["time"] if isinstance(value, dict) else value)
+
+
+BOUNDS = ("window_start", "window_end", "start", "end")
 
 COMMANDS: dict[str, Callable[[Script, list[str]], Iterable[str]]] = {
     "checked": _checked,

@@ -1,0 +1,274 @@
+"""Measurement of the throughput of a plan, as a gain over that of patterns evaluated as written, each by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from statistics import mean
+from time import thread_time
+from typing import ClassVar, Self
+
+import pyarrow as pa
+
+import elsinore
+from elsinore.bench.multi.streams import stream
+from elsinore.bench.multi.thinking import thinking
+from elsinore.bench.multi.worlds import LocatedWorld
+from elsinore.bench.points import Metrics, Point
+from elsinore.planner.detection.clauses import queries_of
+from elsinore.planner.detection.generator import STOCKS, TRAFFIC, Generated, Parameters, types_of_density, workload_of
+
+TRIVIAL = "trivial"
+"""The strategy that shares nothing and reorders nothing."""
+
+MINUTES, PLACES = 15, 900
+"""Length of windows of time and of events for which rates are those of the paper: 2 to 47 events of a type."""
+
+FIRST_EVENTS = 1 << 14
+"""Events of the first run. A plan is found in them, and a window is full."""
+
+OFTEN = FIRST_EVENTS // 8
+"""Events after which types change places where trivial runs: it has no plan to find, and soon sees many changes."""
+
+MORE = 4
+"""How many times as many events the next run has."""
+
+ENOUGH_SECONDS = 1.0
+"""Processor time by which a run has to be longer than the one before."""
+
+MOST_TYPES = 150
+"""Types among which those for a density are searched."""
+
+WARM_QUERIES, WARM_EVENTS = 5, 20_000
+"""Queries and events of the warm-up point."""
+
+DATASETS: dict[str, tuple[Parameters, tuple[str, ...], str]] = {
+    "Stocks": (STOCKS, ("difference",), "2 to 47 events of a type in a window of 15 minutes; predicates compare one"),
+    "Traffic": (TRAFFIC, ("speed", "vehicles"), "8 to 20 events of a type in a window; predicates compare both"),
+}
+"""By first word of a setting: parameters, attributes of events, and what is said of them."""
+
+PLANNERS = {
+    ("annealing", "edge"): "mpm",
+    ("annealing", "vertex4"): "mpm-vertex4",
+    ("annealing", "vertex8"): "mpm-vertex8",
+    ("annealing", "prefix"): "mpt",
+    ("Tabu", "edge"): "mpm-tabu",
+    ("Tabu", "vertex4"): "mpm-tabu-vertex4",
+    ("Tabu", "vertex8"): "mpm-tabu-vertex8",
+    ("Tabu", "prefix"): "mpt-tabu",
+}
+"""By last word of a setting and neighbourhood, the strategy."""
+
+
+@dataclass(frozen=True)
+class Gain(Point):
+    """The throughput of a strategy over that of `trivial`, on average over some workloads."""
+
+    size: int = 5
+    """Event types of a pattern, on average."""
+    minutes: int = MINUTES
+    """Length of a window of time."""
+    places: int = 0
+    """Length of a window of events; 0 for windows of time."""
+    every: int = 0
+    """Events after which types change places; 0 for never."""
+    density: int | None = None
+    """Wanted density of the multi-pattern graph in percent; by default that of 20 types."""
+    difference: int = 100
+    """Largest difference of the rates of a pattern's types, normalized, in percent."""
+    search: int | None = None
+    """Milliseconds of a search; by default as in any run."""
+    workloads: int = 3
+    events: int = 4_000_000
+    """The most events of a run."""
+
+    limit: ClassVar = 600.0
+    beside: ClassVar = ("expected", "seen", "throughput", "trivial")
+    definitions: ClassVar = {
+        "gain": (
+            "The throughput over that of patterns evaluated as written, each by itself (trivial), in the same process; "
+            "on average over the workloads."
+        ),
+        "throughput": (
+            "Events a second of processor time of the thread that takes them in, through elsinore.run, from Arrow. "
+            "Searches for a better plan, which begin where statistics have changed, run beside it. A run over "
+            f"{FIRST_EVENTS:,} events is repeated with {MORE} times as many until it takes {ENOUGH_SECONDS:g} second "
+            "longer; the further events over the further time. So the first search for a plan, which all runs have, "
+            "does not count."
+        ),
+        "trivial": "The throughput of trivial.",
+        "expected": (
+            "Matches of a pattern that are expected to end while a window lasts, from rates and from the part of "
+            "choices that satisfies its predicates; NOT is not subtracted. Patterns are drawn so that it is at most 1, "
+            "as far as there are such."
+        ),
+        "seen": "Matches of a pattern that ended while a window lasted, on average over patterns and windows.",
+        "spass, motto": (
+            "Our reading: the paper describes SPASS (SH-RR) and MOTTO (SH-MDT) in a sentence each. See "
+            "planner/detection/strategies."
+        ),
+    }
+
+    @property
+    def what(self) -> str:
+        _, _, events = DATASETS[self._dataset]
+        return (
+            f"made-up events: {events} of them, each type with a normal distribution around its own location; "
+            "selectivities 0.003 to 0.92. Half of the patterns are sequences, half conjunctions; they have about half "
+            "as many predicates as types, and 20 % a NOT or a Kleene closure"
+        )
+
+    @property
+    def _dataset(self) -> str:
+        return self.setting.partition(",")[0]
+
+    @property
+    def planner(self) -> str:
+        """Return the strategy by the name that a user gives."""
+        return PLANNERS.get((self.setting.rpartition(" ")[2], self.strategy), self.strategy)
+
+    @property
+    def parameters(self) -> Parameters:
+        usual, _, _ = DATASETS[self._dataset]
+        longer = self.places / PLACES if self.places else self.minutes / MINUTES
+        least, most = usual.per_window
+        return replace(
+            usual,
+            patterns=self.queries,
+            size=self.size,
+            varied=True,
+            window=float(self.places or 60 * self.minutes),
+            clock="events" if self.places else "time",
+            per_window=(least * longer, most * longer),
+            rate_difference=self.difference / 100,
+        )
+
+    def made(self, seed: int) -> Made:
+        parameters = self.parameters
+        if self.density is not None:
+            types = types_of_density(parameters, self.density / 100, seed, LocatedWorld, MOST_TYPES)
+            parameters = replace(parameters, types=types)
+        world = LocatedWorld(parameters, seed)
+        return Made(world, workload_of(world, seed), seed)
+
+    def measured(self) -> Metrics:
+        with thinking(self.search):
+            found = [self._measured(self.made(seed)) for seed in range(self.workloads)]
+        return {name: mean(one[name] for one in found) for name in found[0]}
+
+    def _measured(self, made: Made) -> Metrics:
+        _, attributes, _ = DATASETS[self._dataset]
+        others = bool(self.places)
+        events = stream(made.world, attributes, self.events, made.seed, others, self.every)
+        own = Runs(made.text, events, self.planner, max(FIRST_EVENTS, self.every)).measured()
+        if self.every > OFTEN:
+            events = stream(made.world, attributes, self.events, made.seed, others, OFTEN)
+        usual = Runs(made.text, events, TRIVIAL, FIRST_EVENTS).measured()
+        return {
+            "gain": own.throughput / usual.throughput,
+            "throughput": own.throughput,
+            "trivial": usual.throughput,
+            "expected": made.expected,
+            "seen": own.rows / own.seconds * self._window_seconds / self.queries,
+            "density": made.workload.density,
+        }
+
+    @property
+    def _window_seconds(self) -> float:
+        return float(self.places or 60 * self.minutes)
+
+    @staticmethod
+    def remark(measured: Sequence[Metrics]) -> str:
+        if not measured:
+            return ""
+        expected, seen = ([one[name] for one in measured] for name in ("expected", "seen"))
+        return (
+            f"{min(expected):.2g} to {max(expected):.2g} matches expected per pattern and window, {min(seen):.2g} to "
+            f"{max(seen):.2g} seen"
+        )
+
+    def brief(self, share: float) -> Self:
+        """Return the point with fewer workloads and shorter runs."""
+        return replace(
+            self,
+            workloads=max(1, round(share * self.workloads)),
+            events=max(4 * max(FIRST_EVENTS, self.every), round(share * self.events)),
+        )
+
+    def first(self) -> Self:
+        """Return a small point that compiles the kernels on a new machine."""
+        return replace(
+            self,
+            queries=WARM_QUERIES,
+            workloads=1,
+            events=WARM_EVENTS,
+            size=4,
+            minutes=MINUTES,
+            places=0,
+            every=0,
+            density=None,
+            difference=100,
+            search=None,
+        )
+
+
+@dataclass(frozen=True)
+class Made:
+    """A workload, and the types that its events are of."""
+
+    world: LocatedWorld
+    workload: Generated
+    seed: int
+
+    @cached_property
+    def text(self) -> str:
+        return queries_of(self.workload.patterns)
+
+    @property
+    def expected(self) -> float:
+        return mean(self.world.matches(one.events, bool(one.before)) for one in self.workload.patterns)
+
+
+@dataclass(frozen=True)
+class Measured:
+    throughput: float
+    rows: int
+    seconds: float
+    """Of the stream, of the longest run."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Runs of a strategy over more and more events."""
+
+    text: str
+    events: pa.Table
+    strategy: str
+    first: int
+    """Events of the first run."""
+
+    def measured(self) -> Measured:
+        count, (spent, _) = self.first, self._run(self.first)
+        while True:
+            more = min(MORE * count, len(self.events))
+            longer, rows = self._run(more)
+            if longer - spent >= ENOUGH_SECONDS or more == len(self.events):
+                times = self.events["time"]
+                seconds = (times[more - 1].as_py() - times[0].as_py()) / 1000
+                return Measured((more - count) / max(longer - spent, 1e-9), rows, seconds)
+            count, spent = more, longer
+
+    def _run(self, count: int) -> tuple[float, int]:
+        """Return the processor time of a run over the first events, and its rows."""
+        begin = thread_time()
+        result = elsinore.run(
+            self.text,
+            self.events.slice(0, count),
+            engine="local",
+            strategy=self.strategy,
+            time_unit="ms",
+            most_matches=None,
+        )
+        return thread_time() - begin, int(result.metrics.rows)

@@ -1,0 +1,53 @@
+"""Made-up streams whose events have the rates and selectivities of a generated workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from elsinore.bench.multi.worlds import LocatedWorld
+from elsinore.planner.detection.generator import EVENTS_PER_SECOND
+
+RESHUFFLED = 5
+"""Types that change places at once (Section 6.2.3)."""
+
+OTHER = "other"
+"""The type of events that no pattern asks for."""
+
+Codes = npt.NDArray[np.int32]
+
+
+def stream(
+    world: LocatedWorld, attributes: Sequence[str], events: int, seed: int, others: bool = False, every: int = 0
+) -> pa.Table:
+    """Return events of all types at their rates, with attributes of a normal distribution at the type's location.
+
+    With `others`, so many events of another type stand between them that all together come at `EVENTS_PER_SECOND`.
+    With `every`, types change places each time so many events have come: events of one are called events of another.
+    """
+    rng = np.random.default_rng([seed, events])
+    rates = dict(world.statistics.rates)
+    if others:
+        rates[OTHER] = max(EVENTS_PER_SECOND - sum(rates.values()), 0.0)
+    names, total = list(rates), sum(rates.values())
+    times = np.cumsum(rng.exponential(1000 / total, events)).astype(np.int64)
+    codes = rng.choice(len(names), events, p=[rate / total for rate in rates.values()]).astype(np.int32)
+    places = np.array([world.locations.get(name, 0.0) for name in names])[codes]
+    columns = {name: pa.array(rng.normal(places, 1.0)) for name in attributes}
+    called = _reshuffled(codes, len(world.statistics.rates), every, rng) if every else codes
+    types = pa.DictionaryArray.from_arrays(pa.array(called), pa.array(names))
+    return pa.table({"type": types, "time": pa.array(times), **columns})
+
+
+def _reshuffled(codes: Codes, types: int, every: int, rng: np.random.Generator) -> Codes:
+    """Return the types that events are called, the first ones by their own."""
+    called = codes.copy()
+    for begin in range(every, len(codes), every):
+        chosen = rng.permutation(types)[:RESHUFFLED]
+        names = np.arange(codes.max() + 1, dtype=np.int32)
+        names[chosen] = np.roll(chosen, -1)
+        called[begin : begin + every] = names[codes[begin : begin + every]]
+    return called

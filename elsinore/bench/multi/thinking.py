@@ -1,0 +1,26 @@
+"""The time that searches for plans take in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from elsinore.actors.detection.joins import planned
+
+UNLIMITED = 1 << 40
+"""Steps of a search that is limited by time alone."""
+
+
+@contextmanager
+def thinking(milliseconds: int | None) -> Iterator[None]:
+    """Let searches take so long, whatever number of steps that is; with None, as in any run."""
+    if milliseconds is None:
+        yield
+        return
+    usual = planned.SECONDS, planned.STEPS_PER_PATTERN, planned.PATIENCE_PER_PATTERN
+    planned.SECONDS = milliseconds / 1000
+    planned.STEPS_PER_PATTERN = planned.PATIENCE_PER_PATTERN = UNLIMITED
+    try:
+        yield
+    finally:
+        planned.SECONDS, planned.STEPS_PER_PATTERN, planned.PATIENCE_PER_PATTERN = usual
