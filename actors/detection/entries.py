@@ -170,6 +170,10 @@ class Bindable:
     def values(self, variable: str, expression: Expression) -> Values:
         return self._found[variable].values(expression, self.query)
 
+    def places(self, variable: str) -> npt.NDArray[np.int32]:
+        """Return the place of each row of the window among the events that may be bound to a variable."""
+        return self._found[variable].places
+
     def truth(self, variable: str, expression: Expression) -> Mask:
         return self.leaves.evaluator(self.rows(variable), self.query).condition(expression)
 

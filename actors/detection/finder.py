@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
+
+import numpy as np
 
 from elsinore.actors.detection.conditions import pair_of
 from elsinore.actors.detection.entries import Bindable
 from elsinore.actors.detection.frames.formulas import Formula, Operation, Sides, UnsureError
-from elsinore.actors.detection.frames.frame_search import FrameProgram, Frames
-from elsinore.actors.detection.frames.terms import Assembly, Code, Codes, PairCode, Term, terms_of
+from elsinore.actors.detection.frames.frame_search import Core, FrameProgram, Frames
+from elsinore.actors.detection.frames.terms import Assembly, Code, Codes, PairCode, Term, terms_around, terms_of
 from elsinore.actors.detection.joins.join_search import JoinSearch
 from elsinore.actors.detection.joins.program import JoinProgram, is_joined, is_single, join_program, uncompared
 from elsinore.actors.detection.joins.sources import Joined
-from elsinore.actors.detection.joins.stores import Member
+from elsinore.actors.detection.joins.stores import Member, projected
 from elsinore.actors.detection.keys import comparable
 from elsinore.actors.detection.orders import Seen, ordered, seen_of
 from elsinore.actors.detection.searching import Search
-from elsinore.actors.detection.term_search import TermSearch
+from elsinore.actors.detection.term_search import JoinedSearch, TermSearch, table_of
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.clauses import patterns_of
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
 from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.language.errors import Problem, WorkloadError
+
+MOST_NUMBERS = 1 << 24
+"""Events of matches of single events above which a clause is searched without them."""
 
 
 class Finder:
@@ -59,26 +64,30 @@ class Finder:
             yield from guard.clauses
 
     def members(self) -> dict[int, tuple[Member, Pattern]]:
-        """Return the clauses that a plan of many patterns can evaluate, by number."""
-        return {
-            number: (Member(self.form, self.form.clauses[number], self.span), pattern)
-            for number, pattern in patterns_of(self.form).items()
-            if not self.ahead and is_single(self.form.clauses[number])
-        }
+        """Return the single events of clauses, which a plan of many patterns can join, by number of the clause."""
+        found = {}
+        for number, pattern in {} if self.ahead else patterns_of(self.form).items():
+            core = core_of(self.form.clauses[number])
+            if len(core.elements) > 1:
+                found[number] = Member(self.form, core, self.span), pattern
+        return found
 
     def search(
-        self, window: Window, events: Joined, lo: int, hi: int, planned: Mapping[int, Sequence[TermSearch]]
+        self, window: Window, events: Joined, lo: int, hi: int, planned: Mapping[int, Sequence[JoinedSearch]]
     ) -> Search:
         """Return the search for the matches whose last (or first) event is one of the rows from `lo` to `hi`.
 
-        `planned`: by number of a clause, its searches, where a plan of many patterns evaluates it.
+        `planned`: by number of a clause, the searches for its single events, where a plan of many patterns joins them.
         """
-        searches = [one for found in planned.values() for one in found]
-        filters = frozenset(one for number in planned for one in uncompared(self.form.clauses[number]))
-        if len(planned) == len(self.form.clauses):
+        clauses = self.form.clauses
+        joined = {number: found for number, found in planned.items() if is_single(clauses[number])}
+        searches: list[TermSearch] = [one for found in joined.values() for one in found]
+        filters = frozenset(one for number in joined for one in uncompared(clauses[number]))
+        if len(joined) == len(clauses):
             return Search(self.form, window, searches, filters)
-        ordered = zip(self._clauses, self._orders(events), strict=True)
-        terms = [term for number, term in ordered if number not in planned]
+        found_cores = {number: _core(found) for number, found in planned.items() if number not in joined}
+        cores = {number: core for number, core in found_cores.items() if core is not None}
+        terms = self._terms(events, joined.keys(), cores.keys())
         searches += (self._join(term, events, lo, hi) for term in terms if self._is_joined(term.clause))
         framed = tuple(term for term in terms if not self._is_joined(term.clause))
         if not framed:
@@ -86,8 +95,17 @@ class Finder:
         bindable = Bindable(self.form, events.leaves, events.clocked)
         codes, sides = self._codes(bindable)
         program, undecided = self._program(bindable, codes, framed)
-        searches += Frames(program, window, bindable, sides, lo, hi).terms()
+        given = {clauses[number]: core for number, core in cores.items()}
+        searches += Frames(program, window, bindable, sides, lo, hi, given).terms()
         return Search(self.form, window, searches, filters | undecided)
+
+    def _terms(self, events: Joined, joined: Set[int], cores: Set[int]) -> list[Term]:
+        """Return the terms of clauses that are not joined by a plan; those around cores have their events given."""
+        found = []
+        for number, term in zip(self._clauses, self._orders(events), strict=True):
+            if number not in joined and not (number in cores and term.clause.elements[term.order[0]].single):
+                found.append(term)
+        return found + [term for number in cores for term in terms_around(self.form.clauses[number])]
 
     def _join(self, term: Term, events: Joined, lo: int, hi: int) -> JoinSearch:
         if term not in self._programs:
@@ -155,3 +173,15 @@ class Finder:
             )
             self._framed = (signature, program, filters)
         return self._framed[1:]
+
+
+def core_of(clause: Clause) -> Clause:
+    """Return the single events of a clause, and what holds between them."""
+    return projected(clause, {name for element in clause.elements if element.single for name in element.variables})
+
+
+def _core(searches: Sequence[JoinedSearch]) -> Core | None:
+    """Return what searches for the single events of a clause find; None if that is too much."""
+    tables = [table_of(one, MOST_NUMBERS) for one in searches]
+    found = [table for table in tables if table is not None]
+    return Core(searches[0].names, np.concatenate(found)) if len(found) == len(tables) else None

@@ -66,3 +66,23 @@ class TermSearch(Protocol):
     def between(self, lo: int, hi: int) -> TermSearch:
         """Return the search for the matches whose triggers are rows from `lo` to `hi`."""
         ...
+
+
+class JoinedSearch(TermSearch, Protocol):
+    """The search for matches of single events."""
+
+    names: list[str]
+    """The variables that are shown, in this order."""
+
+
+def table_of(search: TermSearch, most: int) -> npt.NDArray[np.int32] | None:
+    """Return all matches of single events, by match and variable; None if they have more events than that."""
+    cursor, tables, size, done = search.begin(), [], 0, False
+    while not done:
+        chunk, done = cursor.advance()
+        assert chunk.table is not None
+        tables.append(chunk.table)
+        size += chunk.table.size
+        if size > most:
+            return None
+    return np.concatenate(tables)

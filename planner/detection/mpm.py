@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from elsinore.planner.detection.costs.model import CostModel
 from elsinore.planner.detection.pattern import Pattern, Window
@@ -96,3 +96,17 @@ def names_of(shape: Shape, tree: Tree) -> Names:
     if isinstance(tree, int):
         return shape.events[tree].name
     return (names_of(shape, tree[0]), names_of(shape, tree[1]))
+
+
+def restricted(pattern: Pattern, tree: Tree, part: Pattern) -> Tree:
+    """Return a tree of a pattern without the events that a part of the pattern lacks, as a tree of the part."""
+    names = _among(names_of(shape_of(pattern), tree), part.by_name)
+    assert names is not None
+    return tree_of(part, names)
+
+
+def _among(names: Names, kept: Container[str]) -> Names | None:
+    if isinstance(names, str):
+        return names if names in kept else None
+    sides = [one for one in (_among(names[0], kept), _among(names[1], kept)) if one is not None]
+    return (sides[0], sides[1]) if len(sides) == 2 else sides[0] if sides else None

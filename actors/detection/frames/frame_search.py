@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -37,24 +37,66 @@ class FrameProgram:
     """By number of a variable, its name."""
 
 
+@dataclass(frozen=True)
+class Core:
+    """Matches of the single events of a clause, which were joined before."""
+
+    names: Sequence[str]
+    rows: npt.NDArray[np.int32]
+    """By match and variable, rows of the window."""
+
+
+NO_CORES: Mapping[Clause, Core] = {}
+
+
 class Frames:
     """The search of the terms of a program over some events."""
 
     def __init__(
-        self, compiled: FrameProgram, window: Window, events: Bindable, sides: Sides, lo: int, hi: int
+        self,
+        compiled: FrameProgram,
+        window: Window,
+        events: Bindable,
+        sides: Sides,
+        lo: int,
+        hi: int,
+        cores: Mapping[Clause, Core] = NO_CORES,
     ) -> None:
+        """`cores`: by clause, the matches of its single events that end with rows from `lo` to `hi`."""
         self.form = compiled.form
         self.by_first = compiled.by_first
         self.span = compiled.span
         self.window = window
         self.events = events
         self.compiled = compiled
-        self.entries = self._entries(sides, lo, hi)
+        self.entries = self._entries(sides, lo, hi, cores)
 
     def terms(self) -> list[FrameTerm]:
         return [FrameTerm(self, number, term) for number, term in self.compiled.terms]
 
-    def _entries(self, sides: Sides, lo: int, hi: int) -> Entries:
+    def _given(self, term: Term, core: Core, starts: Ints) -> tuple[Ints, list[Ints]]:
+        """Return the entries of the last events of a core's matches that one element ends, and those of the others.
+
+        Of elements that end at the same time, the last one in the order of the text counts.
+        """
+        column = {name: number for number, name in enumerate(core.names)}
+        names = [term.clause.elements[element].variables[0] for element in term.order if element in term.given]
+        rows = core.rows
+        at = self.events.clocked.at
+        own = at[rows[:, column[names[0]]]]
+        ends = np.ones(len(rows), np.bool_)
+        for element, name in zip((e for e in term.order if e in term.given), names, strict=True):
+            if element != term.order[0]:
+                other = at[rows[:, column[name]]]
+                ends &= other < own if element > term.order[0] else other <= own
+        found = np.flatnonzero(ends)
+        found = found[np.argsort(rows[found, column[names[0]]], kind="stable")]
+        entries = [
+            starts[self.events.leaf_of[name]] + self.events.places(name)[rows[found, column[name]]] for name in names
+        ]
+        return entries[0].astype(np.int64), [one.astype(np.int64) for one in entries[1:]]
+
+    def _entries(self, sides: Sides, lo: int, hi: int, cores: Mapping[Clause, Core]) -> Entries:
         events, clocked = self.events, self.events.clocked
         rows = np.concatenate([NONE, *events.rows_of])
         starts = events.starts()
@@ -62,10 +104,18 @@ class Frames:
         if self.form.query.semantics == "contiguous":
             before, after = (one[rows] for one in clocked.neighbours(self.window.slots))
         fresh = (rows >= lo) & (rows < hi)
-        by_term: list[tuple[Ints, Ints]] = [(NONE, NONE)] * len(self.compiled.program.terms)
-        for number, _ in self.compiled.terms:
-            by_term[number] = self._triggers(number, starts, lo, hi)
-        triggers, labels = zip(*by_term, strict=True)
+        program = self.compiled.program
+        by_term: list[tuple[Ints, Ints]] = [(NONE, NONE)] * len(program.terms)
+        given: dict[int, Ints] = {}
+        for number, term in self.compiled.terms:
+            if term.given:
+                triggers, others = self._given(term, cores[term.clause], starts)
+                by_term[number] = triggers, np.zeros(len(triggers), np.int64)
+                given |= {int(program.terms[number, kernel.FIRST]) + 1 + at: one for at, one in enumerate(others)}
+            else:
+                by_term[number] = self._triggers(number, starts, lo, hi)
+        triggers_of, labels = zip(*by_term, strict=True)
+        by_level = [given.get(level, NONE) for level in range(len(program.levels))]
         keys = [keys for _, keys in sides.keys]
         values = [values for _, values in sides.values]
         known = [one.valid for one in values]
@@ -76,9 +126,11 @@ class Frames:
             before,
             after,
             fresh,
-            np.concatenate(triggers),
+            np.concatenate(triggers_of),
             np.concatenate(labels),
-            _bounds(triggers),
+            _bounds(triggers_of),
+            np.concatenate([NONE, *by_level]),
+            np.cumsum([0, *map(len, by_level)]),
             np.concatenate([NONE, *keys]),
             self._bases([name for name, _ in sides.keys], keys, starts),
             np.concatenate([NONE, *(_cast(one.data, np.int64) for one in values)]),

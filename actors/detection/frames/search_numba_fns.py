@@ -3,7 +3,8 @@
 What is searched is a *term*: the elements of a clause in some order (its *levels*), the first of which has the last
 event of the match (or the first event, where a term is searched `by_first`). Levels bind single events, or chains: a
 chain is read event by event, forwards or backwards in time, by a deterministic automaton. Guards are terms, too; of
-these it is only asked whether they have a match between two times.
+these it is only asked whether they have a match between two times. The events of single elements may be given, by a
+join that found them before: then a level has one candidate for each trigger.
 
 Legend. Entries are the events of all leaves (events of one type that satisfy the same conditions), one leaf after
 another, each sorted by partition and time. `at` is a virtual time: it differs by more than a window between partitions.
@@ -67,8 +68,8 @@ NOWHERE = -1
 LISTS = 19
 
 # Columns of `levels`.
-FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE = range(8)
-LEVEL_WIDTH = 8
+FORWARDS, FOLLOWING, STEPS, ACCEPTS, MASKS, LATE, STRICT, IS_SINGLE, GIVEN = range(9)
+LEVEL_WIDTH = 9
 
 # What follows an event in a chain: FOLLOWING.
 ANY, NEXT, CONTIGUOUS = range(3)
@@ -158,6 +159,10 @@ class Entries(NamedTuple):
     """By trigger, the label of the variable to which it is bound."""
     triggers_at: Ints
     """By term, where its triggers begin, and where they end."""
+    given: Ints
+    """The entries that levels bind with each trigger, where they are known."""
+    given_at: Ints
+    """By level, where these begin."""
     keys: Ints
     key_at: Ints
     """By side of a comparison: what to add to an entry to find its key."""
@@ -387,6 +392,11 @@ def begin_level(p: Program, e: Entries, s: Stack, term: int, level: int, depth: 
         hi = min(hi, first_at(p, e, s, p.data[j]))
     s.levels[level, 0], s.levels[level, 1] = depth, 0
     begin_frame(s, level, depth, 0, lo, hi, 0)
+    if p.levels[level, GIVEN]:
+        frame = s.frames[depth]
+        entry = e.given[e.given_at[level] + s.frames[s.levels[top, 0], CURSOR] - 1 - e.triggers_at[term, 0]]
+        frame[LABEL], frame[VARIABLE] = 0, p.data[p.at[LABELS, level]]
+        frame[CURSOR], frame[STOP] = entry, entry + 1
 
 
 @part

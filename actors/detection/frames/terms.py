@@ -36,6 +36,8 @@ class Term:
     clause: Clause
     order: tuple[int, ...]
     by_first: bool = False
+    given: frozenset[int] = frozenset()
+    """The elements whose events are known with the last one."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,17 @@ def terms_of(clause: Clause, by_first: bool) -> list[Term]:
     """Return the terms of a clause, the other elements in the order of the text."""
     ends = clause.firsts if by_first else clause.lasts
     return [Term(clause, (end, *(e for e in range(len(clause.elements)) if e != end)), by_first) for end in ends]
+
+
+def terms_around(clause: Clause) -> list[Term]:
+    """Return the terms of a clause whose single events are given, where these have the last event of a match."""
+    single = frozenset(number for number, element in enumerate(clause.elements) if element.single)
+    found = []
+    for end in clause.lasts:
+        others = sorted((e for e in range(len(clause.elements)) if e != end), key=lambda e: e not in single)
+        if end in single:
+            found.append(Term(clause, (end, *others), given=single))
+    return found
 
 
 @cache
@@ -171,6 +184,7 @@ class _Instance:
         properties[kernel.MASKS] = read.masks
         properties[kernel.STRICT] = self._strict(element)
         properties[kernel.IS_SINGLE] = one.single
+        properties[kernel.GIVEN] = element in self.term.given and element != self.term.order[0]
         self.all.steps += (after for state in read.steps for label in state for after in label)
         self.all.accepts += (accepted for state in read.accepts for accepted in state)
         self.all.add(kernel.LABELS, number, *labels)

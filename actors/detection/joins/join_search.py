@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
-import numpy.typing as npt
 
 from elsinore.actors.detection.joins import join_numba_fns as kernel
 from elsinore.actors.detection.joins.join_numba_fns import Found
@@ -58,18 +57,6 @@ class JoinSearch:
         other = copy(self)
         other.triggers, other.rows = self.triggers[first:end], self.rows[first:end]
         return other
-
-    def table(self, most: int) -> npt.NDArray[np.int32] | None:
-        """Return all matches, by match and place the rows of their events; None if they have more events than that."""
-        cursor, tables, size, done = self.begin(), [], 0, False
-        while not done:
-            chunk, done = cursor.advance()
-            assert chunk.table is not None
-            tables.append(chunk.table)
-            size += chunk.table.size
-            if size > most:
-                return None
-        return np.concatenate(tables)
 
 
 class _JoinCursor:

@@ -57,8 +57,8 @@ def _duration(members: Mapping[str, Member], patterns: Sequence[Pattern], window
     partitions = max(1, len(np.unique(window.slots)))
     for pattern in patterns:
         if pattern.window.clock == "time":
-            ticks = int(window.times[-1] - window.times[0]) if len(window) else 1
-            seconds = max(ticks, 1) / members[pattern.name].span * pattern.window.length
+            ticks, span = int(window.times[-1] - window.times[0]) if len(window) else 1, members[pattern.name].span
+            seconds = max(ticks / span, 1.0) * pattern.window.length
             return seconds * partitions, max(places, len(window)) / seconds
     return float(places * partitions), 1.0
 
@@ -66,7 +66,9 @@ def _duration(members: Mapping[str, Member], patterns: Sequence[Pattern], window
 def _share(member: Member, condition: Condition, events: Joined) -> float:
     """Return how many choices of events satisfy all conditions of a clause on the same variables."""
     names, form = frozenset(condition.events), member.form
-    about = [one for one in member.clause.conditions if one.variables == names and not one.whole and not one.successive]
+    guards = (clause for guard in form.guards for clause in guard.clauses)
+    stated = dict.fromkeys(one for clause in (*form.clauses, *guards) for one in clause.conditions)
+    about = [one for one in stated if one.variables == names and not one.whole and not one.successive]
     drawn = {name: _drawn(events.source(form, name).count, place) for place, name in enumerate(sorted(names))}
     satisfying = np.ones(PAIRS, np.bool_)
     share = 1.0

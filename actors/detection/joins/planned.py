@@ -10,10 +10,11 @@ from elsinore.actors.detection.joins.join_search import StoredSearch
 from elsinore.actors.detection.joins.measured import is_like, measured
 from elsinore.actors.detection.joins.sources import Joined, MatchSource
 from elsinore.actors.detection.joins.stores import Joining, Member, Multitree, Stored, StoresFullError, join_searches
-from elsinore.actors.detection.term_search import TermSearch
+from elsinore.actors.detection.term_search import JoinedSearch
 from elsinore.planner.detection.costs.engine import Engine
 from elsinore.planner.detection.costs.model import CostModel
 from elsinore.planner.detection.costs.paper import Instances
+from elsinore.planner.detection.mpm import restricted
 from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.detection.plan import DetectionPlan
 from elsinore.planner.detection.planning import plan_of_trees
@@ -64,6 +65,8 @@ class Planned:
         found = [(number, member, pattern) for some in members for number, (member, pattern) in some.items()]
         self.members = {pattern.name: member for _, member, pattern in found}
         self.patterns = tuple(pattern for _, _, pattern in found)
+        self.joined = tuple(pattern.projection(member.clause.variables) for _, member, pattern in found)
+        """The patterns of their single events alone: lists and NOT are looked for in each match of these."""
         self._places = {pattern.name: (member.form.query.name, number) for number, member, pattern in found}
         """By name of a pattern, its query and the number of its clause."""
         self.engine_costs = strategy == AUTO
@@ -77,7 +80,7 @@ class Planned:
 
     def extend(
         self, joined: Mapping[bool, Joined], lo: int, hi: int, own: tuple[int, int]
-    ) -> dict[str, dict[int, list[TermSearch]]]:
+    ) -> dict[str, dict[int, list[JoinedSearch]]]:
         """Find the matches of stored nodes that end with some rows.
 
         Return the searches of the clauses that are planned, by query and number, for matches that end with `own` rows.
@@ -97,7 +100,7 @@ class Planned:
             self.tree, self.patterns = None, ()
             return {}
         self._adapt(self.tree.numbers - before, hi - lo)
-        found: dict[str, dict[int, list[TermSearch]]] = {}
+        found: dict[str, dict[int, list[JoinedSearch]]] = {}
         for name, joining in self.tree.roots.items():
             query, clause = self._places[name]
             found.setdefault(query, {})[clause] = _searches(joining, sources, *own)
@@ -141,13 +144,15 @@ class Planned:
     def _choose(self, statistics: Statistics) -> Chosen:
         count, model = len(self.patterns), self._model(statistics)
         budget = Budget(SECONDS, STEPS_PER_PATTERN * count, PATIENCE_PER_PATTERN * count)
-        trees = self.strategy.trees(Request(self.patterns, model, budget))
-        return Chosen(trees, plan_of_trees(self.patterns, trees, model, self.strategy), statistics)
+        whole = self.strategy.trees(Request(self.patterns, model, budget))
+        pairs = zip(self.patterns, self.joined, strict=True)
+        trees = {one.name: restricted(one, whole[one.name], joined) for one, joined in pairs}
+        return Chosen(trees, plan_of_trees(self.joined, trees, model, self.strategy), statistics)
 
     def _better(self, now: Chosen, statistics: Statistics) -> Chosen:
         """Return a better plan for these statistics, or the present one if none gains enough."""
         found, model = self._choose(statistics), self._model(statistics)
-        cost = plan_of_trees(self.patterns, now.trees, model, self.strategy).cost
+        cost = plan_of_trees(self.joined, now.trees, model, self.strategy).cost
         return found if found.plan.cost < GAIN * cost else Chosen(now.trees, now.plan, statistics)
 
     def _enter(self, chosen: Chosen) -> None:
@@ -159,7 +164,7 @@ class Planned:
         self.chosen = chosen
 
 
-def _searches(joining: Joining, sources: Stored, lo: int, hi: int) -> list[TermSearch]:
+def _searches(joining: Joining, sources: Stored, lo: int, hi: int) -> list[JoinedSearch]:
     """Return the searches for the matches of a pattern that end with some rows."""
     member = joining.member
     shown = member.shown

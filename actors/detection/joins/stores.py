@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from elsinore.actors.detection.joins.join_search import JoinSearch
 from elsinore.actors.detection.joins.program import JoinProgram, join_program, terms_of_join
 from elsinore.actors.detection.joins.sources import Joined, MatchSource, Source
+from elsinore.actors.detection.term_search import table_of
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 from elsinore.planner.detection.plan import DetectionPlan, Node
 
@@ -77,9 +78,9 @@ class Joining:
         return [(one, tuple(by_elements[level] for level in term)) for one, term in zip(made, terms, strict=True)]
 
 
-def projected(clause: Clause, names: set[str]) -> Clause:
+def projected(clause: Clause, names: Set[str]) -> Clause:
     """Return a clause of some of its single events, with what holds between them."""
-    kept = [number for number, name in enumerate(clause.variables) if name in names]
+    kept = [number for number, one in enumerate(clause.elements) if one.single and one.variables[0] in names]
     place = {number: at for at, number in enumerate(kept)}
     order = frozenset((place[a], place[b]) for a, b in clause.order if a in place and b in place)
     conditions = tuple(one for one in clause.conditions if one.variables <= names)
@@ -112,7 +113,7 @@ class Store:
         lo = lo if self.filled else 0
         tables: list[Rows] = []
         for search in join_searches(self.joining, sources, lo, hi):
-            table = search.table(most - self.rows.size - sum(one.size for one in tables))
+            table = table_of(search, most - self.rows.size - sum(one.size for one in tables))
             if table is None:
                 raise StoresFullError
             tables.append(table)

@@ -14,6 +14,9 @@ from elsinore.planner.detection.statistics import Statistics
 MOST_LISTED = 1000
 """Events of a list's type above which the number of its subsets, 2^n, is no longer told apart from infinity."""
 
+MOST_MATCHES = 1e100
+"""Partial matches above which no more are told apart: sums and products of costs stay finite."""
+
 Ordered = Callable[[Shape, int], float]
 """The part of all choices of positive events that are in the order of a pattern's structure."""
 
@@ -40,7 +43,7 @@ class Cardinalities:
         matches *= self._selectivity(shape, positive)
         for x in bits(mask & ~positive):
             matches *= self._unforbidden(shape, positive, x, seconds)
-        return Facts(matches, ordered, positive.bit_count(), seconds)
+        return Facts(min(matches, MOST_MATCHES), ordered, positive.bit_count(), seconds)
 
     def _amount(self, event: Event, seconds: float) -> float:
         count = self.statistics.rate(event) * seconds

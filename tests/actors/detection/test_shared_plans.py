@@ -27,7 +27,13 @@ def patterns(draw: st.DrawFn) -> str:
     kinds = draw(st.lists(st.sampled_from(TYPES), min_size=2, max_size=4))
     names = [f"{kind}{number}" for number, kind in enumerate(kinds)]
     parts = [f"{kind} {name}" for kind, name in zip(kinds, names, strict=True)]
+    if draw(st.integers(0, 3)) == 0:
+        place = draw(st.integers(0, len(parts) - 1))
+        parts[place] += draw(st.sampled_from(("+", "{1,2}", "*")))
     shape = draw(st.sampled_from(("SEQ", "AND", "both")))
+    if shape == "SEQ" and draw(st.integers(0, 3)) == 0:
+        parts.insert(draw(st.integers(1, len(parts) - 1)), f"NOT {draw(st.sampled_from(TYPES))} n")
+        names.append("n")
     if shape == "both" and len(parts) > 2:
         text = f"SEQ({parts[0]}, AND({', '.join(parts[1:])}))"
     else:
