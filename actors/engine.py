@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import TICKS
 from elsinore.actors.detection.part import DetectionPart
-from elsinore.actors.detection.run import WHOLE, Share
+from elsinore.actors.detection.run import ALONE, DetectionSetting
 from elsinore.actors.hamlet.decisions import Decisions, decisions_table
 from elsinore.actors.hamlet.graph import HamletGraph
 from elsinore.actors.kinds import Setting
@@ -60,7 +60,7 @@ class Engine:
     allowed `lateness` (in ticks); older events are put into `late`.
 
     With `places`, windows count events: then all queries of the plan have such windows, and graphs are given the places
-    of events instead of their times. With more than `most_matches` of a query the engine raises an error.
+    of events instead of their times.
     """
 
     def __init__(
@@ -73,19 +73,16 @@ class Engine:
         record_decisions: bool = False,
         hamlet_graph: type[HamletGraph] = HamletGraph,
         places: bool = False,
-        most_matches: int | None = None,
         beginning: Beginning | None = None,
-        share: Share = WHOLE,
+        detection: DetectionSetting = ALONE,
     ) -> None:
-        """`beginning`: what the stream had before, if the engine begins in the middle of it; `share`: the part of the
-        stream in which it searches matches, where several engines are given all events."""
+        """`beginning`: what the stream had before, if the engine begins in the middle of it."""
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
         self.reorder = Reorder(lateness)
         self.places = Places(beginning) if places else None
-        self._most_matches = most_matches
-        self._share = share
+        self._detection = detection
         self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
         """Number of events with a null in an attribute that splits the stream."""
@@ -197,7 +194,7 @@ class Engine:
         part: Part | DetectionPart
         if query.query.detects:
             clocks = self._windows_clock, self.clock
-            part = DetectionPart(plan, partitions, since, *clocks, self._most_matches, self._share)
+            part = DetectionPart(plan, partitions, since, *clocks, self._detection)
         else:
             part = Part(plan, partitions, since, self._setting)
         part.know(types)
@@ -428,7 +425,7 @@ class Engine:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
         since: int | None = None,
-        share: Share = WHOLE,
+        detection: DetectionSetting = ALONE,
     ) -> Engine:
         """Return an engine in the state that `save` returned, in the middle of a change or not.
 
@@ -448,7 +445,7 @@ class Engine:
                 optimizer,
                 record_decisions,
                 places=places,
-                share=share,
+                detection=detection,
             )
             engine._load(state)
         engine.change(plan, since)

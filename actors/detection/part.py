@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from elsinore.actors.detection.match_rows import match_rows
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.run import WHOLE, DetectionRun, Share, TooManyError
+from elsinore.actors.detection.run import ALONE, DetectionRun, DetectionSetting, TooManyError
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
@@ -41,8 +41,7 @@ class DetectionPart:
         since: int,
         windows: Clock,
         clock: Clock,
-        most_matches: int | None = None,
-        share: Share = WHOLE,
+        setting: DetectionSetting = ALONE,
     ) -> None:
         self.plan = plan
         self.partitions = partitions
@@ -64,7 +63,7 @@ class DetectionPart:
         }
         """By query with NOT at the start, the length of its windows."""
         (strategy,) = {one.strategy for one in plan.share_sets if isinstance(one, DetectionSet)}
-        self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, most_matches, share)
+        self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, setting)
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""

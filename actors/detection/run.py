@@ -23,6 +23,7 @@ from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.detection.choosing import Chooser, chosen_trees
 from elsinore.planner.detection.normal_form import normal_form
 from elsinore.planner.language.errors import Problem, WorkloadError
 from elsinore.planner.language.syntax import Query
@@ -34,6 +35,22 @@ Share = tuple[int, int]
 """The number of a share of a stream, and how many there are."""
 
 WHOLE: Share = (0, 1)
+
+
+@dataclass(frozen=True)
+class DetectionSetting:
+    """What the detection of an engine depends on besides its queries."""
+
+    most_matches: int | None = None
+    """With more matches of one query, listing them raises an error."""
+    share: Share = WHOLE
+    """The part of the stream in which matches are searched, where several engines are given all events."""
+    choose: Chooser = chosen_trees
+    """How trees for the patterns of many queries are chosen."""
+
+
+ALONE = DetectionSetting()
+"""The setting of an engine that searches all matches of its events and chooses plans by itself."""
 
 
 @dataclass
@@ -60,17 +77,15 @@ class DetectionRun:
         clock: Clock,
         partitions: Partitions,
         strategy: str = "auto",
-        most_matches: int | None = None,
-        share: Share = WHOLE,
+        setting: DetectionSetting = ALONE,
     ) -> None:
-        """`queries` are resolved and checked. With more than `most_matches` of one of them, listing raises an error."""
-        self.share = share
+        """`queries` are resolved and checked."""
+        self.setting = setting
         self.partitions = partitions
-        self.most_matches = most_matches
         self.listed = Counter[str]()
         """By query, how many matches were listed."""
         self.finders = [Finder(normal_form(query), _span(query, clock)) for query in queries]
-        self.planned = Planned([finder.members() for finder in self.finders], strategy)
+        self.planned = Planned([finder.members() for finder in self.finders], strategy, setting.choose)
         contiguous = any(query.semantics == "contiguous" for query in queries)
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
         self.pending = [START] * len(self.finders)
@@ -172,7 +187,7 @@ class DetectionRun:
 
     def _own(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
-        number, shares = self.share
+        number, shares = self.setting.share
         cuts = (lo + (hi - lo) * one // shares for one in (number, number + 1))
         first, end = (
             cut if cut in (lo, hi) else int(np.searchsorted(self.window.times, self.window.times[cut])) for cut in cuts
@@ -219,9 +234,10 @@ class DetectionRun:
             before = self.listed[query.name]
             for found in search.matches(limit):
                 self.listed[query.name] += len(found)
-                if self.most_matches is not None and self.listed[query.name] > self.most_matches:
+                most = self.setting.most_matches
+                if most is not None and self.listed[query.name] > most:
                     exact = before + search.count() if search.is_quick_to_count and limit is None else None
-                    raise TooManyError(query, self.most_matches, exact, int(ticks_of(found)[found.last[-1]]))
+                    raise TooManyError(query, most, exact, int(ticks_of(found)[found.last[-1]]))
                 yield found
 
     def _forget(self, time: int, place: int | None) -> None:

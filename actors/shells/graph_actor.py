@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from elsinore.actors.detection.run import WHOLE, Share
+from elsinore.actors.detection.run import WHOLE, DetectionSetting
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.found import Found, Outlet, rows_by_query
 from elsinore.actors.rows.partial_rows import PartialRows
@@ -285,7 +285,7 @@ class GraphActor:
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
-            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions, share=self._share(route))
+            Engine.restore(plan, data, self.optimizer, self.duty.record_decisions, detection=self._detection(route))
             for plan, route, data in zip(
                 cycle(self.duty.plans), cycle(self.duty.routes), saved["engines"], strict=False
             )
@@ -307,7 +307,8 @@ class GraphActor:
             engine = self._fresh(replace(planned, queries=(), share_sets=()), route, since)
             engine.change(planned, time)
             return engine
-        engine = Engine.restore(planned, legacy.state, self.optimizer, self.duty.record_decisions, time)
+        recorded, detection = self.duty.record_decisions, self._detection(route)
+        engine = Engine.restore(planned, legacy.state, self.optimizer, recorded, time, detection)
         if legacy.own is not None:
             engine.keep(route.keys, self.duty.key_groups, range(*legacy.own))
         return engine
@@ -326,11 +327,12 @@ class GraphActor:
             decisions,
             places=places,
             beginning=since,
-            share=self._share(route),
+            detection=self._detection(route),
         )
 
-    def _share(self, route: Route) -> Share:
-        return (self.place, self.duty.places) if route.spread else WHOLE
+    def _detection(self, route: Route) -> DetectionSetting:
+        share = (self.place, self.duty.places) if route.spread else WHOLE
+        return DetectionSetting(share=share, choose=self.optimizer.choose)
 
 
 def engines_of(state: bytes) -> list[bytes]:

@@ -13,13 +13,21 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError, RayError
 
-from elsinore.actors.shells.optimizer_actor import question, read_answer, told
+from elsinore.actors.shells.optimizer_actor import plan_request, question, read_answer, read_trees, told
 from elsinore.planner.costs.drift import Observed
+from elsinore.planner.detection.choosing import SEARCH_SECONDS, PlanRequest, chosen_trees
+from elsinore.planner.detection.strategies.request import Trees
 from elsinore.planner.hamlet.bursts import Bursts, Choices, Facts, Floats
 from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer
 
 PATIENCE = 0.25
 """Seconds to wait for an answer."""
+
+PLAN_SECONDS = 2 * SEARCH_SECONDS
+"""Seconds to wait for a plan of patterns."""
+
+PLANS = "plans"
+"""The concurrency group of the optimizer actor that searches for plans."""
 
 PAUSE = 2.0
 """Seconds without questions after one that was not answered in time."""
@@ -48,6 +56,19 @@ class RemoteOptimizer:
             return lambda: self.policy.decide(facts, bursts)
         reference = self.actor.decide.remote(question(facts, bursts))
         return lambda: self._answer(reference, facts, bursts)
+
+    def choose(self, request: PlanRequest) -> Trees:
+        """Return what the optimizer actor chooses for patterns, or the choice of this process if no answer comes."""
+        begin = monotonic()
+        reference = self.actor.choose.options(concurrency_group=PLANS).remote(plan_request(request))
+        try:
+            return read_trees(ray.get(reference, timeout=PLAN_SECONDS))
+        except (GetTimeoutError, RayError):
+            self.missed += 1
+            return chosen_trees(request)
+        finally:
+            self.asked += 1
+            self.waited += monotonic() - begin
 
     def tell(self, stream: str, place: int, batch: int, seen: Sequence[Observed | None]) -> None:
         """Send what engines saw of a stream with a batch, without waiting for it to arrive."""

@@ -62,17 +62,8 @@ def write_events(path: Path) -> None:
 def local(folder: Path, factor: int) -> str:
     """Run in one process, as `elsinore run` does."""
     (folder / "workload").write_text(query(factor))
-    words = [
-        "run",
-        folder / "workload",
-        "--events",
-        folder / "events.parquet",
-        "--engine",
-        "local",
-        "--time-unit",
-        "ms",
-    ]
-    words += ["--out", folder / "rows.parquet"]
+    files = folder / "workload", "--events", folder / "events.parquet", "--out", folder / "rows.parquet"
+    words = ["run", *map(str, files), "--engine", "local", "--time-unit", "ms"]
     begin = perf_counter()
     told = subprocess.run([sys.executable, "-c", COMMAND, *words], check=True, capture_output=True, text=True).stderr
     peak = int(told.splitlines()[-1]) / 1024
@@ -88,7 +79,16 @@ def ray(folder: Path, factor: int) -> str:
     settings = {"slice_events": EVENTS // 4}
     with sampled() as peaks:
         begin = perf_counter()
-        job = prepare(query(factor), folder / "events.parquet", engine="ray", time_unit="ms", settings=settings)
+        job = prepare(
+            query(factor),
+            folder / "events.parquet",
+            engine="ray",
+            strategy="auto",
+            numeric="exact",
+            lateness=0,
+            time_unit="ms",
+            settings=settings,
+        )
         answer(job, str(folder / "rows.parquet"), approximate=False)
         took = perf_counter() - begin
     return f"{job.run.metrics.rows:10,} matches, {shown(peaks)}, {took:5.1f} s"

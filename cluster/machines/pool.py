@@ -11,6 +11,7 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError
 
 from elsinore.actors.shells.optimizer_actor import OptimizerActor
+from elsinore.actors.shells.remote_optimizer import PLANS
 from elsinore.connectors.errors import FailedError
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 
@@ -82,8 +83,10 @@ class Pool:
     def optimizer(self, policy: SharingOptimizer) -> Any:
         """Return the optimizer actor of a policy. A run needs none of its state, so Ray restarts it if it dies."""
         if policy not in self.optimizers:
-            options = ray.remote(OptimizerActor).options(num_cpus=0, max_restarts=-1, max_task_retries=0)
-            self.optimizers[policy] = options.remote(policy)
+            actor = ray.remote(OptimizerActor).options(
+                num_cpus=0, max_restarts=-1, max_task_retries=0, concurrency_groups={PLANS: 1}
+            )
+            self.optimizers[policy] = actor.remote(policy)
         return self.optimizers[policy]
 
     def replace(self, kind: type) -> Any:

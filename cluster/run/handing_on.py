@@ -28,7 +28,8 @@ class BatchRows:
         self._crew, self._collecting, self._batch, self._note = crew, collecting, batch, note
         self.count = 0
         """Number of rows that were handed on."""
-        self._begin()
+        self._begun = False
+        self._parts, self._first = self._beginning()
 
     def __bool__(self) -> bool:
         return bool(self._first)
@@ -36,18 +37,18 @@ class BatchRows:
     def __iter__(self) -> Iterator[list[Rows]]:
         if self._begun:
             self._parts.close()
-            self._begin()
+            self._parts, self._first = self._beginning()
         self._begun, self.count = True, 0
         for rows in chain(self._first, self._parts):
             self.count += sum(map(len, rows))
             self._note(self.count)
             yield rows
 
-    def _begin(self) -> None:
-        self._begun = False
+    def _beginning(self) -> tuple[Generator[list[Rows]], list[list[Rows]]]:
+        """Ask for the rows from the first on; return them, and the first part, which is taken already."""
         self._crew.repeat(self._batch)
-        self._parts = self._collected()
-        self._first = list(islice(self._parts, 1))
+        parts = self._collected()
+        return parts, list(islice(parts, 1))
 
     def _collected(self) -> Generator[list[Rows]]:
         for parts in self._crew.rows(self._batch):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from elsinore.actors.detection.run import DetectionSetting
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
 from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
@@ -112,7 +113,7 @@ class LocalRun:
                 decider,
                 record_decisions,
                 places=counts_events(one),
-                most_matches=most_matches,
+                detection=DetectionSetting(most_matches),
             )
             for one in split_by(plan, lambda query: query.counts_events)
         ]

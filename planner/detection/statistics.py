@@ -12,6 +12,12 @@ SELECTIVITY = 0.5
 EVENTS_PER_SECOND = 1.0
 """What is taken for a type of unknown rate."""
 
+DRIFT = 2.0
+"""Factor by which a rate or a selectivity has to change before another plan is looked for."""
+
+FEW_EVENTS = 8
+"""Events that are added to both counts where rates are compared: differences of rare types mean nothing."""
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -48,3 +54,14 @@ def key_of(pattern: Pattern, condition: Condition) -> str:
 def own_key(event: Event) -> str:
     """Return the name of an event's own condition in statistics."""
     return filled(event.own, [event.type])
+
+
+def is_like(one: Statistics, other: Statistics, seconds: float) -> bool:
+    """Return whether no rate (over some seconds) or selectivity differs by more than a factor of `DRIFT`."""
+    rates = [
+        (one.rates.get(name, 0.0) * seconds + FEW_EVENTS, other.rates.get(name, 0.0) * seconds + FEW_EVENTS)
+        for name in {**one.rates, **other.rates}
+    ]
+    known = one.selectivities.keys() & other.selectivities.keys()
+    shares = [(one.selectivities[key], other.selectivities[key]) for key in known]
+    return all(a < DRIFT * b and b < DRIFT * a for a, b in (*rates, *shares))

@@ -20,12 +20,6 @@ from elsinore.planner.detection.statistics import Statistics, key_of, own_key
 PAIRS = 2048
 """Pairs of events of which a selectivity is taken."""
 
-DRIFT = 2.0
-"""Factor by which a rate or a selectivity has to change before another plan is looked for."""
-
-FEW = 8
-"""Events that are added to both counts where rates are compared: differences of rare types mean nothing."""
-
 
 def measured(members: Mapping[str, Member], patterns: Sequence[Pattern], joined: Mapping[bool, Joined]) -> Statistics:
     """Return the statistics of patterns in the events of a window."""
@@ -97,14 +91,3 @@ def _satisfying(
         return None
     keys = [events.keys(form, pair, of_left)[1] for of_left in (True, False)]
     return holds(pair.operator, keys[0][left], keys[1][right])
-
-
-def is_like(one: Statistics, other: Statistics, seconds: float) -> bool:
-    """Return whether no rate or selectivity differs by more than a factor of `DRIFT`."""
-    rates = [
-        (one.rates.get(name, 0.0) * seconds + FEW, other.rates.get(name, 0.0) * seconds + FEW)
-        for name in {**one.rates, **other.rates}
-    ]
-    known = one.selectivities.keys() & other.selectivities.keys()
-    shares = [(one.selectivities[key], other.selectivities[key]) for key in known]
-    return all(a < DRIFT * b and b < DRIFT * a for a, b in (*rates, *shares))

@@ -4,36 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 
 from elsinore.actors.detection.joins.join_search import StoredSearch
-from elsinore.actors.detection.joins.measured import is_like, measured
+from elsinore.actors.detection.joins.measured import measured
 from elsinore.actors.detection.joins.sources import Joined, MatchSource
 from elsinore.actors.detection.joins.stores import Joining, Member, Multitree, Stored, StoresFullError, join_searches
 from elsinore.actors.detection.term_search import JoinedSearch
-from elsinore.planner.detection.costs.engine import Engine
-from elsinore.planner.detection.costs.model import CostModel
-from elsinore.planner.detection.costs.paper import Instances
-from elsinore.planner.detection.mpm import restricted
+from elsinore.planner.detection.choosing import Chooser, PlanRequest, longest_window
 from elsinore.planner.detection.pattern import Pattern
-from elsinore.planner.detection.plan import DetectionPlan
-from elsinore.planner.detection.planning import plan_of_trees
-from elsinore.planner.detection.search.budget import Budget
-from elsinore.planner.detection.statistics import Statistics
-from elsinore.planner.detection.strategies.request import Request, Trees
-from elsinore.planner.detection.strategies.strategies import STRATEGIES
-
-AUTO, SEARCHING = "auto", "mpm"
-"""The strategy that chooses by costs of this engine which nodes are stored, and the search that it makes."""
-
-SECONDS = 2.0
-"""The longest time of a search."""
-
-STEPS_PER_PATTERN, PATIENCE_PER_PATTERN = 100, 25
-"""Steps of a search, and steps without a better plan after which it ends, by pattern."""
-
-GAIN = 0.9
-"""Part of the old plan's cost below which a new plan is entered: its stores have to be filled."""
+from elsinore.planner.detection.statistics import is_like
+from elsinore.planner.detection.strategies.request import Trees
 
 CHECK_EVENTS = 1 << 16
 """Events after which it is looked for drift; earlier ones at each doubling of the events seen."""
@@ -48,29 +28,22 @@ MOST_NUMBERS = 1 << 25
 """Events of stored matches above which a run does without them."""
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """A plan, and what it was chosen by."""
-
-    trees: Trees
-    plan: DetectionPlan
-    statistics: Statistics
+Chosen = tuple[PlanRequest, Trees]
+"""Trees, and the request that they were chosen for."""
 
 
 class Planned:
     """The plan of clauses of single events under skip-till-any-match, which may share parts."""
 
-    def __init__(self, members: Sequence[Mapping[int, tuple[Member, Pattern]]], strategy: str) -> None:
+    def __init__(self, members: Sequence[Mapping[int, tuple[Member, Pattern]]], strategy: str, choose: Chooser) -> None:
         """`members`: by query, the clauses that are planned, by number, with their patterns."""
         found = [(number, member, pattern) for some in members for number, (member, pattern) in some.items()]
         self.members = {pattern.name: member for _, member, pattern in found}
         self.patterns = tuple(pattern for _, _, pattern in found)
-        self.joined = tuple(pattern.projection(member.clause.variables) for _, member, pattern in found)
-        """The patterns of their single events alone: lists and NOT are looked for in each match of these."""
         self._places = {pattern.name: (member.form.query.name, number) for number, member, pattern in found}
         """By name of a pattern, its query and the number of its clause."""
-        self.engine_costs = strategy == AUTO
-        self.strategy = STRATEGIES[SEARCHING if strategy == AUTO else strategy]
+        self.strategy = strategy
+        self.choose = choose
         self.chosen: Chosen | None = None
         self.tree: Multitree | None = None
         self.slice_events = FIRST_SLICE if self.patterns else UNLIMITED
@@ -126,38 +99,33 @@ class Planned:
         if self._next is not None and self._next.done():
             self._enter(self._next.result())
             self._next = None
-        statistics = measured(self.members, self.patterns, joined)
+        request = self._request(joined)
         if self.chosen is None:
-            self._enter(self._choose(statistics))
-        elif self.strategy.adaptive and self._next is None and not self._is_like(statistics):
+            self._enter(self._answered(request))
+        elif self._next is None and request.chosen_by.adaptive and self._has_drifted(request):
             executor = ThreadPoolExecutor(1, "detection-plan")
-            self._next = executor.submit(self._better, self.chosen, statistics)
+            self._next = executor.submit(self._answered, request)
             executor.shutdown(wait=False)
 
-    def _is_like(self, statistics: Statistics) -> bool:
+    def _request(self, joined: Mapping[bool, Joined]) -> PlanRequest:
+        singles = tuple(self.members[one.name].clause.variables for one in self.patterns)
+        present = None if self.chosen is None else self.chosen[1]
+        return PlanRequest(
+            self.strategy, self.patterns, singles, measured(self.members, self.patterns, joined), present
+        )
+
+    def _answered(self, request: PlanRequest) -> Chosen:
+        return request, self.choose(request)
+
+    def _has_drifted(self, request: PlanRequest) -> bool:
         assert self.chosen is not None
-        return is_like(self.chosen.statistics, statistics, max(one.window.length for one in self.patterns))
-
-    def _model(self, statistics: Statistics) -> CostModel:
-        return Engine(statistics) if self.engine_costs else Instances(statistics)
-
-    def _choose(self, statistics: Statistics) -> Chosen:
-        count, model = len(self.patterns), self._model(statistics)
-        budget = Budget(SECONDS, STEPS_PER_PATTERN * count, PATIENCE_PER_PATTERN * count)
-        whole = self.strategy.trees(Request(self.patterns, model, budget))
-        pairs = zip(self.patterns, self.joined, strict=True)
-        trees = {one.name: restricted(one, whole[one.name], joined) for one, joined in pairs}
-        return Chosen(trees, plan_of_trees(self.joined, trees, model, self.strategy), statistics)
-
-    def _better(self, now: Chosen, statistics: Statistics) -> Chosen:
-        """Return a better plan for these statistics, or the present one if none gains enough."""
-        found, model = self._choose(statistics), self._model(statistics)
-        cost = plan_of_trees(self.joined, now.trees, model, self.strategy).cost
-        return found if found.plan.cost < GAIN * cost else Chosen(now.trees, now.plan, statistics)
+        return not is_like(self.chosen[0].statistics, request.statistics, longest_window(self.patterns))
 
     def _enter(self, chosen: Chosen) -> None:
-        if self.chosen is None or chosen.plan is not self.chosen.plan:
-            tree = Multitree(chosen.plan, self.members)
+        """Use these trees; what is stored already of their nodes is kept."""
+        request, trees = chosen
+        if self.chosen is None or trees != self.chosen[1]:
+            tree = Multitree(request.plan(trees), self.members)
             if self.tree is not None:
                 tree.keep_from(self.tree)
             self.tree = tree

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from elsinore.actors.detection.joins import planned
+from elsinore.planner.detection import choosing
 
 UNLIMITED = 1 << 40
 """Steps of a search that is limited by time alone."""
@@ -17,10 +17,10 @@ def thinking(milliseconds: int | None) -> Iterator[None]:
     if milliseconds is None:
         yield
         return
-    usual = planned.SECONDS, planned.STEPS_PER_PATTERN, planned.PATIENCE_PER_PATTERN
-    planned.SECONDS = milliseconds / 1000
-    planned.STEPS_PER_PATTERN = planned.PATIENCE_PER_PATTERN = UNLIMITED
+    usual = choosing.SEARCH_SECONDS, choosing.STEPS_PER_PATTERN, choosing.PATIENCE_PER_PATTERN
+    choosing.SEARCH_SECONDS = milliseconds / 1000
+    choosing.STEPS_PER_PATTERN = choosing.PATIENCE_PER_PATTERN = UNLIMITED
     try:
         yield
     finally:
-        planned.SECONDS, planned.STEPS_PER_PATTERN, planned.PATIENCE_PER_PATTERN = usual
+        choosing.SEARCH_SECONDS, choosing.STEPS_PER_PATTERN, choosing.PATIENCE_PER_PATTERN = usual

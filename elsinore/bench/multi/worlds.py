@@ -52,8 +52,9 @@ class LocatedWorld(World):
     def _locate(self, name: str, near: str, rng: Random) -> None:
         """Choose a location from which the predicate of two types has a selectivity as wanted."""
         first, second = sorted((name, near), key=lambda one: int(one[1:]))
-        self.chances[first, second] = log_uniform(*self.parameters.selectivities, rng)
-        apart = sqrt(2) * NormalDist().inv_cdf(self.chances[first, second] ** (1 / self.compared))
+        chance = log_uniform(*self.parameters.selectivities, rng)
+        self.chances[first, second] = chance
+        apart = sqrt(2) * NormalDist().inv_cdf(chance ** (1 / self.compared))
         self.locations[name] = self.locations[near] + (apart if name == second else -apart)
 
     def chance(self, pair: Pair) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from elsinore.actors.detection.run import DetectionSetting
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
 from tests.support.streams import Row, bursts, cut, dicts, engine, planned
@@ -22,10 +23,10 @@ PATTERNS = {
 
 def listed(one: Engine) -> list[Row]:
     """Return the rows of a stream as they come, of an engine that goes on in another process with each batch."""
-    found, share = list[Rows](), one._share
+    found, detection = list[Rows](), one._detection
     for part in cut(bursts(300), 100):
         found += one.feed(part)
-        one = Engine.restore(one.plan, one.save(), share=share)
+        one = Engine.restore(one.plan, one.save(), detection=detection)
     return [row for rows in (*found, *one.finish()) for row in dicts(one, rows)]
 
 
@@ -42,10 +43,8 @@ def test_shares_add_up_in_order(name: str, unit: str, limit: str) -> None:
     whole = engine(text)
     expected = in_order(listed(whole))
     for shares in (2, 3):
-        engines = [
-            Engine(planned(text), whole.clock, places=unit == "events", share=(number, shares))
-            for number in range(shares)
-        ]
+        settings = [DetectionSetting(share=(number, shares)) for number in range(shares)]
+        engines = [Engine(planned(text), whole.clock, places=unit == "events", detection=one) for one in settings]
         found = [listed(one) for one in engines]
         assert in_order([row for rows in found for row in rows]) == expected != []
         assert all(len(rows) < len(expected) for rows in found)

@@ -1,0 +1,96 @@
+"""The plan of a running engine: chosen once, changed beside the stream when that drifts, and not seen in rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from elsinore.actors.detection.joins import planned
+from elsinore.actors.detection.run import DetectionRun, DetectionSetting
+from elsinore.actors.streams.batch import Batch
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.planner.detection.choosing import PlanRequest, chosen_trees
+from elsinore.planner.detection.strategies.request import Trees
+from elsinore.planner.time.clock import Clock
+from tests.actors.detection.support import queries_of
+
+WORKLOAD = """
+QUERY one RETURN MATCHES PATTERN SEQ(A a, B b, C c) WHERE a.v < b.v AND b.v < c.v WITHIN 40 seconds;
+QUERY two RETURN MATCHES PATTERN SEQ(A a, B b, D d) WHERE a.v < b.v AND b.v < d.v WITHIN 40 seconds;
+QUERY three RETURN MATCHES PATTERN SEQ(B b, C c, D d) WHERE b.v < c.v AND c.v < d.v WITHIN 40 seconds
+"""
+
+BATCH_EVENTS = 4096
+
+
+def batches(shares: list[dict[str, float]]) -> Iterator[Batch]:
+    """Yield a batch for each distribution of types, an event a second."""
+    rng, time = np.random.default_rng(17), 0
+    for share in shares:
+        names, odds = list(share), np.array(list(share.values()))
+        types = pa.array(rng.choice(names, BATCH_EVENTS, p=odds / odds.sum())).dictionary_encode()
+        times = np.arange(time, time + BATCH_EVENTS)
+        time += BATCH_EVENTS
+        columns = {"v": pa.array(rng.integers(0, 1000, BATCH_EVENTS))}
+        yield Batch(types, times, columns, np.zeros(BATCH_EVENTS, np.int32), time)
+
+
+RARE_A = {"A": 0.02, "B": 0.3, "C": 0.3, "D": 0.38}
+RARE_D = {"A": 0.38, "B": 0.3, "C": 0.3, "D": 0.02}
+
+
+class Asking:
+    """A chooser that remembers what it was asked and answered."""
+
+    def __init__(self) -> None:
+        self.requests: list[PlanRequest] = []
+        self.answers: list[Trees] = []
+
+    def __call__(self, request: PlanRequest) -> Trees:
+        self.requests.append(request)
+        self.answers.append(chosen_trees(request))
+        return self.answers[-1]
+
+
+def found(strategy: str, asking: Asking, shares: list[dict[str, float]]) -> Counter[tuple[str, tuple[int, ...]]]:
+    queries = queries_of(WORKLOAD)
+    clock = Clock.of(pa.int64(), "s", [Fraction(1)])
+    run = DetectionRun(queries, clock, Partitions((), 0), strategy, DetectionSetting(choose=asking))
+    rows: Counter[tuple[str, tuple[int, ...]]] = Counter()
+    for batch in batches(shares):
+        for one in run.process(batch):
+            times = np.stack([one.times[bound.rows] for bound in one.bound.values()], axis=1)
+            rows.update((one.query, tuple(row)) for row in times.tolist())
+        if run.planned._next is not None:
+            run.planned._next.result()
+    return rows
+
+
+def test_a_stream_that_stays_as_it_is_is_planned_once() -> None:
+    asking = Asking()
+    found("auto", asking, [RARE_A] * 6)
+    assert len(asking.requests) == 1
+
+
+@pytest.mark.parametrize("strategy", ["auto", "mpm", "reorder"])
+def test_drift_enters_a_better_plan_and_changes_no_row(strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planned, "CHECK_EVENTS", BATCH_EVENTS)
+    shares = [RARE_A] * 3 + [RARE_D] * 5
+    asking = Asking()
+    rows = found(strategy, asking, shares)
+    assert len(asking.requests) >= 2
+    assert asking.requests[1].present == asking.answers[0]
+    assert asking.answers[-1] != asking.answers[0]
+    assert rows == found("trivial", Asking(), shares)
+
+
+def test_a_static_strategy_keeps_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planned, "CHECK_EVENTS", BATCH_EVENTS)
+    asking = Asking()
+    found("mpm-static", asking, [RARE_A] * 2 + [RARE_D] * 4)
+    assert len(asking.requests) == 1
