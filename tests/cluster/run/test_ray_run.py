@@ -232,3 +232,24 @@ def test_decisions_are_recorded(rides: Path) -> None:
     assert sorted(map(str, spread.decisions.select(kept).to_pylist())) == sorted(
         map(str, alone.decisions.select(kept).to_pylist())
     )
+
+
+ALIKE = """
+QUERY one RETURN MATCHES R.rider PATTERN SEQ(Request R, Cancel C, Pickup P)
+WHERE R.price > C.price AND R.district = C.district WITHIN 300 events;
+QUERY two RETURN MATCHES R.rider PATTERN SEQ(Request R, Cancel C, NoShow N)
+WHERE R.price > C.price AND R.district = C.district WITHIN 300 events
+"""
+
+
+def test_graph_actors_use_one_search_for_the_plan_of_many_patterns(running: Session, rides: Path) -> None:
+    def searches() -> int:
+        told = [ray.get(actor.statistics.remote()) for actor in running.pool.optimizers.values()]
+        return sum(one["searches"] for one in told)
+
+    alone, before = elsinore.run(ALIKE, rides, engine="local"), searches()
+    spread = elsinore.run(ALIKE, rides, engine="ray", actors=3)
+    assert searches() == before + 1
+    assert spread.metrics.questions >= 3
+    assert [len(spread.query(name)) for name in spread.queries] == [len(alone.query(name)) for name in alone.queries]
+    assert Counter(map(repr, spread.rows())) == Counter(map(repr, alone.rows()))
