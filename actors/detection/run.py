@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
+from elsinore.actors.detection.joins.observing import Observation
 from elsinore.actors.detection.joins.planned import Planned
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.match_rows import ticks_of
@@ -133,6 +134,13 @@ class DetectionRun:
         self.window.extend(batch, places)
         return [*self._found(0), *self._expired(END, END)]
 
+    def observe(self, batch: Batch, places: Ints | None = None) -> Observation | None:
+        """Return what events say of the patterns that are planned; None if there is no such pattern, or no event."""
+        self.window.extend(batch, places)
+        if not self.planned.patterns or not len(self.window):
+            return None
+        return Observation(self.planned, self._events(self.window, self.finders), len(self.window))
+
     def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
         """Yield the matches that are known now that no event older than `time` will come.
 
@@ -172,11 +180,7 @@ class DetectionRun:
     def _searches(self, asked: Sequence[tuple[Finder, int, int]], new: tuple[int, int] | None = None) -> list[Search]:
         """Return the searches that are asked for; `new`: the rows that are new, for what is stored of them."""
         window = copy(self.window)
-        leaves = Leaves(window)
-        events = {
-            counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
-            for counts in dict.fromkeys(finder.counts_events for finder, _, _ in asked)
-        }
+        events = self._events(window, [finder for finder, _, _ in asked])
         planned = self.planned.extend(events, *new, self._own(*new)) if new else {}
         return [
             finder.search(
@@ -184,6 +188,14 @@ class DetectionRun:
             )
             for finder, lo, hi in asked
         ]
+
+    def _events(self, window: Window, finders: Sequence[Finder]) -> dict[bool, Joined]:
+        """Return the events of a window on the clocks of some queries, by whether these count events."""
+        leaves = Leaves(window)
+        return {
+            counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
+            for counts in dict.fromkeys(finder.counts_events for finder in finders)
+        }
 
     def _own(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""

@@ -25,7 +25,7 @@ from benchmarks.figures import HEADER, Figure, line
 from benchmarks.measure import best
 from benchmarks.runtime.flink import HINT, PYTHON
 
-FLINK_EVENTS, EVENTS = 200_000, 1_000_000
+FLINK_EVENTS, EVENTS = 100_000, 1_000_000
 WINDOW_SECONDS = 90
 FACTORS = {"no predicate": 0, "A.v < C.v": 1, "A.v * 100 < C.v": 100}
 LIMIT = 200
@@ -40,7 +40,7 @@ def figures(python: str) -> Iterator[Figure]:
     with TemporaryDirectory() as place:
         folder = Path(place)
         jars = compiled(python, folder)
-        table = events_of(EVENTS)
+        table = events_of()
         written(folder / "events", FLINK_EVENTS)
         for name, factor in FACTORS.items():
             theirs, matches = by_flink(jars, folder, factor)
@@ -66,7 +66,8 @@ def compiled(python: str, folder: Path) -> str:
 
 
 def written(path: Path, events: int) -> None:
-    codes, times, values = stream(events)
+    """Write the first events for Flink."""
+    codes, times, values = (column[:events] for column in stream(EVENTS))
     rows = np.empty(events, np.dtype([("type", "i1"), ("time", ">i8"), ("value", ">i4")]))
     rows["type"], rows["time"], rows["value"] = codes, times, values
     path.write_bytes(rows.tobytes())
@@ -85,11 +86,11 @@ def by_flink(jars: str, folder: Path, factor: int) -> tuple[Seconds, int]:
     return dict(zip(CLOCKS, spent, strict=True)), int(runs[-1][3])
 
 
-def events_of(events: int) -> pa.Table:
-    codes, times, values = stream(events)
+def events_of() -> pa.Table:
+    codes, times, values = stream(EVENTS)
     names = pa.array([chr(ord("A") + code) for code in range(TYPES)])
     types = pa.DictionaryArray.from_arrays(pa.array(codes), names)
-    return pa.table({"type": types, "time": times, "v": values, "id": np.arange(events)})
+    return pa.table({"type": types, "time": times, "v": values, "id": np.arange(EVENTS)})
 
 
 def answered(factor: int, table: pa.Table) -> elsinore.Result:

@@ -83,7 +83,7 @@ class Pool:
     def optimizer(self, policy: SharingOptimizer) -> Any:
         """Return the optimizer actor of a policy. A run needs none of its state, so Ray restarts it if it dies."""
         if policy not in self.optimizers:
-            threads = ray.remote(concurrency_groups={PLANS: 1})
+            threads: Any = ray.remote(concurrency_groups={PLANS: 1})  # type: ignore[call-overload]
             options = threads(OptimizerActor).options(num_cpus=0, max_restarts=-1, max_task_retries=0)
             self.optimizers[policy] = options.remote(policy)
         return self.optimizers[policy]

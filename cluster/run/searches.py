@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
+from elsinore.actors.detection.joins.observing import Observation
 from elsinore.actors.detection.match_rows import TICKS, match_rows
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.run import DetectionRun
@@ -53,6 +54,19 @@ def searches(queries: Iterable[Query], batches: Iterable[pa.RecordBatch], clock:
         run = DetectionRun([query], clock.of_events() if query.counts_events else clock, partitions)
         found = _found(run, _batch(whole, query, partitions)) if whole is not None else None
         yield QuerySearch(query, found, partitions, clock)
+
+
+def observed(sets: Iterable[Sequence[Query]], batches: Iterable[pa.RecordBatch], clock: Clock) -> Iterator[Observation]:
+    """Yield what these batches say of the patterns of each set of queries, which split the stream alike."""
+    whole = _in_order(list(batches))
+    for queries in sets if whole is not None else ():
+        query = queries[0]
+        partitions = Partitions(query.partition, len(query.groups))
+        run = DetectionRun(queries, clock.of_events() if query.counts_events else clock, partitions)
+        batch = _batch(whole, query, partitions)
+        observation = run.observe(batch, batch.times)
+        if observation is not None:
+            yield observation
 
 
 def _found(run: DetectionRun, batch: Batch) -> Search | None:

@@ -37,7 +37,7 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 def explain_plans(plan: Plan, known: Known) -> Iterator[list[str]]:
     """Yield a tree for the plan of each set of queries that return matches: a heading and its nodes."""
     for one in planned_sets(plan, known):
-        seen = known.seen.get(one.number, {})
+        seen = known.seen(one.plan)
         yield [
             f"plan of share set {one.number}: {_head(one.plan)}",
             f"statistics {known.source}",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from elsinore.planner.detection.pattern import Pattern
+from elsinore.planner.detection.plan import DetectionPlan
 from elsinore.planner.detection.statistics import SELECTIVITY, Statistics
 
 Seen = Mapping[int, float]
-"""Partial matches that a running engine has seen at a time, by node."""
+"""By node, matches that a window had on average."""
 
 EVENTS = 10
 """What is assumed of a type: so many events in the longest window."""
@@ -20,21 +20,20 @@ ASSUMED = (
 )
 
 
-@dataclass(frozen=True)
 class Known:
-    statistics: Statistics | None = None
-    """None where the stream is not known."""
-    source: str = ASSUMED
+    """What is assumed of a stream of which no event is known."""
+
+    source = ASSUMED
     """Where the statistics are from, in words."""
-    seen: Mapping[int, Seen] = field(default_factory=dict)
-    """By number of the share set, what its engine has seen."""
 
     def of(self, patterns: Sequence[Pattern]) -> Statistics:
-        """Return the statistics for some patterns on one clock; unknown ones make the longest window a second."""
-        if self.statistics is not None:
-            return self.statistics
+        """Return the statistics for the patterns of a set, on one clock; the longest window is a second."""
         longest = max(pattern.window.length for pattern in patterns)
         types = {event.type for pattern in patterns for event in pattern.events}
         if patterns[0].window.clock == "time":
             return Statistics(dict.fromkeys(types, EVENTS / longest))
         return Statistics(dict.fromkeys(types, min(EVENTS, longest / len(types))), total=longest)
+
+    def seen(self, plan: DetectionPlan) -> Seen:
+        """Return what was seen of the nodes of a plan."""
+        return {}

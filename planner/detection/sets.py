@@ -20,10 +20,14 @@ class DetectionSet(ShareSet):
 
 
 def detection_sets(queries: tuple[QueryPlan, ...], strategy: str) -> tuple[DetectionSet, ...]:
-    """Return one set for all queries that split the stream alike, in the order of their first queries."""
-    alike: dict[tuple[tuple[str, ...], int], list[int]] = {}
+    """Return one set for all queries that split the stream alike and have windows of one kind.
+
+    Sets are in the order of their first queries.
+    """
+    alike: dict[tuple[tuple[str, ...], int, bool], list[int]] = {}
     for number, query in enumerate(queries):
-        alike.setdefault((query.partition, len(query.query.groups)), []).append(number)
+        how = query.partition, len(query.query.groups), query.query.counts_events
+        alike.setdefault(how, []).append(number)
     sets = (tuple(Member(number, 0) for number in numbers) for numbers in alike.values())
     return tuple(DetectionSet(members, (), "any", strategy) for members in sets)
 

@@ -11,7 +11,6 @@ from elsinore.actors.detection.conditions import pair_of
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.joins.stores import Member
 from elsinore.actors.detection.orders import TESTED, holds
-from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.normal_form import Condition as Stated
 from elsinore.planner.detection.normal_form import NormalForm
 from elsinore.planner.detection.pattern import Condition, Pattern
@@ -23,7 +22,7 @@ PAIRS = 2048
 
 def measured(members: Mapping[str, Member], patterns: Sequence[Pattern], joined: Mapping[bool, Joined]) -> Statistics:
     """Return the statistics of patterns in the events of a window."""
-    seconds, total = _duration(members, patterns, next(iter(joined.values())).leaves.window)
+    seconds, total = duration(members, patterns, joined)
     rates: dict[str, float] = {}
     selectivities: dict[str, float] = {}
     for pattern in patterns:
@@ -42,11 +41,14 @@ def measured(members: Mapping[str, Member], patterns: Sequence[Pattern], joined:
     return Statistics(rates, selectivities, total)
 
 
-def _duration(members: Mapping[str, Member], patterns: Sequence[Pattern], window: Window) -> tuple[float, float]:
+def duration(
+    members: Mapping[str, Member], patterns: Sequence[Pattern], joined: Mapping[bool, Joined]
+) -> tuple[float, float]:
     """Return how many seconds a window's events are apart, and how many events of any type there are in a second.
 
     Partitions count as if they were one behind another. Where all windows count events, seconds are places.
     """
+    window = next(iter(joined.values())).leaves.window
     places = max(int(window.places[-1] - window.places[0]), 1) if len(window) else 1
     partitions = max(1, len(np.unique(window.slots)))
     for pattern in patterns:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from math import comb, factorial
 from random import Random
 
-import numpy as np
 import pytest
 
 from elsinore.planner.detection.costs.cardinality import by_extensions, lists
 from elsinore.planner.detection.costs.engine import Engine, EngineNanoseconds
 from elsinore.planner.detection.costs.model import triggers
 from elsinore.planner.detection.costs.paper import Instances, Prices, Processing
-from elsinore.planner.detection.estimating import chosen, estimated
 from elsinore.planner.detection.graph import MultiPatternGraph
 from elsinore.planner.detection.local.orders import best_order
 from elsinore.planner.detection.local.pricing import Pricing
@@ -137,28 +135,3 @@ def test_windows_of_events_last_as_long_as_their_events_take() -> None:
     statistics = Statistics({"A": 1.0, "B": 3.0})
     assert statistics.seconds(Window(8, "events")) == 2.0
     assert statistics.seconds(Window(8)) == 8.0
-
-
-def test_statistics_are_estimated_from_a_sample() -> None:
-    rng = np.random.default_rng(1)
-    types = np.array(["A", "B"])[rng.integers(0, 2, 1000)]
-    values = rng.random(1000)
-    pattern = seq("p", "AB", conditions=[Condition(("A", "B"), "$0.v < $1.v")])
-
-    def sample(text: str, kinds: object) -> tuple[int, int]:
-        assert (text, kinds) == ("$0.v < $1.v", ["A", "B"])
-        first, second = chosen([np.flatnonzero(types == kind) for kind in ("A", "B")])
-        return len(first), int((values[first] < values[second]).sum())
-
-    found = estimated([pattern], types, 100.0, sample)
-    assert found.rates["A"] + found.rates["B"] == pytest.approx(10)
-    assert found.total == 10
-    assert found.selectivities["A.v < B.v"] == pytest.approx(0.5, abs=0.05)
-
-
-def test_a_sample_never_takes_an_event_twice() -> None:
-    rows = np.arange(5)
-    first, second = chosen([rows, rows])
-    assert len(first) > 1000
-    assert not (first == second).any()
-    assert [len(one) for one in chosen([rows, rows[:0]])] == [0, 0]
