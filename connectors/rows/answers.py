@@ -55,8 +55,10 @@ MATCHED = ("start", "end")
 
 def ordered(rows: Answers) -> Answers:
     """Sort rows by window, then by group; matches by end, then by start, else they keep the order of their events."""
-    names = tuple(rows.columns)
-    keys = _by_end(rows) if names[:2] == MATCHED else _by_window(rows)
+    found_by_end = tuple(rows.columns)[:2] == MATCHED
+    if found_by_end and _are_by_end(rows):
+        return rows
+    keys = _by_end(rows) if found_by_end else _by_window(rows)
     order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
     return rows if np.array_equal(order, np.arange(len(order))) else _at(rows, order)
 
@@ -71,6 +73,13 @@ def _by_window(rows: Answers) -> pa.Table:
 def _by_end(rows: Answers) -> pa.Table:
     start, end, *_ = rows.columns.values()
     return pa.table({"end": arrow(end), "start": arrow(start), "place": np.arange(len(rows))})
+
+
+def _are_by_end(rows: Answers) -> bool:
+    """Return whether matches are in order already, as they are where one engine has found them."""
+    start, end = (arrow(rows.columns[name]).to_numpy(zero_copy_only=False) for name in MATCHED)
+    later, together = end[1:] > end[:-1], end[1:] == end[:-1]
+    return bool(np.all(later | (together & (start[1:] >= start[:-1]))))
 
 
 def _at(rows: Answers, order: pa.Array) -> Answers:

@@ -133,8 +133,10 @@ class Clock:
         factor = int(self.ticks_per_unit)
         if pa.types.is_timestamp(self.form):
             return self._timestamps(ticks, factor)
-        whole = bool(np.all(ticks % factor == 0)) and not pa.types.is_floating(self.form)
-        if whole:
+        floating = pa.types.is_floating(self.form)
+        if factor == 1 and not floating:
+            return pa.array(ticks, pa.int64())
+        if not floating and bool(np.all(ticks % factor == 0)):
             return pa.array(ticks // factor, pa.int64())
         return pa.array(ticks // factor + (ticks % factor) / factor, pa.float64())
 

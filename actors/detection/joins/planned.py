@@ -15,6 +15,9 @@ from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.detection.statistics import is_like
 from elsinore.planner.detection.strategies.request import Trees
 
+AUTO = "auto"
+"""The strategy that knows the costs of this engine."""
+
 CHECK_EVENTS = 1 << 16
 """Events after which it is looked for drift; earlier ones at each doubling of the events seen."""
 
@@ -125,7 +128,7 @@ class Planned:
         """Use these trees; what is stored already of their nodes is kept."""
         request, trees = chosen
         if self.chosen is None or trees != self.chosen[1]:
-            tree = Multitree(request.plan(trees), self.members)
+            tree = Multitree(request.plan(trees), self.members, lean=self.strategy == AUTO)
             if self.tree is not None:
                 tree.keep_from(self.tree)
             self.tree = tree

@@ -16,6 +16,9 @@ from elsinore.actors.detection.term_search import table_of
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 from elsinore.planner.detection.plan import DetectionPlan, Node
 
+MANY_MATCHES = 1.0
+"""Matches in a window from which on putting them in the order of rows takes longer than finding them in it."""
+
 Ints = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.int32]
 
@@ -165,12 +168,17 @@ def join_searches(joining: Joining, sources: Stored, lo: int, hi: int) -> list[J
 class Multitree:
     """The stores of a plan, and how each of its patterns is joined from them."""
 
-    def __init__(self, plan: DetectionPlan, members: Mapping[str, Member]) -> None:
+    def __init__(self, plan: DetectionPlan, members: Mapping[str, Member], lean: bool = False) -> None:
+        """`lean`: leave patterns to their queries where nothing is gained, and store nothing for them."""
         self.plan = plan
         self.members = members
         self._users = self._uses()
         self.stores = {node.number: self._store(node) for node in plan.nodes if self._is_stored(node)}
         self.roots = {root.pattern: self._root(root.node, root.variables, root.pattern) for root in plan.roots}
+        if lean:
+            self.roots = {name: root for name, root in self.roots.items() if self._gains(name)}
+            needed = self._needed()
+            self.stores = {number: store for number, store in self.stores.items() if number in needed}
 
     def _uses(self) -> list[int]:
         """Return, by node, how many nodes and patterns use it."""
@@ -209,6 +217,27 @@ class Multitree:
     def _root(self, number: int, variables: tuple[str, ...], pattern: str) -> Joining:
         node, member = self.plan.nodes[number], self.members[pattern]
         return Joining(member, self._parts(node, variables), member.span, member.shown)
+
+    def _gains(self, pattern: str) -> bool:
+        """Return whether it pays to join a pattern from what is stored, by what the plan expects.
+
+        It does not where nothing is stored, or nothing that is shared and there are many matches: a query by itself
+        finds them in the order of rows.
+        """
+        stored = [part.node for part in self.roots[pattern].parts if part.node in self.stores]
+        shared = any(self.plan.nodes[node].shared for node in stored)
+        root = self.plan.nodes[self.plan.root(pattern).node]
+        return shared or (bool(stored) and root.matches < MANY_MATCHES)
+
+    def _needed(self) -> set[int]:
+        """Return the nodes that have to be stored for the patterns."""
+        needed: set[int] = set()
+        waiting = list(self.roots.values())
+        while waiting:
+            found = {part.node for part in waiting.pop().parts} & self.stores.keys() - needed
+            needed |= found
+            waiting += [self.stores[number].joining for number in found]
+        return needed
 
     def extend(self, joined: Mapping[bool, Joined], lo: int, hi: int, most: int) -> Stored:
         """Find the matches of all stored nodes that end with rows from `lo` to `hi`, with at most so many events."""
