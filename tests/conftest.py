@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +31,14 @@ FOLDERS = [Path(__file__).parent / name for name in ("cluster", "service")]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cases = Counter[tuple[Path, str]]()
     for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark:
+            function = (item.path, item.name.partition("[")[0])
+            if cases[function] % mark.args[0]:
+                item.add_marker("slow")
+            cases[function] += 1
         inside = any(item.path.is_relative_to(folder) for folder in FOLDERS)
         if inside and STARTS_RAY.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("ray")

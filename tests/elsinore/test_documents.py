@@ -14,6 +14,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return clone(tmp_path_factory.mktemp("clone"))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("shown", [shown for name in DOCUMENTS for shown in commands(name)], ids=str)
 def test_a_command_prints_what_the_document_shows(shown: Shown, folder: Path) -> None:
     assert stdout_of(shown.code, folder) == shown.output
