@@ -8,9 +8,8 @@ BUILD := .build
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 PYTEST := $(BIN)/python -m pytest -q
-# Tests that start Ray and Spark have the machine to themselves; all others run in two processes.
-SPREAD := tests/cluster tests/service
-PURE := tests $(SPREAD:%=--ignore=%)
+# Tests that start Ray and Spark have the mark `ray`, and the machine to themselves; all others run in two processes.
+WITH_RAY := tests/cluster tests/service
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
@@ -39,15 +38,15 @@ check: $(STAMP) ## ruff and mypy
 	$(BIN)/mypy
 
 test: check ## check, and the quick tests
-	$(PYTEST) -m "not long" -n 2 $(PURE)
-	$(PYTEST) -m "not long" $(SPREAD)
+	$(PYTEST) -m "not long and not ray" -n 2 tests
+	$(PYTEST) -m "not long and ray" $(WITH_RAY)
 
 test-fast: $(STAMP) ## the quick tests that start neither Ray nor Spark, with fewer generated cases and no slow ones
-	ELSINORE_TEST=fast $(PYTEST) -m "not long and not slow" -n 2 $(PURE)
+	ELSINORE_TEST=fast $(PYTEST) -m "not long and not slow and not ray" -n 2 tests $(WITH_RAY:%=--ignore=%)
 
 test-all: check ## check, and all tests
-	ELSINORE_TEST=all $(PYTEST) -n 2 $(PURE)
-	ELSINORE_TEST=all $(PYTEST) $(SPREAD)
+	ELSINORE_TEST=all $(PYTEST) -m "not ray" -n 2 tests
+	ELSINORE_TEST=all $(PYTEST) -m ray $(WITH_RAY)
 
 format: $(STAMP) ## let ruff fix what it can
 	$(BIN)/ruff check --fix $(CODE)

@@ -1,12 +1,58 @@
-"""Tests run in this process alone, but for those that say otherwise: they have Spark and Ray, started once."""
+"""Set up all tests: they run on the local engine, and only those marked `ray` may start Ray and Spark."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.without_ray import HOOK, REFUSAL
 
 os.environ.setdefault("ELSINORE_ENGINE", "local")
 
+# Many tests start short Python processes, which would otherwise compile all sources of the project each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    # So it is for whoever is begun in the background, and for all that it begins; but tests press Ctrl-C.
+    # Processes that are started in the background ignore Ctrl-C, and so do all that they start; but tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+STARTS_RAY = {"running", "service", "cluster", "alone"}
+"""Fixtures of the two folders below that start Ray, or are for tests that do: such tests get the mark by themselves."""
+
+FOLDERS = [Path(__file__).parent / name for name in ("cluster", "service")]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    cases = Counter[tuple[Path, str]]()
+    for item in items:
+        mark = item.get_closest_marker("one_in")
+        if mark:
+            function = (item.path, item.name.partition("[")[0])
+            if cases[function] % mark.args[0]:
+                item.add_marker("slow")
+            cases[function] += 1
+        inside = any(item.path.is_relative_to(folder) for folder in FOLDERS)
+        if inside and STARTS_RAY.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("ray")
+        if not inside and item.get_closest_marker("ray"):
+            raise pytest.UsageError(f"{item.nodeid} has the mark `ray`: move it to tests/cluster or tests/service")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Make `ray.init` fail in a test without the mark `ray`, and in the processes that it starts."""
+    if item.get_closest_marker("ray"):
+        return (yield)
+    os.environ[HOOK] = REFUSAL
+    try:
+        return (yield)
+    finally:
+        del os.environ[HOOK]

@@ -15,6 +15,7 @@ from elsinore.planner.gloria.sets import PlannedSet
 from elsinore.planner.plans.planning import plan
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("burst", [1, 100])
 def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
     text, events = both(50, 50), bursty(2 * MIN_EVENTS, 3_000, burst)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.parse import parse
@@ -15,13 +15,14 @@ from tests.oracle.detecting import cases, has_and, workloads
 from tests.oracle.detection import matches, numbered
 from tests.oracle.expressions import Attribute, Expression, readers
 from tests.oracle.query import Aggregate, Query, text_of
+from tests.support.generated import fresh
 
 WHOLE = Fraction(1000)
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@fresh(100)
 @given(workloads())
 def test_random_workloads_are_accepted(workload: tuple[Query, ...]) -> None:
     text = text_of(workload)
@@ -30,7 +31,7 @@ def test_random_workloads_are_accepted(workload: tuple[Query, ...]) -> None:
     assert len(parse(text).queries) == len(workload)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@fresh(50)
 @given(cases(8, 3))
 def test_the_judge_finds_each_match_once(case: Case) -> None:
     workload, events = case
@@ -41,7 +42,7 @@ def test_the_judge_finds_each_match_once(case: Case) -> None:
         assert [row["end"] for row in rows] == sorted(row["end"] for row in rows)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@fresh(100)
 @given(cases(8, 2))
 def test_distinct_sequences_of_events_are_the_trends_that_are_counted(case: Case) -> None:
     """In one window that holds everything, and with predicates on single events, which mean the same to both."""

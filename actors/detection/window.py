@@ -98,5 +98,7 @@ def _joined(a: pa.RecordBatch, b: pa.RecordBatch) -> pa.RecordBatch:
         joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         hint = "give an attribute values of one kind"
-        raise WorkloadError([Problem(f"values of later events do not go with earlier ones: {error}", hint)]) from None
+        raise WorkloadError(
+            [Problem(f"values of later events do not fit those of earlier ones: {error}", hint)]
+        ) from None
     return joined.to_batches()[0] if joined.num_rows else b

@@ -72,7 +72,7 @@ class Reorder:
             # Integers beyond 2**53 and floats in a later batch, for instance: no column holds both.
             hint = "give an attribute values of one kind"
             raise WorkloadError(
-                [Problem(f"values of later events do not go with earlier ones: {error}", hint)]
+                [Problem(f"values of later events do not fit those of earlier ones: {error}", hint)]
             ) from None
         return joined.to_batches()[0]
 

@@ -175,7 +175,7 @@ def _numbers(shown: Shown) -> str:
         [
             point["setting"],
             figure.label(point["strategy"]),
-            *(f"{point[axis]:,}" for axis in axes),
+            *("" if point[axis] is None else f"{point[axis]:,}" for axis in axes),
             *(_value(point, name) for name in metrics),
         ]
         for point in shown.document["points"]

@@ -32,7 +32,7 @@ def limits_are_for_matches(query: Query) -> Iterator[Problem]:
     """Check that an aggregation query has no LIMIT."""
     if query.limit is not None:
         hint = "leave it out: a query that returns aggregates has one row per window and group"
-        yield Problem("LIMIT is for RETURN MATCHES", hint, query.limit_place)
+        yield Problem("LIMIT is only for RETURN MATCHES", hint, query.limit_place)
 
 
 def summaries_are_for_matches(query: Query) -> Iterator[Problem]:
@@ -52,12 +52,12 @@ def windows_do_not_slide(query: Query) -> Iterator[Problem]:
     """Check that there is no SLIDE: a match is found once, however many windows it would lie in."""
     if query.slide is not None:
         hint = f"a match is found once, if its events lie within {query.within}: leave SLIDE out"
-        yield Problem("SLIDE does not go with RETURN MATCHES", hint, query.slide.place)
+        yield Problem("RETURN MATCHES takes no SLIDE", hint, query.slide.place)
 
 
 def limits_are_above_zero(query: Query) -> Iterator[Problem]:
     if query.limit is not None and query.limit < 1:
-        yield Problem("LIMIT is not above zero", "write a whole number, such as LIMIT 10", query.limit_place)
+        yield Problem("LIMIT must be above zero", "write a whole number, such as LIMIT 10", query.limit_place)
 
 
 # Columns
@@ -160,7 +160,7 @@ def _operand(operand: Pattern) -> Iterator[Problem]:
     edges = {id(negation): negation for backwards in (False, True) for negation in at_edge(operand, backwards)}
     for negation in edges.values():
         hint = "the operands of AND stand in no order, so that nothing bounds it: put it between two events"
-        yield Problem("NOT stands at the edge of an operand of AND", hint, negation.place)
+        yield Problem("NOT is at the edge of an operand of AND", hint, negation.place)
     if nullable(operand) and not edges:
         yield Problem("this operand of AND may be absent", obligatory(operand), operand.place)
 
@@ -196,7 +196,7 @@ def _next(predicate: Expression, used: list[Attribute | Summary]) -> Iterator[Pr
         hint = (
             f"write a comparison such as {following.variable}.a < NEXT({following.variable}).b, joined by AND to others"
         )
-        yield Problem(f"NEXT({following.variable}) stands in a comparison of its own", hint, predicate.place)
+        yield Problem(f"NEXT({following.variable}) must be in a comparison of its own", hint, predicate.place)
     else:
         yield from form(predicate, plain)
 
@@ -214,7 +214,7 @@ def predicates_have_one_negation(query: Query) -> Iterator[Problem]:
         if len(touched) > 1:
             pair = enumeration(quote(column(min(inside))) for inside in touched)
             hint = "no two of them need be there at once: write one predicate for each"
-            yield Problem(f"{pair} stand inside of different NOTs", hint, predicate.place)
+            yield Problem(f"{pair} are inside of different NOTs", hint, predicate.place)
         elif touched and names - absent and names <= variables(query.pattern) and query.semantics != "any":
             inside, outside = column(min(touched[0])), column(min(names - absent))
             message = f"{quote(inside)} stands inside of NOT and {quote(outside)} outside"

@@ -16,7 +16,7 @@ def variables_are_unique(query: Query) -> Iterator[Problem]:
     for leaf in leaves(query.pattern):
         if leaf.variable in seen:
             hint = "give each event type a variable of its own"
-            yield Problem(f"the variable {quote(leaf.variable or '')} stands twice in the pattern", hint, leaf.place)
+            yield Problem(f"the variable {quote(leaf.variable or '')} is used twice in the pattern", hint, leaf.place)
         seen.add(leaf.variable)
 
 
@@ -40,7 +40,7 @@ def names_are_known(query: Query) -> Iterator[Problem]:
         if types[name] > 1:
             first, second = f"{name} {name.lower()}1", f"{name} {name.lower()}2"
             hint = f"give each a variable, such as {first} and {second}, and name one of these"
-            yield Problem(f"{quote(name)} stands {types[name]} times in the pattern", hint, user.place)
+            yield Problem(f"{quote(name)} occurs {types[name]} times in the pattern", hint, user.place)
         else:
             yield _unknown(user, {name for name in {*known, *types} if "#" not in name and types[name] < 2})
 

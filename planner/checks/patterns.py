@@ -21,7 +21,7 @@ def repetitions_make_sense(query: Query) -> Iterator[Problem]:
             yield Problem("this part is repeated zero times", "leave it out, or write {1}", kleene.place)
         elif kleene.most is not None and kleene.least > kleene.most:
             hint = f"write {{{kleene.most},{kleene.least}}}"
-            yield Problem("the repetition ends before it begins: the smaller number stands first", hint, kleene.place)
+            yield Problem("the upper bound of the repetition is below the lower one", hint, kleene.place)
     if _positions(query.pattern) > MOST_POSITIONS:
         message = f"the pattern has more than {MOST_POSITIONS:,} positions when its repetitions are written out"
         yield Problem(message, "write + or {n,} for as many as there are, or a smaller number", query.pattern.place)
@@ -41,7 +41,7 @@ def negations_are_flat(query: Query) -> Iterator[Problem]:
     inner = {id(deeper): deeper for outer in negations(query.pattern) for deeper in negations(outer.part)}
     for negation in inner.values():
         hint = "leave out the inner NOT, or write the pattern that must not be there without it"
-        yield Problem("NOT stands inside of NOT", hint, negation.place)
+        yield Problem("NOT is inside of another NOT", hint, negation.place)
 
 
 def negations_forbid_something(query: Query) -> Iterator[Problem]:

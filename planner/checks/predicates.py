@@ -78,7 +78,7 @@ def form(predicate: Expression, used: list[Attribute]) -> Iterator[Problem]:
     elif used[0].next:
         plain = f"{names[0]}.{used[0].name}"
         hint = f"write {plain} for every event, or compare it with the event before, as in {plain} < {used[0]}"
-        yield Problem(f"NEXT({names[0]}) stands without {names[0]} on the other side", hint, predicate.place)
+        yield Problem(f"NEXT({names[0]}) needs {names[0]} on the other side of the comparison", hint, predicate.place)
 
 
 def _two_variables(predicate: Expression, used: list[Attribute], names: list[str]) -> Iterator[Problem]:

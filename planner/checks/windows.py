@@ -17,7 +17,7 @@ def spans_can_be_counted(query: Query) -> Iterator[Problem]:
     """Check that each length is above zero and can be counted, in whole nanoseconds or in whole events."""
     for keyword, span in _spans(query):
         if span.amount <= 0:
-            yield Problem(f"{keyword} is not above zero", f"write a length such as {keyword} 10 minutes", span.place)
+            yield Problem(f"{keyword} must be above zero", f"write a length such as {keyword} 10 minutes", span.place)
         elif span.length >= LONGEST:
             yield Problem(f"{keyword} is too long to be counted", f"write fewer {span.unit}", span.place)
         elif span.unit == "events" and span.amount.denominator != 1:
@@ -34,7 +34,7 @@ def slide_fits_window(query: Query) -> Iterator[Problem]:
         return
     if (within.unit == "events") != (slide.unit == "events"):
         hint = "write both in events, or both as lengths of time"
-        yield Problem("WITHIN and SLIDE do not count the same thing", hint, slide.place)
+        yield Problem("one of WITHIN and SLIDE counts events, the other one time", hint, slide.place)
     elif slide.length > within.length:
         hint = f"events between two windows would be in none; write SLIDE {within} or less"
         yield Problem(f"SLIDE {slide} is longer than WITHIN {within}", hint, slide.place)

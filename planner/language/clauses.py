@@ -181,7 +181,7 @@ def _clause(keyword: str, tokens: Sequence[Token]) -> Clause:
 
 def _empty(keyword: str, head: Token, body: Sequence[Token]) -> Iterator[Problem]:
     if not body:
-        yield Problem(f"{keyword} has nothing behind it", f"write for instance {FORMS[keyword]}", head.place)
+        yield Problem(f"nothing follows {keyword}", f"write for instance {FORMS[keyword]}", head.place)
 
 
 def _token_problems(tokens: Sequence[Token]) -> Iterator[Problem]:
@@ -221,4 +221,4 @@ def _unopened(token: Token, opened: Sequence[Token]) -> Problem:
     if opened:
         hint = f"close the {quote(opened[-1].text)} first, with {quote(_CLOSING[opened[-1].text])}"
         return Problem(f"this {quote(token.text)} does not close {quote(opened[-1].text)}", hint, token.place)
-    return Problem(f"this {quote(token.text)} closes nothing", "remove it", token.place)
+    return Problem(f"this {quote(token.text)} has no opening bracket", "remove it", token.place)

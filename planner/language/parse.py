@@ -186,7 +186,7 @@ def _before(text: str, offset: int) -> int:
 
 def _twice(clause: Clause) -> Problem:
     hint = _ONCE.get(clause.keyword, "separate the queries by ; or begin each with QUERY and its name")
-    return Problem(f"{clause.keyword} stands twice in one query", hint, clause.head)
+    return Problem(f"{clause.keyword} occurs twice in one query", hint, clause.head)
 
 
 def _missing(seen: Collection[str], piece: Piece) -> Problem | None:

@@ -126,7 +126,7 @@ class _Builder:
             case Kleene():
                 return self._kleene(pattern.part, pattern.least, pattern.most)
             case And():
-                raise AssertionError("AND stands at the top alone")
+                raise AssertionError("AND is only at the top of a pattern")
 
     def _position(self, leaf: EventType) -> _Fragment:
         assert leaf.variable is not None, "the pattern is resolved"

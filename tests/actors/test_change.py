@@ -246,6 +246,7 @@ def stream(count: int, partitions: int) -> pa.RecordBatch:
     return batch([*types], times, k=alive, v=values)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("window", "strategy", "where"), WAYS.values(), ids=WAYS)
 def test_undisturbed_by_others_on_a_longer_stream(
     window: str, strategy: str, where: str, monkeypatch: pytest.MonkeyPatch

@@ -100,6 +100,7 @@ def whole(text: str) -> list[Row]:
     return run(text, SHORT)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("text", WAYS.values(), ids=WAYS)
 def test_one_batch_and_a_thousand(text: str) -> None:
     assert fed(engine(text), cut(SHORT, 4)) == whole(text)

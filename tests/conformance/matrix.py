@@ -30,14 +30,14 @@ def of_each_kind(what: str) -> pytest.MarkDecorator:
 
 
 def of_each_strategy(what: str) -> pytest.MarkDecorator:
-    """Run a test with every `kind`, and with each `strategy` that makes it."""
+    """Run a test with every `kind` and each `strategy` that makes it; in `make test-fast` with the first of them."""
     assert what in PROPERTIES
     return pytest.mark.parametrize(
         ("kind", "strategy"),
         [
-            pytest.param(kind, strategy, id=f"{name}-{strategy}")
+            pytest.param(kind, strategy, id=f"{name}-{strategy}", marks=[pytest.mark.slow] if number else [])
             for name, kind in KINDS.items()
             if what not in kind.meaningless
-            for strategy in kind.strategies
+            for number, strategy in enumerate(kind.strategies)
         ],
     )

@@ -76,6 +76,7 @@ def test_events_of_a_window_arrive_together() -> None:
     assert max(piece.end - piece.begin for piece in pieces) == PIECE_EVENTS
 
 
+@pytest.mark.slow
 def test_two_steps_finish_small_windows_alone() -> None:
     small, large = (outcome(Window(settings.STOCK.name, "two-step", 1, rate, 1), limit=60) for rate in (10_000, 50_000))
     assert small.status == "measured"

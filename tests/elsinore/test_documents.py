@@ -14,7 +14,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return clone(tmp_path_factory.mktemp("clone"))
 
 
-@pytest.mark.parametrize("shown", [shown for name in DOCUMENTS for shown in commands(name)], ids=str)
+# Later commands read files of earlier ones, so the first of them are those that `make test-fast` runs.
+COMMANDS = [shown for name in DOCUMENTS for shown in commands(name)]
+FIRST = 4
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [pytest.param(shown, marks=[pytest.mark.slow] if n >= FIRST else []) for n, shown in enumerate(COMMANDS)],
+    ids=[str(shown) for shown in COMMANDS],
+)
 def test_a_command_prints_what_the_document_shows(shown: Shown, folder: Path) -> None:
     assert stdout_of(shown.code, folder) == shown.output
 

@@ -93,6 +93,7 @@ def test_planned_sets_decide_about_bursts() -> None:
     assert other.bursts is None
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("text", [simple_queries(40), complex_queries(40), both(60, 50)])
 def test_the_same_plan_whenever_asked_the_same(text: str) -> None:
     one, other = (plan(check_text(text), "auto", bursts(5)) for _ in range(2))

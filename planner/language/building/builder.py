@@ -44,7 +44,7 @@ class Builder(Transformer[Token, Any]):
 def attribute_inside(function: str, variable: str, attribute: str | None, where: Place) -> Problem:
     """Return the problem of `FIRST(X.a)`, or of `FIRST(X)`."""
     hint = f"write {function}({variable}).{attribute or 'attribute'}"
-    return Problem(f"{function} is one event: its attribute stands behind it", hint, where)
+    return Problem(f"{function} is one event: write its attribute after the parentheses", hint, where)
 
 
 def attribute_outside(function: str, variable: str, attribute: str, where: Place) -> Problem:
@@ -52,7 +52,7 @@ def attribute_outside(function: str, variable: str, attribute: str, where: Place
     if function == "COUNT":
         return Problem("COUNT counts events, not attributes", f"write COUNT({variable})", where)
     hint = f"write {function}({variable}.{attribute})"
-    return Problem(f"the attribute of {function} stands inside of its parentheses", hint, where)
+    return Problem(f"write the attribute of {function} inside of its parentheses", hint, where)
 
 
 def grouping_attribute(meta: Meta, parts: list[Token | None]) -> Grouping:

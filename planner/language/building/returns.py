@@ -123,10 +123,10 @@ def settled(
         hint = (
             f"write RETURN MATCHES {', '.join(map(str, others)) if fit else 'alone, or RETURN MATCHES X.a, COUNT(X)'}"
         )
-        return syntax.Matches(place=first.place), [Problem("no comma stands behind MATCHES", hint, first.place)]
+        return syntax.Matches(place=first.place), [Problem("MATCHES is not followed by a comma", hint, first.place)]
     items = [column for column in columns if isinstance(column, syntax.Item)]
     hint = "write RETURN MATCHES for items of single matches, or an aggregate over all trends such as MAX(X.a)"
-    problems = [Problem(f"{item.text} is for RETURN MATCHES", hint, item.place) for item in items]
+    problems = [Problem(f"{item.text} is only for RETURN MATCHES", hint, item.place) for item in items]
     return tuple(column for column in columns if not isinstance(column, syntax.Item)), problems
 
 

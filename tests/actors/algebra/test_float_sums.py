@@ -66,6 +66,7 @@ def test_cancellation_in_every_kind_of_window(window: str) -> None:
         assert row["SUM(A.v)"] == 64 * math.fsum(values)
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("numeric", ["exact", "approximate"])
 @pytest.mark.parametrize("window", WINDOWS.values(), ids=WINDOWS)
 @pytest.mark.parametrize(

@@ -80,7 +80,10 @@ def test_everything_that_is_refused_is_said_at_once() -> None:
     [
         ("sharon", "WITHIN 10 seconds", "strategy sharon cannot run windows that move with every event"),
         ("sharon", "WITHIN 300 seconds SLIDE 300 seconds", "Kleene can match 200 events"),
-        ("two-step", "WITHIN 300 seconds SLIDE 300 seconds", "constructs more than 10,000,000 trends"),
+        pytest.param(
+            *("two-step", "WITHIN 300 seconds SLIDE 300 seconds", "constructs more than 10,000,000 trends"),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_on_the_command_line_it_is_bad_input(strategy: str, window: str, said: str, tmp_path: Path) -> None:

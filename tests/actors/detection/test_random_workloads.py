@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elsinore.planner.plans.strategies import DETECTING
@@ -12,6 +12,7 @@ from tests.actors.detection.support import multiset, run, shown
 from tests.oracle.detecting import cases
 from tests.oracle.detection import matches, numbered
 from tests.oracle.query import Query, text_of
+from tests.support.generated import fresh
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 
@@ -19,7 +20,7 @@ Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 STRATEGIES = st.sampled_from(["auto", *DETECTING])
 
 
-@settings(max_examples=60, deadline=None)
+@fresh(60)
 @given(cases(9, 4), st.lists(st.integers(0, 20), max_size=3), st.booleans(), STRATEGIES)
 def test_matches_are_those_of_the_enumeration(case: Case, cuts: list[int], save: bool, strategy: str) -> None:
     workload, events = case

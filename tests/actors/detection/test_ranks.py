@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of
 from tests.oracle.detecting import cases
 from tests.oracle.query import Query, text_of
+from tests.support.generated import fresh
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
 Listed = list[tuple[Any, ...]]
@@ -39,7 +40,7 @@ def _bound(matches: Any) -> list[Any]:
     return list(matches.bound.values())
 
 
-@settings(max_examples=60, deadline=None)
+@fresh(60)
 @given(cases(9, 2))
 def test_counts_pages_and_samples(case: Case) -> None:
     workload, events = case

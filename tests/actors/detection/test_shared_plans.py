@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elsinore.actors.detection.joins import planned
@@ -14,6 +14,7 @@ from elsinore.planner.plans.strategies import DETECTING
 from tests.actors.detection.support import multiset, run
 from tests.oracle.detection import matches, numbered
 from tests.oracle.read import read
+from tests.support.generated import fresh
 
 TYPES = "ABCD"
 COMPARED = ("{0}.v < {1}.v", "{0}.v = {1}.v", "{0}.v + 1 != {1}.v", "{0}.v < {1}.v + {0}.w")
@@ -75,7 +76,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
     return events
 
 
-@settings(max_examples=80, deadline=None)
+@fresh(80)
 @given(workloads(), streams(), st.lists(st.integers(0, 9), max_size=3), st.booleans(), st.data())
 def test_plans_never_show_in_rows(
     text: str, events: list[Event], cuts: list[int], save: bool, data: st.DataObject

@@ -35,6 +35,7 @@ def in_order(rows: list[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: (row["end"], row["start"]))
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("limit", ["", " LIMIT 2"])
 @pytest.mark.parametrize("unit", ["seconds", "events"])
 @pytest.mark.parametrize("name", PATTERNS)

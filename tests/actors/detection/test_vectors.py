@@ -18,6 +18,7 @@ def test_the_rows_of_the_vectors(case: dict[str, Any]) -> None:
     assert multiset(run(case["workload"], case["events"])) == multiset(case["expected"])
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("case", DETECTING, ids=name)
 def test_batches_and_checkpoints_never_show(case: dict[str, Any]) -> None:
     if len(case["events"]) <= 100:

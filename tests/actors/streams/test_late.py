@@ -27,6 +27,7 @@ def late_times(one: Any) -> list[int]:
     return [time for part in one.late for time in part.column(1).to_pylist()]
 
 
+@pytest.mark.one_in(7)
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("where", WHERE, ids=["by type", "by event"])
 @pytest.mark.parametrize("lateness", [0, 1, 3, 7, 1000])

@@ -60,6 +60,7 @@ CASES: dict[str, tuple[str, Any, int]] = {
 }
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("case", CASES)
 def test_partitions_are_forgotten_and_rows_do_not_change(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text, keys, count = CASES[case]

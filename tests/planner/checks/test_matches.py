@@ -93,7 +93,7 @@ def test_values_that_no_text_has_are_refused(summary: Summary, message: str) -> 
     query = replace(one("PATTERN A"), returns=Matches((Item(summary, "x"),)), limit=0)
     with pytest.raises(WorkloadError) as caught:
         check(Workload((query,)))
-    assert [problem.message for problem in caught.value.problems] == ["LIMIT is not above zero", message]
+    assert [problem.message for problem in caught.value.problems] == ["LIMIT must be above zero", message]
 
 
 def test_attributes_of_items_and_lists_are_known() -> None:

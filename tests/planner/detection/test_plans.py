@@ -35,6 +35,7 @@ def mixed(seed: int) -> tuple[list[Pattern], Statistics]:
     return [*patterns, *copies], Statistics({kind: rng.uniform(0.1, 1) for kind in "ABC"})
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("seed", range(6))
 def test_nodes_check_all_that_patterns_ask_for(seed: int, strategy: str) -> None:
@@ -123,6 +124,7 @@ GRID = [
 ]
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("parameters", GRID, ids=[f"{p.name}-{p.size}-{p.types}-{p.rate_difference}" for p in GRID])
 def test_search_is_never_worse_than_what_it_competes_with(parameters: Parameters) -> None:
     made = workload(parameters, 1)

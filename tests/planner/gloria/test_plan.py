@@ -22,6 +22,7 @@ def before(plan: SharingPlan, query: int, stage: int) -> QSet | None:
     return plan.q_set(query, route[place - 1]) if place else None
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_every_stage_is_partitioned_and_what_is_reused_is_there(workload: str, optimizer: str) -> None:
@@ -57,6 +58,7 @@ def check(plan: SharingPlan, number: int, one: QSet) -> None:
         assert not route.starts.intersection(route.junctions[place])
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("optimizer", SEARCHING)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_the_plan_is_a_path_through_the_graph(workload: str, optimizer: str) -> None:
@@ -85,6 +87,7 @@ def first(plan: SharingPlan) -> set[str]:
     return {node.name for pool in plan.graph.pools for node in pool.nodes if node.name not in targets}
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_the_cost_is_that_of_the_q_sets(workload: str, optimizer: str) -> None:
