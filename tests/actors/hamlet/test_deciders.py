@@ -106,6 +106,7 @@ def most_snapshots(one: Engine) -> int:
     return int(max(one.decisions()["snapshots_propagated"].to_pylist()))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("decider", DECIDERS)
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_whoever_decides(name: str, decider: str) -> None:
