@@ -88,7 +88,16 @@ def ray(folder: Path, factor: int) -> str:
     settings = {"slice_events": EVENTS // 4}
     with sampled() as peaks:
         begin = perf_counter()
-        job = prepare(query(factor), folder / "events.parquet", engine="ray", time_unit="ms", settings=settings)
+        job = prepare(
+            query(factor),
+            folder / "events.parquet",
+            engine="ray",
+            strategy="auto",
+            numeric="exact",
+            lateness=0,
+            time_unit="ms",
+            settings=settings,
+        )
         answer(job, str(folder / "rows.parquet"), approximate=False)
         took = perf_counter() - begin
     return f"{job.run.metrics.rows:10,} matches, {shown(peaks)}, {took:5.1f} s"

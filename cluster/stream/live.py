@@ -219,7 +219,7 @@ class Live:
         clock = Clock.of(stream.form, stream.time_unit, (*spans, asked.lateness))
         ranges = Ranges.even(settings.key_groups, settings.actors)
         terms = Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
-        return terms.with_columns(stream.event_columns)
+        return terms.with_columns(stream.event_columns).with_components()
 
     def _changed(self, terms: Terms) -> Terms:
         """Return the terms with the requested workload, strategy and number of actors.

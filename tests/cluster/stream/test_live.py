@@ -73,6 +73,40 @@ def test_matches_and_windows_of_events_of_a_stream_that_goes_on(
     assert _closed(map(json.loads, lines)) == _closed(alone)
 
 
+APART = """
+QUERY pricey RETURN MATCHES R.rider, C.rider PATTERN SEQ(Request R, Cancel C) WHERE R.price > C.price + 20
+WITHIN 10 seconds;
+QUERY odd RETURN MATCHES C.rider, P.rider PATTERN SEQ(Complain C, Pickup P) WITHIN 5 seconds;
+QUERY ends RETURN MATCHES N.rider, D.rider PATTERN SEQ(NoShow N, Dropoff D, NOT Pay) WITHIN 6 seconds;
+QUERY near RETURN MATCHES C.rider, T.rider PATTERN SEQ(Cancel C, Travel T)
+WHERE C.district = T.district AND T.speed < 7 WITHIN 90 events
+"""
+CONNECTING = "QUERY more RETURN MATCHES N.rider PATTERN SEQ(Complain C, Pickup P, NoShow N, Dropoff D) WITHIN 9 seconds"
+
+
+def test_queries_without_keys_have_an_actor_for_each_component(
+    tmp_path: Path, growing: Growing, rides: pa.Table
+) -> None:
+    """A new query that connects two components, and other numbers of actors, cannot be seen in the rows of others."""
+    homes: set[int] = set()
+    for actors, text in ((2, APART), (3, f"{APART}; {CONNECTING}"), (2, APART)):
+        growing.more(4)
+        with begin(tmp_path, text, actors=actors) as live:
+            taken(live, min(growing.put, PIECES) * (EVENTS // PIECES))
+            crew = live._live.crew
+            homes = {route.home(crew.ranges.groups) for route in crew.duty.routes}
+            assert len(crew.duty.routes) == 4
+    growing.end()
+    with begin(tmp_path, APART, actors=2) as live:
+        taken(live, EVENTS + 1)
+    lines = [line for path in (tmp_path / "rows.jsonl").glob("*.jsonl") for line in path.read_text().splitlines()]
+    found = [row for row in map(json.loads, lines) if row["query"] != "more"]
+    alone = elsinore.run(APART, rides, engine="local").rows()
+    assert {row["query"] for row in alone} == {"pricey", "odd", "ends", "near"}
+    assert _closed(found) == _closed(alone)
+    assert len(homes) == 4
+
+
 def _closed(rows: Iterable[dict[str, Any]]) -> Counter[str]:
     """Return the rows without those of windows of events that are still open at the end of the stream."""
     closed = (json.dumps(row, sort_keys=True) for row in rows if row.get("event_end", 0) <= EVENTS)
