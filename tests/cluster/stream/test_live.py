@@ -79,7 +79,7 @@ WITHIN 10 seconds;
 QUERY odd RETURN MATCHES C.rider, P.rider PATTERN SEQ(Complain C, Pickup P) WITHIN 5 seconds;
 QUERY ends RETURN MATCHES N.rider, D.rider PATTERN SEQ(NoShow N, Dropoff D, NOT Pay) WITHIN 6 seconds;
 QUERY near RETURN MATCHES C.rider, T.rider PATTERN SEQ(Cancel C, Travel T)
-WHERE C.district = T.district AND T.speed < 7 WITHIN 90 events
+WHERE C.district = T.district AND T.speed < 7 WITHIN 900 events
 """
 CONNECTING = "QUERY more RETURN MATCHES N.rider PATTERN SEQ(Complain C, Pickup P, NoShow N, Dropoff D) WITHIN 9 seconds"
 
