@@ -6,6 +6,7 @@ looked at once, whatever the number of actors, and an actor fetches its own bloc
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,9 +22,10 @@ NOBODY = -1
 class Dealer:
     """An actor without state: calls may be lost, repeated and reordered."""
 
-    def deal(
-        self, block: bytes, firsts: Sequence[int], everywhere: Sequence[int], with_times: bool
-    ) -> list[pa.Buffer]:
+    def pid(self) -> int:
+        return os.getpid()
+
+    def deal(self, block: bytes, firsts: Sequence[int], everywhere: Sequence[int], with_times: bool) -> list[pa.Buffer]:
         """Return the events of a block by place, and last, where these are asked for, the times of all events.
 
         `firsts` and `everywhere` are as in `dealt`.

@@ -97,7 +97,11 @@ class Pool:
         if node not in self.dealers:
             near = NodeAffinitySchedulingStrategy(node, soft=True)
             options = ray.remote(Dealer).options(
-                num_cpus=0, max_restarts=-1, max_task_retries=-1, max_concurrency=DEALER_THREADS, scheduling_strategy=near
+                num_cpus=0,
+                max_restarts=-1,
+                max_task_retries=-1,
+                max_concurrency=DEALER_THREADS,
+                scheduling_strategy=near,
             )
             self.dealers[node] = options.remote()
         return self.dealers[node]

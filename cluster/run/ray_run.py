@@ -29,7 +29,7 @@ from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
 from elsinore.connectors.spark.run_events import Events, quantiles, spark_events
 from elsinore.connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.hand_over import hand_over
+from elsinore.planner.plans.hand_over import chosen_hand_over
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Ranges, routes
 from elsinore.planner.time.clock import Clock
@@ -93,7 +93,7 @@ class RayRun:
         ray_session, settings = session(self.settings), self.settings
         ranges = Ranges.even(settings.key_groups, settings.actors)
         self.deal = Deal(self.routes, ranges.groups, self.duty.types)
-        way = hand_over(self.routes, settings.actors, not ray_session.alone, settings.hand_over)
+        way = chosen_hand_over(self.routes, settings.actors, not ray_session.alone, settings.hand_over)
         self.dealing = dealing(way, ray_session.pool, ranges, self.routes)
         self.metrics.hand_over = way.way
         crew = Crew(self.duty, ranges, ray_session.pool, ray_session.pool.optimizer(self.policy), settings.restarts)

@@ -46,7 +46,7 @@ from elsinore.connectors.spark.py4j_release import release
 from elsinore.connectors.spark.streams import Stream, UnreadableFileError
 from elsinore.connectors.storage.vault import DamagedError
 from elsinore.planner.checks.check import check_text
-from elsinore.planner.plans.hand_over import hand_over
+from elsinore.planner.plans.hand_over import chosen_hand_over
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 
@@ -250,7 +250,7 @@ class Live:
     def _choose_hand_over(self) -> None:
         """Choose how the actors of an era get events. No row depends on it, so each era chooses anew."""
         found, ranges, pool = self.crew.duty.routes, self.terms.ranges, self.session.pool
-        way = hand_over(found, ranges.places, not self.session.alone, self.settings.hand_over)
+        way = chosen_hand_over(found, ranges.places, not self.session.alone, self.settings.hand_over)
         self.dealing = dealing(way, pool, ranges, found)
         self.metrics.hand_over = way.way
 

@@ -22,7 +22,7 @@ class HandOver:
     why: str
 
 
-def hand_over(routes: Sequence[Route], actors: int, several_nodes: bool, wanted: Wanted = "auto") -> HandOver:
+def chosen_hand_over(routes: Sequence[Route], actors: int, several_nodes: bool, wanted: Wanted = "auto") -> HandOver:
     """Return how events are handed over, and why; `wanted` is what the user asked for."""
     if actors == 1:
         return HandOver("shared", "one actor owns all events")

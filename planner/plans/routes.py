@@ -15,8 +15,8 @@ from elsinore.planner.language.syntax import Query, Workload
 from elsinore.planner.machines.automaton import operands
 
 Way = tuple[tuple[str, ...], tuple[str, ...], bool, int]
-"""The partition attributes of a route, those of them that determine the place, whether its windows count events, and the
-number of the component of its queries; no two routes have the same."""
+"""The partition attributes of a route, those of them that determine the place, whether its windows count events, and
+the number of the component of its queries; no two routes have the same."""
 
 Components = Mapping[str, int]
 """By query that keys do not place, the number of its component; 0 where it is not known."""

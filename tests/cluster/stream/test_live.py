@@ -7,6 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +36,17 @@ def test_rows_are_those_of_a_stream_with_an_end(tmp_path: Path, growing: Growing
     assert live.metrics.batches > 3
 
 
+@pytest.mark.parametrize("ways", [("shared",), ("dealt", "dealt", "shared", "dealt", "dealt")])
 def test_a_stream_goes_on_where_it_stopped_with_other_numbers_of_actors(
-    tmp_path: Path, growing: Growing, expected: Any
+    tmp_path: Path, growing: Growing, expected: Any, ways: tuple[str, ...]
 ) -> None:
-    for actors in (2, 5, 1, 3):
+    for actors, way in zip((2, 5, 1, 3), cycle(ways), strict=False):
         growing.more(3)
-        with begin(tmp_path, actors=actors) as live:
+        with begin(tmp_path, actors=actors, hand_over=way) as live:
             taken(live, growing.put * (EVENTS // PIECES))
+            assert live.metrics.hand_over == ("shared" if actors == 1 else way)
     growing.end()
-    with begin(tmp_path, actors=2) as live:
+    with begin(tmp_path, actors=2, hand_over=ways[-1]) as live:
         taken(live, EVENTS + 1)
     assert answered(tmp_path / "rows.jsonl") == expected
 
