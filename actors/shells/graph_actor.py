@@ -237,7 +237,7 @@ class GraphActor:
         if events is not None:
             events = own_events(events, self._bounds, len(self.duty.plans))
             blocks.append(block_of(events))
-            if any(route.counts_events for route in self.duty.routes):
+            if times is not None and any(route.counts_events for route in self.duty.routes):
                 blocks.append(times_block(times).to_pybytes())
         self.duty.keeper.put_events(number, self.place, blocks)
         return events

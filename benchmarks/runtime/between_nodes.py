@@ -26,6 +26,8 @@ from elsinore.cluster.machines.settings import settings
 from elsinore.connectors.ridesharing import write
 
 NODES = 4
+CORES = 2
+"""Cores of each node beside those of its graph actors: for a Spark executor, and for the collector."""
 
 WORKLOAD = Path("examples/board/workload.elsinore")
 NEEDED = ("district", "driver", "rider", "speed", "duration")
@@ -38,7 +40,7 @@ OPTIONS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-SIZE = {"object_store_memory": 256 << 20}
+SIZE: dict[str, Any] = {"object_store_memory": 256 << 20}
 
 
 def needed_bytes(path: Path) -> int:
@@ -79,7 +81,7 @@ def main() -> None:
     head: dict[str, Any] = {"num_cpus": 0, **SIZE}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     for _ in range(NODES):
-        cluster.add_node(num_cpus=1 + max(numbers), **SIZE)
+        cluster.add_node(num_cpus=CORES + max(numbers) // NODES, **SIZE)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "rides.parquet"
         write(path, events, seed=1)

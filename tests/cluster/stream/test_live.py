@@ -97,7 +97,7 @@ def test_queries_without_keys_have_an_actor_for_each_component(
         with begin(tmp_path, text, actors=actors) as live:
             taken(live, min(growing.put, PIECES) * (EVENTS // PIECES))
             crew = live._live.crew
-            homes = {route.home(crew.ranges.groups) for route in crew.duty.routes}
+            homes = {route.home(crew.ranges.groups) for route in crew.duty.routes if not route.counts_events}
             assert len(crew.duty.routes) == 4
     growing.end()
     with begin(tmp_path, APART, actors=2) as live:
@@ -107,7 +107,7 @@ def test_queries_without_keys_have_an_actor_for_each_component(
     alone = elsinore.run(APART, rides, engine="local").rows()
     assert {row["query"] for row in alone} == {"pricey", "odd", "ends", "near"}
     assert _closed(found) == _closed(alone)
-    assert len(homes) == 4
+    assert len(homes) == 3
 
 
 def _closed(rows: Iterable[dict[str, Any]]) -> Counter[str]:
