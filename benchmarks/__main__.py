@@ -19,6 +19,7 @@ from benchmarks.papers.type_grained import semantics, sliding, tumbling
 from benchmarks.runtime.flink import flink
 from benchmarks.runtime.live import growth, latency
 from benchmarks.runtime.memory import memory
+from benchmarks.runtime.scale_out import scale_out
 from benchmarks.runtime.spark_and_ray import runtime
 from benchmarks.runtime.starting import starting
 from elsinore.bench.machine import machine
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         starting,
         flink,
         runtime,
+        scale_out,
         latency,
         growth,
     )

@@ -49,12 +49,25 @@ def explain(workload: str | PathLike[str], strategy: str = "auto", events: Any =
     """Return the plan of a workload as text, one line per node, with the reasons for it.
 
     Plans of queries that return matches follow from rates and selectivities. They are estimated from the first of
-    `events`, which are as in `run`, with its options on columns and times as `reading`; without events, assumed.
+    `events`, which are as in `run`, with its options on columns and times as `reading`; without events, assumed. The
+    last line says how a run on Spark and Ray with the present settings hands events over to graph actors.
     """
     from elsinore.planner.explain.text import explain
 
     made = _planned(checked(workload), strategy)
-    return explain(made, _known(made, events, reading))
+    return "\n".join((explain(made, _known(made, events, reading)), *_hand_over(made)))
+
+
+def _hand_over(made: Plan) -> Iterator[str]:
+    from elsinore.planner.plans.hand_over import chosen_hand_over
+    from elsinore.planner.plans.routes import routes
+
+    chosen = chosen_settings(None, {})
+    if chosen.engine == "ray":
+        found = routes(made.workload, spread=chosen.actors > 1)
+        way = chosen_hand_over(found, chosen.actors, chosen.address is not None, chosen.hand_over)
+        actors = "1 actor" if chosen.actors == 1 else f"{chosen.actors} actors"
+        yield f"hand-over to {actors}: {way.way}, {way.why}"
 
 
 def _known(made: Plan, events: Any, reading: Mapping[str, Any]) -> Known:

@@ -26,6 +26,10 @@ class Settings(LayeredSettings):
     key_groups: int = Field(
         default=128, ge=1, le=1 << 15, description="key groups, which actors own ranges of; at least as many as actors"
     )
+    hand_over: Literal["auto", "shared", "dealt"] = Field(
+        default="auto",
+        description="how graph actors get events: each reads all of them in shared memory, or is dealt its own alone",
+    )
     slice_events: int = Field(default=4_000_000, ge=1, description="events of a bounded source that form one slice")
     ahead: int = Field(default=2, ge=1, le=64, description="most slices or batches that wait for the actors")
     trigger: float = Field(default=0.1, ge=0, description="seconds between two polls for new events of a live stream")

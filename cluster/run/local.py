@@ -78,6 +78,8 @@ class Metrics:
     """Seconds that all actors together waited for replies."""
     seconds: float = 0.0
     """Seconds that all actors together spent on batches."""
+    hand_over: str = ""
+    """How actors get events, on Ray: `shared`, all of them read all blocks; `dealt`, each gets its own alone."""
 
     def note(self, counts: Iterable[Counts]) -> None:
         """Set the counters to the sums over all graph actors."""
