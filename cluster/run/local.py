@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
+from elsinore.actors.streams.reorder import one_batch
 from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
@@ -98,7 +99,10 @@ class LocalRun:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
         most_matches: int | None = None,
+        whole: bool = False,
     ) -> None:
+        """With `whole`, all events are read first, and none of them is late; they have to fit into memory."""
+        self.whole = whole
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
         decider = optimizer or optimizer_of(plan.strategy, cost_model())
@@ -136,7 +140,7 @@ class LocalRun:
         return pa.concat_tables([engine.decisions() for engine in self.engines])
 
     def __iter__(self) -> Iterator[Rows]:
-        for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
+        for number, batch in enumerate(self._batches()):
             for engine in self.engines:
                 if number == 0 and _is_typical(engine.plan, batch):
                     _choose(engine, batch)
@@ -145,6 +149,13 @@ class LocalRun:
                 yield from self._counted(engine.feeding(batch))
         for engine in self.engines:
             yield from self._counted(engine.finishing())
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        read = self.source.batches(self.clock, self.plan.columns)
+        if not self.whole:
+            return read
+        batches = list(read)
+        return iter(batches if len(batches) < 2 else [one_batch(batches)])
 
     def _counted(self, found: Iterable[Rows]) -> Iterator[Rows]:
         self.metrics.late = self.engines[0].late_count
