@@ -221,7 +221,7 @@ class Engine:
 
     def feeding(self, batch: pa.RecordBatch) -> Iterator[Rows]:
         """Take in a batch as `feed` does, and yield its rows; matches are searched as they are taken."""
-        return (rows.finished() for rows in self.found(batch))
+        return (rows.finished() for rows in self.feeding_partial(batch))
 
     def finish(self) -> list[Rows]:
         """End the stream, and return the rows of all windows that are still open."""
@@ -229,25 +229,25 @@ class Engine:
 
     def finishing(self) -> Iterator[Rows]:
         """End the stream as `finish` does, and yield its last rows; matches are searched as they are taken."""
-        return (rows.finished() for rows in self.rest())
+        return (rows.finished() for rows in self.finishing_partial())
 
-    def take(
+    def feed_partial(
         self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
     ) -> list[PartialRows]:
-        """Do as `found`, and return all rows."""
-        return list(self.found(batch, watermark, times))
+        """Take in a batch of a part of the stream, and return its partial rows; arguments as in `feeding_partial`."""
+        return list(self.feeding_partial(batch, watermark, times))
 
-    def drain(self) -> list[PartialRows]:
-        """Do as `finish`, for a part of the stream: rows are partial."""
-        return list(self.rest())
+    def finish_partial(self) -> list[PartialRows]:
+        """End a part of the stream as `finish` does, and return partial rows."""
+        return list(self.finishing_partial())
 
-    def found(
+    def feeding_partial(
         self, batch: pa.RecordBatch, watermark: int | None = None, times: npt.NDArray[np.int64] | None = None
     ) -> Found:
-        """Do as `feed`, for a part of the stream: rows are partial, and `watermark` is that of the whole stream.
+        """Take in a batch of a part of the stream, and return its partial rows as they are taken.
 
-        `times` are those of all events of the stream in this batch, for windows that count events. The state is that
-        after the batch at once, however many of the matches were taken.
+        `watermark` is that of the whole stream. `times` are those of all events of the stream in this batch, for
+        windows that count events. The state is that after the batch at once, however many of the matches were taken.
         """
         if self.places is not None:
             self.places.note(batch.column(1).to_numpy() if times is None else times, self.reorder.watermark)
@@ -302,8 +302,8 @@ class Engine:
         statistics.note(events.column(0), events.column(1), slots)
         return statistics.read_and_reset()
 
-    def rest(self) -> Found:
-        """Do as `finish`, for a part of the stream: rows are partial."""
+    def finishing_partial(self) -> Found:
+        """End a part of the stream, and return its last partial rows as they are taken."""
         waiting = self.reorder.finish()
         found = self._process(self._placed(waiting, END), END) if waiting is not None else Found()
         for part in self._parts:

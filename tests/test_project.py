@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -9,14 +10,19 @@ import pytest
 import yaml
 
 from elsinore._version import __version__
+from tests.support.modules import ROOMS, files_of
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md"), *ROOT.glob(".github/*.md")]
+ARCHITECTURE = ROOT / "docs" / "architecture.md"
 TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-CODE = re.compile(r"`((?:elsinore|planner|actors|connectors|cluster|tests|deploy|benchmarks|loadtest)/[\w/.-]+\.\w+)`")
+CODE = re.compile(r"`((?:elsinore|planner|actors|connectors|cluster|tests|deploy|benchmarks|loadtest)/[\w/.-]*\w)`")
+MODULE = re.compile(r"`([\w/]+\.py)`")
+MEMBER = re.compile(r"`([\w/]+\.py)` `(\w+)(?:\.(\w+))?`")
+SOURCES = [path for room in (*ROOMS, "tests", "benchmarks") for path in files_of(ROOT / room)]
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -76,4 +82,31 @@ def test_what_a_document_names_is_there(path: Path) -> None:
     text = path.read_text()
     missing = [link for link in LINK.findall(text) if not (path.parent / link).exists()]
     missing += [named for named in CODE.findall(text) if not (ROOT / named).exists()]
+    missing += [named for named in MODULE.findall(text) if not modules_named(named)]
     assert missing == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_function_that_a_document_names_is_in_its_module(path: Path) -> None:
+    for named, first, second in MEMBER.findall(path.read_text()):
+        defined = {name for source in modules_named(named) for name in definitions(source)}
+        assert {first, second or first} <= defined, named
+
+
+def test_a_batch_is_traced_in_few_steps() -> None:
+    traces = re.findall(r"^## One batch through.*?(?=^## |\Z)", ARCHITECTURE.read_text(), re.MULTILINE | re.DOTALL)
+    assert len(traces) == 2
+    for trace in traces:
+        assert 10 < len(re.findall(r"^\d+\. ", trace, re.MULTILINE)) <= 15
+
+
+def modules_named(named: str) -> list[Path]:
+    """Return the files that a document means by a path, or by the end of one."""
+    if (ROOT / named).exists():
+        return [ROOT / named]
+    return [path for path in SOURCES if f"/{path.relative_to(ROOT)}".endswith(f"/{named}")]
+
+
+def definitions(source: Path) -> set[str]:
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, kinds)}

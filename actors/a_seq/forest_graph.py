@@ -15,7 +15,7 @@ from elsinore.actors.lowering.forests import ForestTables, RouteMember
 from elsinore.actors.lowering.moving_windows import results
 from elsinore.actors.members import SetMember
 from elsinore.actors.moving.due import DueGraph
-from elsinore.actors.moving.stacks_numba_fns import Due, Results
+from elsinore.actors.moving.stacks_numba_fns import Due, MovingResults
 from elsinore.planner.a_seq.sets import ForestSet
 from elsinore.planner.time.clock import Clock
 
@@ -37,7 +37,7 @@ class ForestGraph(DueGraph):
     def renew(self) -> None:
         self._tables = None
 
-    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
+    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[MovingResults, int]:
         if self._tables is None or len(self._tables.kinds) != len(self.kinds):
             members = [
                 RouteMember(member.counter, member.reads(), within)
@@ -60,14 +60,14 @@ def count(
     group_of: npt.NDArray[np.int32],
     due: Due,
     blocks: Sequence[Blocks],
-    room: int,
-) -> tuple[Results, int]:
+    capacity: int,
+) -> tuple[MovingResults, int]:
     """Evaluate all windows that are due. (results, why it stopped)"""
     questions = Questions(due.at, due.when, due.who, due.row)
     found = results(due, blocks)
     answers = Answers(*found[:4], found.found, due.row_at)
     rows = tables.rows(events, runs, blocks[0].shape.words, blocks[0].exact)
-    snapshots = tables.snapshots(room, rows)
+    snapshots = tables.snapshots(capacity, rows)
     stopped = run_forest(
         events, runs, group_of, questions, tables.trees, tables.targets, rows, snapshots, answers
     )  # fmt: skip

@@ -1,16 +1,16 @@
-"""Prefix counters by start event (A-Seq, Sections 3.2, 3.3, 4): windows that move with every event, of many queries.
+"""Count by start event (A-Seq, Sections 3.2, 3.3, 4): windows that move with every event, of many queries.
 
-A tree has a *row* for every time at which start events of it arrive, and leaves it behind when that time is in no
-window any more; all its counters stand side by side, so that an event lengthens the trends of all rows in one go. An
-event reads the counter of the node before, and adds to that of its own (Lemma 1). Events of equal time act at once:
-nodes are taken from the leaves to the root, so that none reads what was added at the same time.
+A tree has a *row* for every time at which its start events arrive, and drops it when that time has left all windows;
+all its counters are adjacent, so that an event extends the trends of all rows in one loop. An event reads the counter
+of the node before, and adds to that of its own node (Lemma 1). Events of equal time act at once: nodes are visited from
+the leaves to the root, so that none reads what was added at the same time.
 
 Where a sequence is chopped, each row of the piece has a *snapshot* of what the pieces before it had counted when it
-began, by row of the first piece (Section 4.2). It is kept summed up from the last row back: what is left of it when
-rows have expired is then one number, and nothing is ever subtracted. Where the piece before is a start event alone and
-only trends are counted, that number is how many start events there were, less those before the window's first row.
+began, by row of the first piece (Section 4.2). It is kept as sums from the last row back: what is left of it when rows
+have expired is then one number, and nothing is ever subtracted. If the piece before is only a start event and only
+trends are counted, that number is the number of start events, less those before the window's first row.
 
-Axes of numbers: column (the count of a node, and then its sums), row, word; flat. So with minima in `least`. Of
+Axes of numbers: column (the count of a node, and then its sums), row, word; flat. Minima in `least` likewise. Axes of
 snapshots: lane, row of the first piece, word. A *target* is what trends are counted for: first connections, then
 members.
 """
@@ -27,11 +27,11 @@ from elsinore.actors.algebra.numbers_numba_fns import add, add_product, add_time
 from elsinore.planner.kernels.compiled import kernel, part
 
 DONE, NUMBERS, FULL = 0, 1, 2
-"""Why a run stopped: it is through, a number does not fit, or there are more snapshots than room for them."""
+"""Why a run stopped: it is complete, a number overflowed, or the rings are too short for the snapshots."""
 
 
 class Trees(NamedTuple):
-    """Nodes are numbered from the roots on; ranges are given by pointers into the next columns."""
+    """The nodes, numbered from the roots on; ranges are given by pointers into the next columns."""
 
     tree: Any  # by node
     parent: Any  # by node; -1: of start events
@@ -58,12 +58,12 @@ class Trees(NamedTuple):
 
 
 class Targets(NamedTuple):
-    """What is counted where a sequence ends, or where a piece of it begins."""
+    """What is counted at the end of a sequence, or at the begin of a piece of it."""
 
     connections: Any  # how many of them there are
-    connects: Any  # by kind: is such an event the start of a tree with connections?
+    connects: Any  # by kind: whether such an event starts a tree with connections
     at: Any  # by tree: the connections that its start events make
-    bare: Any  # by connection: is a start event all that is before it, and how many there are all that is asked for?
+    bare: Any  # by connection: whether only start events are before it, and only their number is needed
     tree: Any  # by connection: that tree
     before: Any  # by target: the connection of its last piece; -1: it has one piece
     start: Any  # by target: the tree of its first piece
@@ -78,10 +78,10 @@ class Targets(NamedTuple):
     longest: Any
 
 
-class Rows(NamedTuple):
-    """The rows of all trees, of one partition at a time."""
+class StartRows(NamedTuple):
+    """The rows of all trees, one per time of start events, of one partition at a time."""
 
-    size: Any  # room for so many in each tree
+    size: Any  # the capacity of each tree, in rows
     words: Any
     one: Any  # the number 1
     numbers: Any
@@ -95,9 +95,9 @@ class Rows(NamedTuple):
 
 
 class Snapshots(NamedTuple):
-    """By connection and row of the tree that it is made at. But for bare ones, they lie in rings, one for each lane."""
+    """By connection and row of the tree at which it is made. All but bare ones lie in rings, one for each lane."""
 
-    room: Any  # places of a ring
+    capacity: Any  # places of a ring
     numbers: Any
     least: Any
     ring_at: Any  # by connection: its first ring
@@ -109,7 +109,7 @@ class Snapshots(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """What is due, by group and then by time; `row` is that of the results."""
+    """The windows that are due, by group and then by time; `row` is that of the results."""
 
     at: Any
     time: Any
@@ -118,6 +118,8 @@ class Questions(NamedTuple):
 
 
 class Answers(NamedTuple):
+    """The results of all members."""
+
     numbers: Any
     least: Any
     at: Any  # by member: its first number and its first minimum
@@ -128,7 +130,10 @@ class Answers(NamedTuple):
 
 @kernel
 def most_starts(kinds, runs, starts, counts):
-    """Start events of the partition and tree with most of them, or 1; `starts`: by kind and tree, is it one?"""
+    """Return the most start events that a tree has in one partition, at least 1.
+
+    `starts` says by kind and tree whether it is a start event.
+    """
     most = 1
     for slot in range(len(runs) - 1):
         counts[:] = 0
@@ -145,7 +150,7 @@ def most_starts(kinds, runs, starts, counts):
 
 @part
 def expire(tree, time, targets, rows):
-    """Rows that are in no window any more."""
+    """Drop the rows that have left all windows."""
     base = tree * rows.size
     while rows.first[tree] < rows.last[tree] and rows.time[base + rows.first[tree]] <= time - targets.longest:
         rows.first[tree] += 1
@@ -153,7 +158,7 @@ def expire(tree, time, targets, rows):
 
 @part
 def begin_row(tree, time, trees, rows):
-    """A row for the start events of this time: as it is, nothing has been counted."""
+    """Make a row for the start events of this time, with nothing counted yet."""
     row = rows.last[tree]
     rows.last[tree] += 1
     rows.time[tree * rows.size + row] = time
@@ -167,7 +172,7 @@ def begin_row(tree, time, trees, rows):
 
 @part
 def empty(node, trees, rows):
-    """The Recounting Rule (Lemma 6): what ends with the node is not valid any more."""
+    """Apply the Recounting Rule (Lemma 6): clear the counters of a node, whose trends are not valid any more."""
     tree = trees.tree[node]
     first, last = rows.first[tree], rows.last[tree]
     for column in range(trees.column_at[node], trees.column_at[node + 1]):
@@ -179,7 +184,7 @@ def empty(node, trees, rows):
 
 @part
 def start(events, i, node, row, trees, rows, flag):
-    """A start event, in the row of its time."""
+    """Add a start event to the row of its time."""
     w, size, numbers = rows.words, rows.size, rows.numbers
     rows.started[trees.tree[node]] += 1
     flag = add(numbers, (trees.column_at[node] * size + row) * w, rows.one, 0, w, flag)
@@ -197,7 +202,7 @@ def start(events, i, node, row, trees, rows, flag):
 
 @part
 def lengthen(events, i, node, trees, rows, flag):
-    """Lemma 1, in all rows at once."""
+    """Apply Lemma 1 to all rows at once."""
     w, size, numbers, least = rows.words, rows.size, rows.numbers, rows.least
     tree = trees.tree[node]
     first, last = rows.first[tree], rows.last[tree]
@@ -226,7 +231,7 @@ def lengthen(events, i, node, trees, rows, flag):
 
 @part
 def act(events, lo, hi, node, trees, targets, rows, flag):
-    """What events of one time do at a node."""
+    """Apply the events of one time to a node."""
     tree = trees.tree[node]
     expire(tree, events.time[lo], targets, rows)
     for i in range(lo, hi):
@@ -246,45 +251,47 @@ def act(events, lo, hi, node, trees, targets, rows, flag):
 
 @part
 def join(target, row, x, place, trees, targets, rows, snapshots, flag):
-    """Add trends that are in two parts to a snapshot: the pieces before the last one, as another snapshot has them from
-    row `x` of the first piece on, and a row of the last piece (Lemma 7)."""
-    w, size, room = rows.words, rows.size, snapshots.room
+    """Add to a snapshot the trends of a row of the last piece, combined with another snapshot (Lemma 7).
+
+    The other snapshot has the pieces before the last one, from row `x` of the first piece on.
+    """
+    w, size, capacity = rows.words, rows.size, snapshots.capacity
     before = targets.before[target]
     count = (trees.column_at[targets.leaf[target]] * size + row) * w
     known = snapshots.shift[before * size + row] + x
-    snap = (snapshots.ring_at[before] * room + known) * w
+    snap = (snapshots.ring_at[before] * capacity + known) * w
     if is_zero(rows.numbers, count, w) or is_zero(snapshots.numbers, snap, w):
         return flag
     for k in range(targets.lane_at[target], targets.lane_at[target + 1]):
-        dst = ((snapshots.ring_at[target] + k - targets.lane_at[target]) * room + place) * w
-        src = snap + max(targets.lane_from[k], 0) * room * w
+        dst = ((snapshots.ring_at[target] + k - targets.lane_at[target]) * capacity + place) * w
+        src = snap + max(targets.lane_from[k], 0) * capacity * w
         own = count if targets.lane_column[k] < 0 else (targets.lane_column[k] * size + row) * w
         flag = add_product(snapshots.numbers, dst, snapshots.numbers, src, rows.numbers, own, w, flag)
     for k in range(targets.low_at[target], targets.low_at[target + 1]):
-        dst = (snapshots.low_ring_at[target] + k - targets.low_at[target]) * room + place
+        dst = (snapshots.low_ring_at[target] + k - targets.low_at[target]) * capacity + place
         snapshots.least[dst] = min(snapshots.least[dst], low_of(k, before, row, known, targets, rows, snapshots))
     return flag
 
 
 @part
 def low_of(k, before, row, known, targets, rows, snapshots):
-    """A minimum, of the pieces before or of the last one."""
+    """Return a minimum, of the pieces before or of the last one."""
     if targets.low_from[k] >= 0:
-        return snapshots.least[(snapshots.low_ring_at[before] + targets.low_from[k]) * snapshots.room + known]
+        return snapshots.least[(snapshots.low_ring_at[before] + targets.low_from[k]) * snapshots.capacity + known]
     return rows.least[targets.low_column[k] * rows.size + row]
 
 
 @part
 def place_of(connection, length, targets, rows, snapshots):
-    """Where in its rings a snapshot of so many rows lies; -1 where there is no room."""
+    """Return the place in its rings of a snapshot of `length` rows; -1 if there is none."""
     tree = targets.tree[connection]
     oldest, newest = connection * rows.size + rows.first[tree], connection * rows.size + rows.last[tree] - 1
     if oldest > newest:
-        return np.int64(0 if length <= snapshots.room else -1)
+        return np.int64(0 if length <= snapshots.capacity else -1)
     head = snapshots.begin[oldest] + snapshots.shift[oldest]
     tail = snapshots.end[newest] + snapshots.shift[newest]
     if snapshots.begin[newest] + snapshots.shift[newest] >= head:
-        if tail + length <= snapshots.room:
+        if tail + length <= snapshots.capacity:
             return tail
         tail = np.int64(0)
     return tail if tail + length < head else np.int64(-1)
@@ -292,19 +299,20 @@ def place_of(connection, length, targets, rows, snapshots):
 
 @part
 def empty_snapshot(connection, place, length, targets, rows, snapshots):
+    """Clear a snapshot."""
     w = rows.words
     for k in range(targets.lane_at[connection + 1] - targets.lane_at[connection]):
-        dst = (snapshots.ring_at[connection] + k) * snapshots.room + place
+        dst = (snapshots.ring_at[connection] + k) * snapshots.capacity + place
         clear(snapshots.numbers, dst * w, length * w)
     for k in range(targets.low_at[connection + 1] - targets.low_at[connection]):
-        dst = (snapshots.low_ring_at[connection] + k) * snapshots.room + place
+        dst = (snapshots.low_ring_at[connection] + k) * snapshots.capacity + place
         for low in range(dst, dst + length):
             snapshots.least[low] = NONE
 
 
 @kernel
 def connect(connection, trees, targets, rows, snapshots, flag):
-    """A snapshot for the row that begins next in the connection's tree. (is there room, flag)"""
+    """Make a snapshot for the row that begins next in the connection's tree. Return (whether it fits, flag)."""
     first_tree = targets.start[connection]
     begin, end = rows.first[first_tree], rows.last[first_tree]
     place = place_of(connection, end - begin, targets, rows, snapshots)
@@ -326,26 +334,26 @@ def connect(connection, trees, targets, rows, snapshots, flag):
 
 @part
 def sum_up(connection, begin, length, place, targets, rows, snapshots, flag):
-    """What the rows of a first piece have counted, from the last row back."""
-    dst = snapshots.ring_at[connection] * snapshots.room + place
+    """Write what the rows of a first piece have counted, as sums from the last row back."""
+    dst = snapshots.ring_at[connection] * snapshots.capacity + place
     for k in range(targets.lane_at[connection], targets.lane_at[connection + 1]):
         src = targets.lane_column[k] * rows.size + begin
         flag = sum_back(snapshots.numbers, dst, rows.numbers, src, length, rows.words, flag)
-        dst += snapshots.room
-    dst = snapshots.low_ring_at[connection] * snapshots.room + place
+        dst += snapshots.capacity
+    dst = snapshots.low_ring_at[connection] * snapshots.capacity + place
     for k in range(targets.low_at[connection], targets.low_at[connection + 1]):
         src = targets.low_column[k] * rows.size + begin
         best = NONE
         for row in range(length - 1, -1, -1):
             best = min(best, rows.least[src + row])
             snapshots.least[dst + row] = best
-        dst += snapshots.room
+        dst += snapshots.capacity
     return flag
 
 
 @part
 def connect_all(tree, time, trees, targets, rows, snapshots, flag):
-    """All snapshots that a start event needs, of what was counted before its time. (is there room, flag)"""
+    """Make the snapshots that a start event needs, of what was counted before it. Return (whether they fit, flag)."""
     expire(tree, time, targets, rows)
     for connection in range(targets.at[tree], targets.at[tree + 1]):
         start = targets.start[connection]
@@ -362,8 +370,8 @@ def connect_all(tree, time, trees, targets, rows, snapshots, flag):
 
 
 @part
-def take(events, lo, hi, trees, targets, rows, snapshots, flag):
-    """All events of one time: snapshots first, which are of what was before. (is there room, flag)"""
+def apply_time(events, lo, hi, trees, targets, rows, snapshots, flag):
+    """Apply all events of one time, after making snapshots of what was before. Return (whether they fit, flag)."""
     single = hi == lo + 1
     kind = events.kind[lo]
     begin, end = np.int64(0), np.int64(len(trees.tree))
@@ -389,7 +397,7 @@ def take(events, lo, hi, trees, targets, rows, snapshots, flag):
 
 @part
 def head_of(member, tree, time, targets, rows):
-    """The first row of the first piece that is in the member's window."""
+    """Return the first row of the first piece that is in the member's window."""
     head = max(rows.head[member], rows.first[tree])
     while head < rows.last[tree] and rows.time[tree * rows.size + head] <= time - targets.within[member]:
         head += 1
@@ -399,7 +407,7 @@ def head_of(member, tree, time, targets, rows):
 
 @part
 def answer(member, time, trees, targets, rows, snapshots, numbers, at, least, least_at, flag):
-    """What a member has counted in the window that ends now, added up over all rows that are in it."""
+    """Add up what a member has counted in the window that ends now, over all rows in it."""
     target = targets.connections + member
     tree = targets.start[target]
     expire(tree, time, targets, rows)
@@ -424,8 +432,8 @@ def answer(member, time, trees, targets, rows, snapshots, numbers, at, least, le
 
 @part
 def answer_joined(target, head, time, trees, targets, rows, snapshots, numbers, at, least, least_at, flag):
-    """The same, of what is in two parts: rows of the last piece, each with what its snapshot has from `head` on."""
-    w, size, room = rows.words, rows.size, snapshots.room
+    """Do as `answer` for chopped sequences: combine rows of the last piece with their snapshots from `head` on."""
+    w, size, capacity = rows.words, rows.size, snapshots.capacity
     before = targets.before[target]
     tree = targets.tree[before]
     expire(tree, time, targets, rows)
@@ -437,14 +445,14 @@ def answer_joined(target, head, time, trees, targets, rows, snapshots, numbers, 
         own = count if targets.lane_column[k] < 0 else targets.lane_column[k] * size
         ring = snapshots.ring_at[before] + max(targets.lane_from[k], 0)
         flag = add_products(
-            numbers, at, rows.numbers, own + first, snapshots.numbers, ring * room + head,
+            numbers, at, rows.numbers, own + first, snapshots.numbers, ring * capacity + head,
             snapshots.shift, before * size + first, last - first, w, flag,
         )  # fmt: skip
         at += 1
     for k in range(targets.low_at[target], targets.low_at[target + 1]):
         for row in range(first, last):
             known = snapshots.shift[before * size + row] + head
-            snap = (snapshots.ring_at[before] * room + known) * w
+            snap = (snapshots.ring_at[before] * capacity + known) * w
             if not is_zero(rows.numbers, (count + row) * w, w) and not is_zero(snapshots.numbers, snap, w):
                 least[least_at] = min(least[least_at], low_of(k, before, row, known, targets, rows, snapshots))
         least_at += 1
@@ -453,7 +461,7 @@ def answer_joined(target, head, time, trees, targets, rows, snapshots, numbers, 
 
 @part
 def answer_bare(target, head, targets, rows, snapshots, numbers, at, least, least_at, flag):
-    """The same, where snapshots are numbers of start events: those of rows that begin before `head` have none left."""
+    """Do as `answer` where snapshots are numbers of start events; none is left of rows before `head`."""
     before, start = targets.before[target], targets.start[target]
     if head == rows.last[start]:
         return flag
@@ -476,7 +484,7 @@ def answer_bare(target, head, targets, rows, snapshots, numbers, at, least, leas
 
 @kernel
 def run_forest(events, runs, group_of, questions, trees, targets, rows, snapshots, answers):
-    """All windows that are due, partition by partition. Why it stopped."""
+    """Evaluate all windows that are due, partition by partition. Return why it stopped."""
     w = rows.words
     for slot in range(len(runs) - 1):
         i, hi = runs[slot], runs[slot + 1]
@@ -493,7 +501,7 @@ def run_forest(events, runs, group_of, questions, trees, targets, rows, snapshot
                 j = i + 1
                 while j < hi and events.time[j] == events.time[i]:
                     j += 1
-                fits, flag = take(events, i, j, trees, targets, rows, snapshots, flag)
+                fits, flag = apply_time(events, i, j, trees, targets, rows, snapshots, flag)
                 if not fits:
                     return FULL
                 i = j

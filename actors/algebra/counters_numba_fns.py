@@ -1,11 +1,14 @@
-"""What events do to the counters of a machine.
+"""Apply events to the counters of a machine.
 
 Axes. A block of counters belongs to one partition and lies flat in a buffer: `row`, `state`,
-`lane`, word. A row is one run of the machine: from a window's start, or (in a map) from one of
-its states. Lane 0 counts trends; the others are sums over trends. Beside it lies a block of
-`least` values, by row, state and key: minima over trends, NONE where there is none.
+`lane`, word. A row is one run of the machine: from the start of a window, or (in a map) from one of
+the machine's states. Lane 0 counts trends; the others are sums over trends. Beside it lies a block of
+`least` values, by row, state and key: minima over trends, NONE where there is no trend.
 
 Events are columns; `after[i]` is the next event of the same partition, or -1.
+
+Every kernel that adds numbers takes the overflow `flag` of `numbers_numba_fns` and returns it, alone or
+last of a tuple.
 """
 
 from __future__ import annotations
@@ -40,11 +43,11 @@ class Events(NamedTuple):
 
 
 class Member(NamedTuple):
-    """Whose machine of the tables an event goes through: they may hold those of several queries."""
+    """The part of the tables that one query's events use: tables may hold the machines of several queries."""
 
     classes: Any  # from `at` on: the class, in the tables, of events of each kind
     at: Any
-    symbol: Any  # what says nothing to its guards
+    symbol: Any  # the symbol that no guard reads
 
 
 class Tables(NamedTuple):
@@ -54,12 +57,12 @@ class Tables(NamedTuple):
     append_from: Any
     append_to: Any
     append_bound: Any
-    program_at: Any  # by class: its steps in place, as in `programs`; none where it has to go through the scratch block
+    program_at: Any  # by class: its steps in place, as in `programs`; none if it needs the scratch block
     step_kind: Any
     step_from: Any
     step_to: Any
     step_bound: Any
-    alone: Any  # by class: has it such a program?
+    alone: Any  # by class: whether it has such a program
     bound_at: Any
     bound_lane: Any
     bound_column: Any
@@ -77,11 +80,11 @@ class Tables(NamedTuple):
     accepting: Any
     starts: Any
     row_of: Any
-    same: Any  # each class, as its own number
+    same: Any  # the identity: class number by class number
 
 
 class Scratch(NamedTuple):
-    """Room for the trends that events of one time append, and for a block as it was."""
+    """Memory for the trends that events of one time append, and for a copy of a block before it was changed."""
 
     numbers: Any
     least: Any
@@ -93,13 +96,16 @@ class Scratch(NamedTuple):
 
 @part
 def only(tables):
-    """The machine of tables that hold no other."""
+    """Return the only machine of tables that hold one."""
     return Member(tables.same, 0, 0)
 
 
 @kernel
 def chain(slots, lo, hi, head, after, touched):
-    """Link the events of each partition; `head` is -1 where none was seen yet. How many partitions were touched."""
+    """Link the events of each partition through `after`, and return how many partitions have any.
+
+    `head` is the first event by partition, -1 before the first was seen.
+    """
     count = 0
     for i in range(hi - 1, lo - 1, -1):
         slot = slots[i]
@@ -113,7 +119,7 @@ def chain(slots, lo, hi, head, after, touched):
 
 @part
 def lengthen(events, i, bound, tables, shape, numbers, src, out, dst, out_least, dst_key, flag):
-    """Add the event itself to the aggregates at `dst`, once for every trend counted at `src`."""
+    """Add event `i` itself to the aggregates at `dst`, once for every trend counted at `src`."""
     w = shape.words
     for b in range(tables.bound_at[bound], tables.bound_at[bound + 1]):
         place = dst + tables.bound_lane[b] * w
@@ -130,7 +136,10 @@ def lengthen(events, i, bound, tables, shape, numbers, src, out, dst, out_least,
 
 @part
 def append(events, i, kind, tables, shape, numbers, base, least, least_base, scratch, dirty, flag):
-    """Lengthen the trends that event `i` is adjacent to; they wait in the scratch block. (dirty states, flag)"""
+    """Lengthen the trends that event `i` is adjacent to, in the scratch block. Return (dirty states, flag).
+
+    `commit` adds the scratch block once all events of the same time have been appended.
+    """
     width = shape.lanes * shape.words
     w = shape.words
     for a in range(tables.append_at[kind], tables.append_at[kind + 1]):
@@ -161,7 +170,7 @@ def append(events, i, kind, tables, shape, numbers, base, least, least_base, scr
 
 @part
 def count_only(kind, tables, shape, numbers, base, flag):
-    """`do_program` where trends are counted and nothing else."""
+    """Do as `do_program` for machines that only count trends."""
     w = shape.words
     for k in range(tables.program_at[kind], tables.program_at[kind + 1]):
         step = tables.step_kind[k]
@@ -180,7 +189,7 @@ def count_only(kind, tables, shape, numbers, base, flag):
 
 @part
 def do_program(events, i, kind, tables, shape, numbers, base, least, least_base, flag):
-    """All that an event does that is alone in its time."""
+    """Apply an event that has no other event at its time, in place."""
     width = shape.lanes * shape.words
     w = shape.words
     for k in range(tables.program_at[kind], tables.program_at[kind + 1]):
@@ -204,7 +213,7 @@ def do_program(events, i, kind, tables, shape, numbers, base, least, least_base,
                     events, i, tables.step_bound[k], tables, shape, numbers, src, numbers, dst, least, dst_key, flag
                 )
             if step == ADD or step == MOVE:
-                # The count comes last: source and target may be one.
+                # Add the count last: source and target may be the same state.
                 flag = add(numbers, dst, numbers, src, w, flag)
             if step == MOVE or step == CLEAR:
                 clear(numbers, src, width)
@@ -215,7 +224,7 @@ def do_program(events, i, kind, tables, shape, numbers, base, least, least_base,
 
 @part
 def move(at, sources, targets, which, shape, numbers, base, least, least_base, flag):
-    """Do the moves of one class or symbol to all trends that are there."""
+    """Do the moves of one class or symbol to all trends of a block."""
     width = shape.lanes * shape.words
     w = shape.words
     for m in range(at[which], at[which + 1]):
@@ -239,7 +248,7 @@ def move(at, sources, targets, which, shape, numbers, base, least, least_base, f
 
 @part
 def commit(shape, numbers, base, least, least_base, scratch, dirty, flag):
-    """Add what waits in the scratch block, and empty it."""
+    """Add the scratch block to the counters, and empty it."""
     width = shape.lanes * shape.words
     w = shape.words
     for d in range(dirty):
@@ -260,9 +269,9 @@ def commit(shape, numbers, base, least, least_base, scratch, dirty, flag):
 
 @part
 def advance(events, after, i, member, tables, shape, numbers, base, least, least_base, scratch, flag):
-    """All events of one time at once, from event `i` on: they read what was before them, then they write.
+    """Apply all events of one time at once, from event `i` on: all of them read before any of them writes.
 
-    The first event of a later time, and the flag.
+    Return (the first event of a later time, flag).
     """
     time = events.time[i]
     j = after[i]
@@ -297,7 +306,7 @@ def advance(events, after, i, member, tables, shape, numbers, base, least, least
 
 @kernel
 def forget(shape, scratch):
-    """Empty the scratch block after a number did not fit."""
+    """Empty the scratch block after a number overflowed."""
     clear(scratch.numbers, 0, len(scratch.numbers))
     for k in range(len(scratch.least)):
         scratch.least[k] = NONE
@@ -307,9 +316,9 @@ def forget(shape, scratch):
 
 @kernel
 def run(events, head, after, touched, first, count, tables, shape, numbers, least, pane, pane_of, scratch):
-    """Take the chained events of partitions `touched[first:count]` into their blocks.
+    """Apply the chained events of partitions `touched[first:count]` to their blocks.
 
-    Where a number does not fit, that partition is put back as it was; its place in `touched` is returned.
+    If a number overflows, restore the block of that partition and return its place in `touched`; else return `count`.
     """
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
@@ -336,7 +345,7 @@ def run(events, head, after, touched, first, count, tables, shape, numbers, leas
 
 @part
 def compose_counts(shape, tables, one, i, rows, other, j, out, o):
-    """`compose` where trends are counted and nothing else."""
+    """Do as `compose` for machines that only count trends."""
     w = shape.words
     clear(out, o, rows * shape.states * w)
     flag = np.int64(0)
@@ -363,7 +372,7 @@ def compose_counts(shape, tables, one, i, rows, other, j, out, o):
 def compose(
     shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least
 ):
-    """out = one · other, for `rows` rows of `one`; `other` is a map with a row per start state. The flag."""
+    """Compute out = one · other for `rows` rows of `one`; `other` is a map with a row per start state."""
     if shape.lanes == 1 and shape.keys == 0:
         return compose_counts(shape, tables, one, i, rows, other, j, out, o)
     w = shape.words
@@ -406,7 +415,7 @@ def compose(
 
 @part
 def begin(shape, numbers, base, least, least_base, row):
-    """A row as it is where a window starts: the empty trend once, and nothing else."""
+    """Set a row to the state at the start of a window: the empty trend once, and nothing else."""
     width = shape.lanes * shape.words
     place = base + row * shape.states * width
     clear(numbers, place, shape.states * width)
@@ -418,7 +427,7 @@ def begin(shape, numbers, base, least, least_base, row):
 
 @part
 def identity(shape, tables, numbers, base, least, least_base):
-    """The map of a span without events."""
+    """Write the map of a span without events."""
     width = shape.lanes * shape.words
     clear(numbers, base, shape.rows * shape.states * width)
     for row in range(shape.rows):
@@ -429,7 +438,7 @@ def identity(shape, tables, numbers, base, least, least_base):
 
 @part
 def collect(shape, tables, numbers, place, least, least_place, out, o, out_least, o_least, flag):
-    """Add the finished trends of one row to a row of results. (were there any, flag)"""
+    """Add the finished trends of one row to a row of results. Return (whether there were any, flag)."""
     w = shape.words
     width = shape.lanes * w
     found = False

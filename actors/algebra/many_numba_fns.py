@@ -1,6 +1,6 @@
-"""Arithmetic on many numbers side by side, in buffers as those of `numbers_numba_fns`.
+"""Do arithmetic on many numbers side by side, in buffers as those of `numbers_numba_fns`.
 
-Numbers of one word are added several at a time by the machine, if only it can see that nothing lies between them.
+Loops over numbers of one word are written so that the compiler can vectorise them: no early exit, no calls.
 """
 
 from __future__ import annotations
@@ -19,33 +19,33 @@ SMALL = np.int64(0x7FFFFFFF)
 
 
 def add_each(dst: Any, d: Any, src: Any, s: Any, count: Any, w: Any, flag: Any) -> Any:
-    """dst[d + k] += src[s + k], for so many k; d and s count numbers, as in all that follows"""
+    """Compute dst[d + k] += src[s + k] for `count` values of k. `d` and `s` count numbers, here and below."""
     raise NotImplementedError("runs compiled only")
 
 
 def add_all(dst: Any, d: Any, src: Any, s: Any, count: Any, w: Any, flag: Any) -> Any:
-    """dst[d] += src[s] + src[s + 1] + …"""
+    """Compute dst[d] += src[s] + src[s + 1] + …."""
     raise NotImplementedError("runs compiled only")
 
 
 def sum_back(dst: Any, d: Any, src: Any, s: Any, count: Any, w: Any, flag: Any) -> Any:
-    """dst[d + k] = src[s + k] + … + src[s + count - 1]"""
+    """Compute dst[d + k] = src[s + k] + … + src[s + count - 1]."""
     raise NotImplementedError("runs compiled only")
 
 
 def add_products(
     dst: Any, d: Any, one: Any, i: Any, other: Any, j: Any, at: Any, a: Any, count: Any, w: Any, flag: Any
 ) -> Any:
-    """dst[d] += one[i] * other[j + at[a]] + one[i + 1] * other[j + at[a + 1]] + …"""
+    """Compute dst[d] += one[i] * other[j + at[a]] + one[i + 1] * other[j + at[a + 1]] + …."""
     raise NotImplementedError("runs compiled only")
 
 
 def add_multiples(
     dst: Any, d: Any, src: Any, s: Any, factors: Any, a: Any, less: Any, count: Any, w: Any, flag: Any
 ) -> Any:
-    """dst[d] += src[s] * (factors[a] - less) + src[s + 1] * (factors[a + 1] - less) + …, but for factors below `less`
+    """Compute dst[d] += src[s] * max(factors[a] - less, 0) + src[s + 1] * max(factors[a + 1] - less, 0) + ….
 
-    Factors never fall, and are less than 2**31 above it.
+    Factors are ascending, and exceed `less` by less than 2**31.
     """
     raise NotImplementedError("runs compiled only")
 
@@ -67,7 +67,7 @@ def _add_each(dst, d, src, s, count, w, flag):
 
 @part
 def _add_all_words(dst, d, src, s, count, w, flag):
-    """Halves of words are added up apart, so that only their sums have to be looked at."""
+    """Add up the halves of words separately, so that only the two sums are checked for overflow."""
     low, high = np.int64(0), np.int64(0)
     words = src[s : s + count]
     for k in range(len(words)):
@@ -109,7 +109,7 @@ def _sum_back(dst, d, src, s, count, w, flag):
 
 @part
 def _add_products_of_words(dst, d, one, i, other, j, at, a, count, w, flag):
-    """Whether they fit is seen at the end, in floats that are never far off."""
+    """Check for overflow at the end, in floats whose error is far smaller than the margin."""
     total, size = dst[d], abs(np.float64(dst[d]))
     by, places = one[i : i + count], at[a : a + count]
     for k in range(len(by)):
@@ -131,7 +131,10 @@ def _add_products(dst, d, one, i, other, j, at, a, count, w, flag):
 
 @part
 def _add_multiples_of_words(dst, d, src, s, factors, a, less, count, w, flag):
-    """Halves of words are multiplied apart, as the machine does it for several at once: so many that sums fit."""
+    """Multiply the halves of words separately, in blocks whose sums cannot overflow.
+
+    The machine multiplies several halves at once, but not several words.
+    """
     if count <= 0:
         return flag
     total = dst[d]

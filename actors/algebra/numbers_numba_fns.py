@@ -1,13 +1,13 @@
-"""Arithmetic on counters that lie in flat buffers.
+"""Do arithmetic on counters that lie in flat buffers.
 
-A number takes `w` consecutive places of its buffer. The buffer's type says which kind it is:
+A number takes `w` consecutive places of its buffer. The type of the buffer says which kind it is:
 
 - int64, exact: one word;
 - uint64, exact: `w` words of two's complement, the lowest first. An exact operation returns
-  `flag` with bit 62 set once a result needs more than 62 bits of its highest word. Nothing has
-  wrapped then; the caller goes back, widens the numbers and repeats.
+  `flag` with bit 62 set if a result needs more than 62 bits of its highest word. Nothing has
+  wrapped then; the caller restores the old numbers, widens them and repeats.
 - float64, approximate: a mantissa and, behind it, an exponent that counts in units of 2**512.
-  Mantissas stay within 2**-256 .. 2**256, so that adding is mostly one addition.
+  Mantissas stay within 2**-256 .. 2**256, so that most additions are one floating-point addition.
 """
 
 from __future__ import annotations
@@ -31,38 +31,38 @@ INVERSE = 2.0**-512
 
 
 def add(dst: Any, d: Any, src: Any, s: Any, w: Any, flag: Any) -> Any:
-    """dst[d] += src[s]"""
+    """Compute dst[d] += src[s]."""
     raise NotImplementedError("runs compiled only")
 
 
 def add_times(dst: Any, d: Any, src: Any, s: Any, value: Any, w: Any, flag: Any) -> Any:
-    """dst[d] += src[s] * value"""
+    """Compute dst[d] += src[s] * value."""
     raise NotImplementedError("runs compiled only")
 
 
 def add_product(dst: Any, d: Any, one: Any, i: Any, other: Any, j: Any, w: Any, flag: Any) -> Any:
-    """dst[d] += one[i] * other[j]"""
+    """Compute dst[d] += one[i] * other[j]."""
     raise NotImplementedError("runs compiled only")
 
 
 def add_coefficient(dst: Any, d: Any, value: Any, i: Any, w: Any, coefficient: Any, j: Any, c: Any, flag: Any) -> Any:
-    """dst[d] += value[i] * coefficient[j], where the coefficient has `c` words instead of `w`"""
+    """Compute dst[d] += value[i] * coefficient[j], where the coefficient has `c` words instead of `w`."""
     raise NotImplementedError("runs compiled only")
 
 
 @part
 def set_one(dst, d):
-    """dst[d] = 1, where it was 0"""
+    """Set dst[d], which was 0, to 1."""
     dst[d] = 1
 
 
 def is_zero(buffer: Any, i: Any, w: Any) -> Any:
-    """Is it 0?"""
+    """Return whether the number at `i` is 0."""
     raise NotImplementedError("runs compiled only")
 
 
 def double(buffer: Any, i: Any, times: Any, w: Any, flag: Any) -> Any:
-    """buffer[i] *= 2**times"""
+    """Compute buffer[i] *= 2**times."""
     raise NotImplementedError("runs compiled only")
 
 
@@ -143,7 +143,7 @@ def _add_wide(dst, d, src, s, w, flag):
 
 @part
 def _multiply(a, b):
-    """The high and the low word of a product of two words."""
+    """Return the high and the low word of a product of two words."""
     a0, a1, b0, b1 = a & LOW, a >> HALF, b & LOW, b >> HALF
     low = a0 * b0
     middle = a1 * b0 + (low >> HALF)
@@ -153,7 +153,7 @@ def _multiply(a, b):
 
 @kernel
 def _words(buffer, i, w):
-    """How many of its words a number needs."""
+    """Return how many of its words a number needs."""
     sign = np.int64(buffer[i + w - 1]) >> 63
     k = w
     while k > 1 and np.int64(buffer[i + k - 1]) == sign and (np.int64(buffer[i + k - 2]) >> 63) == sign:
@@ -163,7 +163,7 @@ def _words(buffer, i, w):
 
 @kernel
 def _add_factor(dst, d, src, s, w, factor):
-    """dst += src * factor modulo 2**(64 w), for an unsigned word."""
+    """Compute dst += src * factor modulo 2**(64 w), for an unsigned word."""
     carry = np.uint64(0)
     for k in range(w):
         high, low = _multiply(src[s + k], factor)
@@ -181,7 +181,7 @@ def _add_wide_times(dst, d, src, s, value, w, flag):
     if _words(src, s, w) >= w:
         return flag | OVERFLOW
     _add_factor(dst, d, src, s, w, np.uint64(value))
-    if value < 0:  # the word stood for value + 2**64
+    if value < 0:  # the unsigned word was value + 2**64: subtract src * 2**64
         borrow = np.uint64(0)
         for k in range(1, w):
             a, b = dst[d + k], src[s + k - 1]
@@ -219,7 +219,7 @@ def _add_wide_product(dst, d, one, i, other, j, w, flag):
 
 @kernel
 def _add_factor_of_few(dst, d, src, s, few, w, factor):
-    """dst += src * factor for a src of `few` words that is not negative, and a dst of `w`."""
+    """Compute dst += src * factor for a non-negative src of `few` words, and a dst of `w`."""
     carry = np.uint64(0)
     for k in range(few):
         high, low = _multiply(src[s + k], factor)
@@ -238,7 +238,7 @@ def _add_factor_of_few(dst, d, src, s, few, w, factor):
 
 @kernel
 def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
-    """Long numbers have few words for most of a window, and coefficients of a burst have few at all."""
+    """Multiply only the words in use: most values and coefficients are much shorter than `w` and `c`."""
     few = _words(value, i, w)
     if few + _words(coefficient, j, c) > w:
         if _is_zero_wide(value, i, w) or _is_zero_wide(coefficient, j, c):
@@ -252,7 +252,7 @@ def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
     for k in range(min(c, w)):
         if coefficient[j + k] != 0:
             _add_factor(dst, d + k, value, i, w - k, coefficient[j + k])
-    if np.int64(coefficient[j + c - 1]) < 0:  # its words stood for the coefficient + 2**(64 c)
+    if np.int64(coefficient[j + c - 1]) < 0:  # the unsigned words were it + 2**(64 c): subtract that
         borrow = np.uint64(0)
         for k in range(c, w):
             a, b = dst[d + k], value[i + k - c]
@@ -267,7 +267,7 @@ def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
 
 @kernel
 def _settle(dst, d, mantissa, exponent):
-    """Store a number with its mantissa brought back into range."""
+    """Store a number, with its mantissa brought back into range."""
     if mantissa == 0.0:
         exponent = 0.0
     while abs(mantissa) >= BIG:
@@ -282,7 +282,7 @@ def _settle(dst, d, mantissa, exponent):
 
 @kernel
 def _add_apart(dst, d, mantissa, exponent):
-    """Add a number of another exponent, or one whose sum leaves the range."""
+    """Add a number of another exponent, or one whose sum leaves the range of mantissas."""
     gap = exponent - dst[d + 1]
     if mantissa == 0.0 or (gap < -1.0 and dst[d] != 0.0):
         return
@@ -351,7 +351,7 @@ def _add_product_approximate(dst, d, one, i, other, j, w, flag):
     return flag
 
 
-# Which is meant
+# Dispatch on the type of the buffer
 
 
 def _kind(buffer):

@@ -19,7 +19,7 @@ from elsinore.actors.lowering.entries import event_tables
 from elsinore.actors.lowering.machines import tables
 from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links
-from elsinore.actors.neighbours.graph import event_room
+from elsinore.actors.neighbours.graph import entry_workspace
 from elsinore.actors.rows.cells import Cells
 from elsinore.actors.set_graph import MemberCells
 from elsinore.actors.windows.window_set import WindowSet
@@ -112,9 +112,9 @@ class PrefixTreeGraph(WindowSet):
         shape = made.shape._replace(words=self.words)
         found = np.zeros((self.count, self.groups), np.bool_)
         out = Blocks.empty(shape._replace(states=1), self.exact, found.size)
-        span, room = event_room(made.counter, shape, self.exact, made.single, int(np.diff(runs).max()))
+        span, workspace = entry_workspace(made.counter, shape, self.exact, made.single, int(np.diff(runs).max()))
         flag = run_tree(
-            events, runs, made.tables, made.single, links, shape, room, scratch(shape, self.exact), span,
+            events, runs, made.tables, made.single, links, shape, workspace, scratch(shape, self.exact), span,
             made.accept_at, made.accept, self.group_of, out.numbers, out.least, found,
         )  # fmt: skip
         return out, found, int(flag)

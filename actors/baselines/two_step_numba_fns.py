@@ -1,10 +1,10 @@
-"""The trends of one partition in one window, constructed one by one and depth first, and then aggregated.
+"""Construct the trends of one partition in one window one by one, depth first, and then aggregate them.
 
 A trend under construction goes through the times of its window in order, in one state of the
-machine: at every time each event that it is adjacent to makes a longer trend of it, which is
+machine. At every time, each event that it is adjacent to extends a copy of it, which is
 constructed to the end first; then the trend itself may be consumed, or a guard may advance.
-What is accepted when the window is over is a trend of the query. Machines keep trends apart
-by no more than their events and variables, so that none is constructed twice.
+A trend that is accepted when the window ends is a trend of the query. Machines distinguish trends
+by their events and variables only, so none is constructed twice.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from elsinore.planner.kernels.compiled import kernel, part
 
 
 class Path(NamedTuple):
-    """A trend with all its beginnings, by how many events they have; the first has none."""
+    """A trend with all its prefixes, by their number of events; the first has none."""
 
     accepts: Any  # by state
     later: Any  # by event: the first of a later time
     event: Any  # the last event, and what the append binds it to
     bound: Any
     state: Any
-    now: Any  # the first event of the time that the beginning has come to
-    looked: Any  # the event of that time, and the append, that are to be looked at next
+    now: Any  # the first event of the time that the prefix has reached
+    looked: Any  # the event of that time, and the append, to try next
     append: Any
 
 
@@ -44,7 +44,7 @@ def start(path, depth, event, bound, state, now):
 
 @part
 def behind(events, first, end, last, state, tables, single, links):
-    """The state of a trend once the events of a time are over, or -1."""
+    """Return the state of a trend after the events of a time, or -1."""
     symbol = 0
     for j in range(first, end):
         kind = events.kind[j]
@@ -62,7 +62,7 @@ def behind(events, first, end, last, state, tables, single, links):
 
 @part
 def lengthen(events, hi, depth, tables, single, links, path):
-    """Take a trend on in time to the next append that makes it longer: that append, or -1 where its window is over."""
+    """Advance a trend in time to the next append that extends it. Return it, or -1 at the end of the window."""
     state = path.state[depth]
     last = path.event[depth]
     first, j, a = path.now[depth], path.looked[depth], path.append[depth]
@@ -116,7 +116,7 @@ def mark_times(events, lo, hi, path):
 
 @kernel
 def construct(events, lo, hi, tables, single, links, shape, path, one, budget, out, o, out_least, o_least, flag):
-    """All trends of a window and partition. (trends, whole or begun; were there any whole ones, flag)"""
+    """Construct all trends of a window and partition. Return (trends, whole or partial; whether any is whole; flag)."""
     mark_times(events, lo, hi, path)
     made = 0
     found = False
@@ -145,7 +145,7 @@ def construct(events, lo, hi, tables, single, links, shape, path, one, budget, o
 def construct_partitions(
     events, runs, tables, single, links, shape, path, one, budget, group_of, result_of, out, out_least, out_group,
 ):  # fmt: skip
-    """One window, partition by partition. (rows, trends, flag)"""
+    """Construct one window, partition by partition. Return (rows, trends, flag)."""
     rows, made = 0, 0
     flag = np.int64(0)
     for slot in range(len(runs) - 1):
@@ -170,7 +170,10 @@ def construct_moments(
     events, runs, within, moment_at, moments, group_of, row_of, tables, single, links, shape, path, one, budget,
     out, out_least, found,
 ):  # fmt: skip
-    """Windows that end at the moments of their group. (trends, the end of the window that was last, flag)"""
+    """Construct windows that end at the moments of their group.
+
+    Return (trends, the end of the last window, flag).
+    """
     made = 0
     end = np.int64(0)
     flag = np.int64(0)

@@ -1,4 +1,4 @@
-"""Pieces of the kernels of detection: places in sorted columns, and comparisons of keys."""
+"""Find places in sorted columns, and compare keys: shared pieces of the kernels of detection."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from elsinore.actors.detection.order_numba_fns import are_sorted, sort_matches, sort_runs
 
 Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
 
 ABSENT = -1
 """The row of a variable to which no event is bound."""
@@ -28,7 +28,7 @@ ABSENT_ROW, LATEST = np.int32(ABSENT), np.int32(2**31 - 1)
 class Bound:
     """The events that matches bind to a variable: one row each, or lists of rows."""
 
-    rows: Rows
+    rows: RowNumbers
     offsets: Ints | None = None
     """Where the list of each match begins, and the end of the last; None where a match binds one event, or ABSENT."""
 
@@ -47,21 +47,21 @@ class Bound:
         """Return where the events of each match begin."""
         return np.arange(len(self.rows)) if self.offsets is None else self.offsets[:-1]
 
-    def flat(self) -> tuple[Ints, Rows]:
+    def flat(self) -> tuple[Ints, RowNumbers]:
         """Return the match and the row of every event that is bound."""
         if self.offsets is None:
             found = np.flatnonzero(self.rows != ABSENT)
             return found, self.rows[found]
         return np.repeat(np.arange(len(self)), self.counts), self.rows
 
-    def least(self) -> Rows:
+    def least(self) -> RowNumbers:
         """Return the first row of each match; where there is none, one that is greater than any."""
         if self.offsets is None:
             return np.where(self.rows == ABSENT, LATEST, self.rows)
         rows = np.append(self.rows, LATEST)[self.offsets[:-1]]
         return np.where(self.counts > 0, rows, LATEST)
 
-    def greatest(self) -> Rows:
+    def greatest(self) -> RowNumbers:
         """Return the last row of each match; ABSENT where there is none."""
         if self.offsets is None:
             return self.rows
@@ -93,7 +93,7 @@ class Matches:
     """The table whose rows are bound, in the order of time: the types, and the attributes by name."""
     times: Ints
     """The times of these events."""
-    slots: Rows
+    slots: RowNumbers
     """The partitions of these events."""
     extremes: tuple[str, str] | None = None
     """The variables with the first and the last event of each match, where these are known."""
@@ -106,14 +106,14 @@ class Matches:
         return len(next(iter(self.bound.values())))
 
     @cached_property
-    def first(self) -> Rows:
+    def first(self) -> RowNumbers:
         """Return the row of each match's first event."""
         if self.extremes:
             return self.bound[self.extremes[0]].rows
         return np.minimum.reduce([one.least() for one in self.bound.values()])
 
     @cached_property
-    def last(self) -> Rows:
+    def last(self) -> RowNumbers:
         if self.extremes:
             return self.bound[self.extremes[1]].rows
         return np.maximum.reduce([one.greatest() for one in self.bound.values()])
@@ -128,7 +128,7 @@ class Matches:
         return self.times[self.last]
 
     @property
-    def slot(self) -> Rows:
+    def slot(self) -> RowNumbers:
         """Return the partition of each match."""
         return self.slots[self.last]
 
@@ -162,7 +162,7 @@ class Matches:
         keys: list[npt.NDArray[Any]] = [self.end, self.start, *(one.rows for one in columns)]
         return self.take(np.lexsort(keys[::-1]))
 
-    def _keys(self) -> tuple[Ints, Rows, Rows, Rows]:
+    def _keys(self) -> tuple[Ints, RowNumbers, RowNumbers, RowNumbers]:
         assert self.table is not None
         return self.times, self.first, self.last, self.table
 

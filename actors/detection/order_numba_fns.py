@@ -1,4 +1,4 @@
-"""The order of matches that bind lists."""
+"""Sort matches in the order of rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy.typing as npt
 from elsinore.planner.kernels.compiled import kernel, part
 
 Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
 
 
 @part
-def precedes(end: Ints, start: Ints, at: Ints, text: Rows, a: int, b: int) -> bool:
+def precedes(end: Ints, start: Ints, at: Ints, text: RowNumbers, a: int, b: int) -> bool:
     """Return whether match a comes before match b in the order of rows."""
     if end[a] != end[b]:
         return end[a] < end[b]
@@ -28,8 +28,11 @@ def precedes(end: Ints, start: Ints, at: Ints, text: Rows, a: int, b: int) -> bo
 
 
 @kernel
-def sort_matches(end: Ints, start: Ints, at: Ints, text: Rows, order: Ints, spare: Ints) -> None:
-    """Sort `order`: merge sort, bottom up. `text[at[m] : at[m + 1]]` are the numbers by which match m is compared."""
+def sort_matches(end: Ints, start: Ints, at: Ints, text: RowNumbers, order: Ints, spare: Ints) -> None:
+    """Sort `order`, by a bottom-up merge sort.
+
+    `text[at[m] : at[m + 1]]` are the numbers by which match m is compared.
+    """
     count = len(order)
     width = 1
     while width < count:
@@ -49,7 +52,7 @@ def sort_matches(end: Ints, start: Ints, at: Ints, text: Rows, order: Ints, spar
 
 
 @part
-def comes_before(times: Ints, first: Rows, last: Rows, table: Rows, a: int, b: int) -> bool:
+def comes_before(times: Ints, first: RowNumbers, last: RowNumbers, table: RowNumbers, a: int, b: int) -> bool:
     """Return whether match a, which binds one event to each variable, comes before match b."""
     before, after = times[last[a]], times[last[b]]
     if before == after:
@@ -62,7 +65,7 @@ def comes_before(times: Ints, first: Rows, last: Rows, table: Rows, a: int, b: i
 
 
 @kernel
-def are_sorted(times: Ints, first: Rows, last: Rows, table: Rows) -> bool:
+def are_sorted(times: Ints, first: RowNumbers, last: RowNumbers, table: RowNumbers) -> bool:
     """Return whether matches that bind one event to each variable are in the order of rows."""
     for m in range(1, len(table)):
         if comes_before(times, first, last, table, m, m - 1):
@@ -71,8 +74,8 @@ def are_sorted(times: Ints, first: Rows, last: Rows, table: Rows) -> bool:
 
 
 @kernel
-def sort_runs(times: Ints, first: Rows, last: Rows, table: Rows, order: Ints, spare: Ints) -> None:
-    """Sort matches whose ends are sorted already: merge sort of each run of equal ends."""
+def sort_runs(times: Ints, first: RowNumbers, last: RowNumbers, table: RowNumbers, order: Ints, spare: Ints) -> None:
+    """Sort matches whose ends are sorted already, by a merge sort of each run of equal ends."""
     begin = 0
     while begin < len(order):
         end = begin + 1

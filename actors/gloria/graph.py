@@ -15,7 +15,7 @@ import numpy as np
 from elsinore.actors.algebra.counters_numba_fns import Events, Scratch
 from elsinore.actors.columns.intake import Taken
 from elsinore.actors.columns.kinds import EventKinds
-from elsinore.actors.gloria.plan_numba_fns import PlanRoom, run_plan
+from elsinore.actors.gloria.plan_numba_fns import PlanWorkspace, run_plan
 from elsinore.actors.hamlet.burst_work import Segment
 from elsinore.actors.hamlet.bursts_numba_fns import NUMBERS
 from elsinore.actors.hamlet.graphlets_numba_fns import Members
@@ -43,7 +43,7 @@ class PlanGraph(PaneSet):
         self.insertions = 1
         """How often the values of each snapshot are inserted: more than once only to measure the cost of one insertion,
         because kernels have no clock."""
-        self._laid_out: tuple[Members, PlanTables, PlanRoom, Scratch] | None = None
+        self._laid_out: tuple[Members, PlanTables, PlanWorkspace, Scratch] | None = None
 
     def process(self, taken: Sequence[Taken], _: int) -> MemberCells:
         found = self.nothing()
@@ -60,10 +60,10 @@ class PlanGraph(PaneSet):
         begin = process_time()
         done, count = 0, len(segment.touched)
         while done < count:
-            members, tables, room, scratch = self._lay_out()
+            members, tables, workspace, scratch = self._lay_out()
             done, stopped = run_plan(
                 events, after, segment.touched, segment.starts, done, count, tables.arrivals, tables.chains,
-                tables.states, tables.inlets, members, self.merged().tables, room, self.numbers, self.least,
+                tables.states, tables.inlets, members, self.merged().tables, workspace, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch, self.totals,
             )  # fmt: skip
             if done < count:
@@ -79,7 +79,7 @@ class PlanGraph(PaneSet):
             self.words *= 2
         self._laid_out = None
 
-    def _lay_out(self) -> tuple[Members, PlanTables, PlanRoom, Scratch]:
+    def _lay_out(self) -> tuple[Members, PlanTables, PlanWorkspace, Scratch]:
         """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""
         self.gather()
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
@@ -91,7 +91,7 @@ class PlanGraph(PaneSet):
             self._laid_out = (
                 members_of([graph.own for graph in self.graphs], self.merged(), self.kinds),
                 tables,
-                tables.room(self.exact, self.words, self.insertions),
+                tables.workspace(self.exact, self.words, self.insertions),
                 self.scratch(),
             )
         return self._laid_out

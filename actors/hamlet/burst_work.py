@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.counters_numba_fns import Events
-from elsinore.actors.hamlet.bursts_numba_fns import Asked, Bursts, Cutting, Rows
+from elsinore.actors.hamlet.bursts_numba_fns import Asked, BurstRows, Bursts, Cutting
 from elsinore.planner.hamlet.bursts import Choices
 
 
@@ -30,7 +30,9 @@ class Cut:
 
     def __init__(self, events: int, kinds: int) -> None:
         self.bursts = Bursts(*(np.empty(events + 1, np.int64) for _ in Bursts._fields))
-        self.rows = Rows(np.empty(events + 64, np.uint64), *(np.empty(events + 64, np.int64) for _ in Rows._fields[1:]))
+        self.rows = BurstRows(
+            np.empty(events + 64, np.uint64), *(np.empty(events + 64, np.int64) for _ in BurstRows._fields[1:])
+        )
         self.asked = Asked(*(np.empty(events + 1, np.int64) for _ in Asked._fields))
         self.scratch = Cutting(
             np.zeros(kinds, np.int64), np.empty(kinds, np.int64), np.empty(64, np.uint64), np.empty(64, np.int64)
@@ -41,14 +43,14 @@ class Cut:
 
     def make_room(self) -> None:
         """Double the room for rows."""
-        self.rows = Rows(*(np.concatenate([column, np.empty_like(column)]) for column in self.rows))
+        self.rows = BurstRows(*(np.concatenate([column, np.empty_like(column)]) for column in self.rows))
 
-    def known(self) -> tuple[Bursts, Rows, Asked]:
+    def known(self) -> tuple[Bursts, BurstRows, Asked]:
         """Return the bursts cut so far, their rows, and the bursts that the optimizer is asked about."""
         b, r, a = self.counts
         bursts = Bursts(*(column[:b] for column in self.bursts))._replace(row_at=self.bursts.row_at[: b + 1])
         asked = Asked(*(column[:a] for column in self.asked))._replace(at=self.asked.at[: a + 1])
-        return bursts, Rows(*(column[:r] for column in self.rows)), asked
+        return bursts, BurstRows(*(column[:r] for column in self.rows)), asked
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Work:
     after: npt.NDArray[np.int32]
     """The next event of the same partition and pane, or -1."""
     bursts: Bursts
-    rows: Rows
+    rows: BurstRows
     asked: Asked
     choices: Choices
     created: npt.NDArray[np.int64]

@@ -1,8 +1,8 @@
-"""The HAMLET graph of a share set: bursts cut from the events of each partition, and taken in.
+"""Cut the events of each partition into bursts, and run bursts through the HAMLET graph of a share set.
 
-A burst is what Definition 4.1 says: events of one type, one after another, with none of another type between
-them or at the same time. `after[i]` is the next event of the same partition, or -1. The bursts of a partition
-stand together, in order; so do the rows of a burst: sets of queries that take the same of its events.
+A burst is defined by Definition 4.1: consecutive events of one type, with none of another type between them or at the
+same time. `after[i]` is the next event of the same partition, or -1. The bursts of a partition are adjacent and in
+order; so are the rows of a burst: sets of queries that take the same of its events.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from elsinore.planner.hamlet.bursts import APART, OWN, SHARED
 from elsinore.planner.kernels.compiled import kernel, part
 
 SINGLE, MIXED, HELD = -1, -2, -3
-"""In place of a Kleene: events of one type that no graphlet shares; events of several types at one time; a burst that
-is not complete, and waits."""
+"""In place of a Kleene sub-pattern: events of one type that no graphlet shares; events of several types at one time; an
+incomplete burst, which waits for more events."""
 
 DONE, NUMBERS, COEFFICIENTS, SNAPSHOTS = 0, 1, 2, 3
-"""Why a run stopped: numbers, or coefficients, do not fit; there are more snapshots than room for them."""
+"""Why a run stopped: it is complete; numbers overflowed; coefficients did; there are too many snapshots."""
 
 EVERYBODY = np.uint64(2**64 - 1)
 
@@ -55,12 +55,12 @@ class Bursts(NamedTuple):
     end: Any  # the event behind it, or -1
     size: Any
     kleene: Any
-    window: Any  # events of the partition in the window so far
+    window: Any  # how many events of the partition are in the window so far
     row_at: Any
 
 
 class Asked(NamedTuple):
-    """The bursts about which there is something to decide, side by side with their rows."""
+    """The bursts about which there is something to decide, each with its range of rows."""
 
     burst: Any
     size: Any
@@ -68,7 +68,9 @@ class Asked(NamedTuple):
     at: Any  # their rows
 
 
-class Rows(NamedTuple):
+class BurstRows(NamedTuple):
+    """The rows of bursts: sets of lanes that take the same events."""
+
     lanes: Any  # as bits
     queries: Any
     taken: Any  # events of the burst that these queries take
@@ -76,14 +78,14 @@ class Rows(NamedTuple):
 
 
 class Needed(NamedTuple):
-    """How many queries a graphlet must have with trends that the burst lengthens."""
+    """The least number of queries with trends for the burst to extend at which a graphlet pays."""
 
     together: Any  # by burst, at its first row: where several rows share
     alone: Any  # by row: where these are of one
 
 
 class Seen(NamedTuple):
-    """Events of each partition in the window so far, and which window that is."""
+    """By partition, the events in the current window so far, and the number of that window."""
 
     count: Any
     window: Any
@@ -91,7 +93,7 @@ class Seen(NamedTuple):
 
 
 class Cutting(NamedTuple):
-    """Room to look at one burst."""
+    """Memory to find the rows of one burst."""
 
     count: Any  # by kind: how many of the burst's events, 0 between bursts
     kinds: Any  # those that the burst has
@@ -101,7 +103,7 @@ class Cutting(NamedTuple):
 
 @part
 def same_time(events, after, i, types):
-    """The event behind those of one time, how many these are, and whether they are of one type."""
+    """Return (the event behind those of one time, how many these are, whether they are of one type)."""
     time = events.time[i]
     own = types.of_kind[events.kind[i]]
     alike = True
@@ -116,6 +118,7 @@ def same_time(events, after, i, types):
 
 @part
 def queries_of(mask, kleene, types):
+    """Return how many queries the lanes of a mask have."""
     count = 0
     for lane in range(types.lane_at[kleene], types.lane_at[kleene + 1]):
         if in_lanes(mask, lane - types.lane_at[kleene]):
@@ -125,7 +128,7 @@ def queries_of(mask, kleene, types):
 
 @part
 def mix(kind):
-    """Kinds as words of which no few have a sum in common."""
+    """Hash a kind of events to a word, so that sums of few words collide with negligible probability."""
     word = np.uint64(kind + 1) * np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     return word ^ (word >> np.uint64(32))
@@ -133,10 +136,10 @@ def mix(kind):
 
 @part
 def tell_apart(events, after, first, end, kleene, any_lane, sharers, types, rows, r, cutting):
-    """Rows of a burst whose events not all queries agree on. How many rows there are then.
+    """Write the rows of a burst whose events not all queries agree on. Return the number of rows so far.
 
-    Rows are told apart by what was mixed of the kinds that a lane takes: should two ever look alike that are
-    not, a graphlet makes snapshots of what they differ in, as for any other two.
+    Lanes are in one row if the hashes of the kinds that they take have the same sum. If two different lanes ever
+    collide, the graphlet makes snapshots of the events on which they differ, as for any two rows that share.
     """
     found = 0
     i = first
@@ -192,9 +195,10 @@ def tell_apart(events, after, first, end, kleene, any_lane, sharers, types, rows
 
 @kernel
 def by_partition(slots, lo, hi, counts, order, after, touched, starts):
-    """Events `lo` to `hi` by partition, in their order: where each of these begins. How many have any.
+    """Group events `lo` to `hi` by partition, in their order, and return how many partitions have any.
 
-    `counts` is 0 for all partitions, before and after; `order` is left as it is if there is one partition.
+    `starts` gets where each of these begins. `counts` is 0 for all partitions, before and after; `order` is not written
+    if there is one partition.
     """
     found = 0
     i = lo
@@ -232,7 +236,10 @@ def by_partition(slots, lo, hi, counts, order, after, touched, starts):
 
 @kernel
 def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, asked, burst_at, b, r, a, seen, cutting):
-    """The bursts of the events of `touched` partitions. (bursts, rows, asked), or (-1, -1, -1) where room is short."""
+    """Cut the events of the `touched` partitions into bursts. Return (bursts, rows, questions).
+
+    Return (-1, -1, -1) if the arrays are too short.
+    """
     count = len(touched)
     for t in range(count):
         slot = touched[t]
@@ -296,7 +303,7 @@ def cut_bursts(events, after, touched, starts, sharers, types, bursts, rows, ask
 
 @part
 def one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, flag):
-    """A burst through one member's machine, event by event."""
+    """Run a burst through the machine of one member, event by event."""
     shape = Shape(members.rows[m], members.states[m], members.lanes[m], members.keys[m], w)
     member = Member(members.classes, m * members.kinds, members.symbol[m])
     base = members.base[m] + slot * members.block[m]
@@ -308,13 +315,16 @@ def one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, 
 
 @kernel
 def all_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch):
-    """The same, as a kernel of its own: what is seldom done should not be compiled into others."""
+    """Do as `one_by_one`, as a kernel of its own: rare work should not be inlined everywhere."""
     return one_by_one(events, after, i, end, m, members, tables, slot, numbers, least, w, scratch, np.int64(0))
 
 
 @part
 def worth_it(alive, lanes, first, last, rows, needed):
-    """Are there enough queries with trends for a graphlet? Those of one row need fewer: they agree on all events."""
+    """Return whether enough queries have trends for a graphlet.
+
+    Queries of one row need fewer, because they agree on all events.
+    """
     least = needed.together[first]
     for r in range(first, last):
         if lanes & ~rows.lanes[r] == NOBODY:
@@ -325,36 +335,36 @@ def worth_it(alive, lanes, first, last, rows, needed):
 @part
 def share(
     events, after, i, end, kleene, mask, first, last, rows, needed, slot,
-    members, sharers, room, numbers, least, w, flag, wide,
+    members, sharers, work, numbers, least, w, flag, wide,
 ):  # fmt: skip
-    """One graphlet. (its snapshots, and both flags)
+    """Run a burst through one shared graphlet. Return (its snapshots, both flags).
 
-    None where too few sharers have trends that the burst lengthens; these are left `room.alive`.
+    Without enough sharers whose trends the burst extends, return no snapshots and leave these sharers `work.alive`.
     """
     if sharers.consumes == NOTHING:
-        alive, lanes, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+        alive, lanes, flag = open_graphlet(kleene, mask, slot, members, sharers, work, numbers, least, w, flag)
     else:
-        alive, lanes, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+        alive, lanes, flag = open_consuming(kleene, mask, slot, members, sharers, work, numbers, least, w, flag)
     if sharers.consumes == EVERYTHING:
         # Those without trends to lengthen have others that are ended.
         lanes = mask
     elif not worth_it(alive, lanes, first, last, rows, needed):
         return 0, flag, wide
-    settle(kleene, mask, sharers, room)
+    settle(kleene, mask, sharers, work)
     if sharers.consumes != NOTHING:
         snapshots, overflow, wide_overflow = take_along_all(
-            events, after, i, end, kleene, lanes, slot, members, sharers, room, numbers, least, w
+            events, after, i, end, kleene, lanes, slot, members, sharers, work, numbers, least, w
         )
         return snapshots, flag | overflow, wide | wide_overflow
-    snapshots, flag, wide = propagate(events, after, i, end, kleene, lanes, members, sharers, room, w, flag, wide)
-    if snapshots <= room.capacity:
-        flag = close_graphlet(kleene, lanes, slot, snapshots, members, sharers, room, numbers, least, w, flag)
+    snapshots, flag, wide = propagate(events, after, i, end, kleene, lanes, members, sharers, work, w, flag, wide)
+    if snapshots <= work.capacity:
+        flag = close_graphlet(kleene, lanes, slot, snapshots, members, sharers, work, numbers, least, w, flag)
     return snapshots, flag, wide
 
 
 @part
 def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
-    """Copy a partition's counters away, or `back`."""
+    """Copy the counters of a partition to the saved ones; with `back`, restore them."""
     at, key_at = 0, 0
     for m in range(len(members.base)):
         place = members.base[m] + slot * members.block[m]
@@ -372,14 +382,13 @@ def keep_blocks(slot, members, numbers, least, saved, saved_least, back):
 @kernel
 def run_bursts(
     events, after, touched, burst_at, first, count, bursts, rows, choice, needed, created, most, totals,
-    members, sharers, types, tables, room, numbers, least, w, scratch,
+    members, sharers, types, tables, work, numbers, least, w, scratch,
 ):  # fmt: skip
-    """Take in the bursts of partitions `touched[first:count]`, as `choice` says by row, where as many queries have
-    trends as are `needed`. (how many, why it stopped)
+    """Run the bursts of partitions `touched[first:count]`, each row by its `choice`. Return (how many, why it stopped).
 
-    `created` gets the snapshots of each burst, `most` those of its graphlet with most; `totals` counts bursts that were
-    decided about, those that several queries shared, and snapshots. Where something does not fit, that partition is
-    put back as it was.
+    A row shares only if as many queries have trends as are `needed`. `created` gets the number of snapshots of each
+    burst, `most` that of its largest graphlet; `totals` counts bursts that were decided about, those that several
+    queries shared, and snapshots. If something does not fit, the counters of that partition are restored.
     """
     for t in range(first, count):
         slot = touched[t]
@@ -422,21 +431,21 @@ def run_bursts(
                         continue
                     snapshots, flag, wide = share(
                         events, after, i, end, kleene, mask, bursts.row_at[b], bursts.row_at[b + 1], rows, needed, slot,
-                        members, sharers, room, numbers, least, w, flag, wide,
+                        members, sharers, work, numbers, least, w, flag, wide,
                     )  # fmt: skip
-                    if snapshots > room.capacity:
+                    if snapshots > work.capacity:
                         full = True
                         break
                     created[b] += snapshots
                     made += snapshots
                     most[b] = max(most[b], snapshots)
                 for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
-                    if room.alive[s] or in_lanes(alone, sharers.lane[s]):
-                        room.alive[s] = False
+                    if work.alive[s] or in_lanes(alone, sharers.lane[s]):
+                        work.alive[s] = False
                         if sharers.consumes == NOTHING:
                             flag = count_alone(
                                 kleene, s, slot, events, after, i, end,
-                                members, sharers, room, numbers, least, w, flag,
+                                members, sharers, work, numbers, least, w, flag,
                             )  # fmt: skip
                             continue
                         until = end
@@ -470,21 +479,21 @@ def run_bursts(
 
 
 @kernel
-def trace_graphlet(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
-    """A graphlet as far as event `end`, and nothing kept of it but what stands in its room. How many snapshots.
+def trace_graphlet(events, after, first, end, kleene, mask, slot, members, sharers, work, numbers, least, w):
+    """Run a graphlet up to event `end` for its picture: keep only its workspace. Return its snapshots.
 
-    The counters that it gets are copies.
+    The counters that it is given are copies.
     """
     flag = np.int64(0)
     if sharers.consumes != NOTHING:
-        _, _, flag = open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+        _, _, flag = open_consuming(kleene, mask, slot, members, sharers, work, numbers, least, w, flag)
         snapshots, _, _ = propagate_consuming(
-            events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w, flag, np.int64(0)
+            events, after, first, end, kleene, mask, slot, members, sharers, work, numbers, least, w, flag, np.int64(0)
         )
     else:
-        _, _, flag = open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+        _, _, flag = open_graphlet(kleene, mask, slot, members, sharers, work, numbers, least, w, flag)
         snapshots, _, _ = propagate(
-            events, after, first, end, kleene, mask, members, sharers, room, w, flag, np.int64(0)
+            events, after, first, end, kleene, mask, members, sharers, work, w, flag, np.int64(0)
         )  # fmt: skip
-    settle(kleene, mask, sharers, room)
+    settle(kleene, mask, sharers, work)
     return snapshots

@@ -1,11 +1,11 @@
-"""Graphlets where events consume the trends that they lengthen: skip-till-next-match and contiguous.
+"""Evaluate graphlets whose events consume the trends that they extend: skip-till-next-match and contiguous.
 
-A burst then takes trends along: each event, or all events of one time together, put longer trends in the place of what
-there was. So a graphlet has two snapshots and no more: 0, the trends that nothing consumes (the empty one, where the
-Kleene sub-pattern begins the pattern), which every event lengthens anew; and 1, all others. Where events are taken by
-some sharers only, all that a sharer has is evaluated and becomes its new value of snapshot 1 (at event level).
+Each event, or all events of one time together, replace the trends that they extend by longer ones. So a graphlet has
+exactly two snapshots: 0, the trends that nothing consumes (the empty one, where the Kleene sub-pattern begins the
+pattern), which every event extends anew; and 1, all others. When only some sharers take an event, all trends of a
+sharer are evaluated and become its new value of snapshot 1 (at event level).
 
-Trends that end for good are added up in coefficients of their own, `room.ended`.
+Trends that end for good are added up in coefficients of their own, `work.ended`.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from elsinore.actors.hamlet.graphlets_numba_fns import (
 from elsinore.planner.kernels.compiled import kernel, part
 
 KEPT, CONSUMED, NEW, LENGTHENED = 0, 1, 2, 3
-"""Places in the table of snapshots: the two there are, and room to make the second anew."""
+"""Places in the table of snapshots: the two snapshots, and memory to compute a new value of the second."""
 
 
 @part
-def start_again(room):
-    """Nothing in the burst has lengthened a trend yet: each is as its snapshot says."""
-    c = room.words
-    clear(room.coefficients, 0, 2 * room.lanes * c)
-    set_one(room.coefficients, room.lanes * c)
-    clear(room.ended, 0, 2 * room.lanes * c)
-    for key in range(2 * room.keys):
-        room.least[key] = NONE
-        room.ended_least[key] = NONE
+def start_again(work):
+    """Reset the coefficients: no event has extended a trend yet, so each snapshot stands for itself."""
+    c = work.words
+    clear(work.coefficients, 0, 2 * work.lanes * c)
+    set_one(work.coefficients, work.lanes * c)
+    clear(work.ended, 0, 2 * work.lanes * c)
+    for key in range(2 * work.keys):
+        work.least[key] = NONE
+        work.ended_least[key] = NONE
 
 
 @part
-def open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
-    """Both snapshots at graphlet level. Of how many sharers there are any trends, the lanes of these, and the flag."""
+def open_consuming(kleene, mask, slot, members, sharers, work, numbers, least, w, flag):
+    """Write both snapshots at graphlet level. Return (how many sharers have trends, their lanes as bits, flag)."""
     alive = 0
     lanes = NOBODY
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
@@ -62,31 +62,31 @@ def open_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w
             least_base = members.least_base[m] + slot * members.least_block[m] + state * keys
             dst = sharers.value_at[s] + row * width
             dst_key = sharers.least_at[s] + row * keys
-            clear_trends(room.values, dst, room.value_least, dst_key, width, keys)
-            place = dst + room.value_width
-            place_key = dst_key + room.least_width
-            copy(room.values, place, numbers, base + sharers.target[s] * width, width)
-            copy(room.value_least, place_key, least, least_base + sharers.target[s] * keys, keys)
+            clear_trends(work.values, dst, work.value_least, dst_key, width, keys)
+            place = dst + work.value_width
+            place_key = dst_key + work.least_width
+            copy(work.values, place, numbers, base + sharers.target[s] * width, width)
+            copy(work.value_least, place_key, least, least_base + sharers.target[s] * keys, keys)
             for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
                 snapshot = CONSUMED if sharers.input_consumed[k] else KEPT
                 flag = add_trends(
-                    room.values, dst + snapshot * room.value_width,
-                    room.value_least, dst_key + snapshot * room.least_width,
+                    work.values, dst + snapshot * work.value_width,
+                    work.value_least, dst_key + snapshot * work.least_width,
                     numbers, base + sharers.input[k] * width, least, least_base + sharers.input[k] * keys,
                     width, keys, w, flag,
                 )  # fmt: skip
-            any_trends |= not (is_zero(room.values, dst, w) and is_zero(room.values, place, w))
-        room.alive[s] = any_trends
+            any_trends |= not (is_zero(work.values, dst, w) and is_zero(work.values, place, w))
+        work.alive[s] = any_trends
         if any_trends:
             alive += 1
             lanes |= ONE << np.uint64(sharers.lane[s])
-    start_again(room)
+    start_again(work)
     return alive, lanes, flag
 
 
 @part
 def of_one_time(events, after, i, mask, sharers):
-    """The event behind those of one time; do any sharers take any of these, and do all take the same?"""
+    """Return (the event behind those of one time, whether any sharer takes one, whether all take the same)."""
     time = events.time[i]
     some = NOBODY
     alike = True
@@ -99,46 +99,46 @@ def of_one_time(events, after, i, mask, sharers):
 
 
 @part
-def take_along(events, after, i, end, kleene, mask, sharers, room, wide):
-    """Events of one time, each of which all sharers take or none. The flag of coefficients."""
-    c = room.words
-    copy(room.before, 0, room.coefficients, 0, 2 * room.lanes * c)
-    copy(room.before_least, 0, room.least, 0, 2 * room.keys)
-    clear(room.coefficients, 0, 2 * room.lanes * c)
-    for key in range(2 * room.keys):
-        room.least[key] = NONE
+def take_along(events, after, i, end, kleene, mask, sharers, work, wide):
+    """Apply events of one time, each taken by all sharers or by none. Return the flag of coefficients."""
+    c = work.words
+    copy(work.before, 0, work.coefficients, 0, 2 * work.lanes * c)
+    copy(work.before_least, 0, work.least, 0, 2 * work.keys)
+    clear(work.coefficients, 0, 2 * work.lanes * c)
+    for key in range(2 * work.keys):
+        work.least[key] = NONE
     while i != end:
         if sharers.takes[events.kind[i]] & mask != NOBODY:
             for snapshot in range(KEPT if sharers.begins[kleene] else CONSUMED, NEW):
                 wide = add_event(
-                    events, i, kleene, snapshot, sharers, room, room.before, room.before_least,
-                    snapshot * room.lanes * c, snapshot * room.keys, wide,
+                    events, i, kleene, snapshot, sharers, work, work.before, work.before_least,
+                    snapshot * work.lanes * c, snapshot * work.keys, wide,
                 )  # fmt: skip
         i = after[i]
     if sharers.ends[kleene]:
-        for place in range(0, 2 * room.lanes * c, c):
-            wide = add(room.ended, place, room.coefficients, place, c, wide)
-        for key in range(2 * room.keys):
-            room.ended_least[key] = min(room.ended_least[key], room.least[key])
+        for place in range(0, 2 * work.lanes * c, c):
+            wide = add(work.ended, place, work.coefficients, place, c, wide)
+        for key in range(2 * work.keys):
+            work.ended_least[key] = min(work.ended_least[key], work.least[key])
     return wide
 
 
 @part
-def end_for_good(s, kleene, row, slot, members, sharers, room, numbers, least, w, flag):
-    """All trends that ended with events of the graphlet so far, to those that ended with earlier ones."""
+def end_for_good(s, kleene, row, slot, members, sharers, work, numbers, least, w, flag):
+    """Add the trends that ended within the graphlet so far to those that ended before it."""
     m = sharers.member[s]
     state = row * members.states[m] + sharers.end[s]
     place = members.base[m] + slot * members.block[m] + state * members.lanes[m] * w
     least_place = members.least_base[m] + slot * members.least_block[m] + state * members.keys[m]
     return evaluate(
-        s, kleene, row, NEW, members, sharers, room, room.ended, room.ended_least, False,
+        s, kleene, row, NEW, members, sharers, work, work.ended, work.ended_least, False,
         numbers, place, least, least_place, w, flag,
     )  # fmt: skip
 
 
 @part
-def take_apart(events, after, i, end, kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
-    """Events of one time that some sharers take and others do not: for each, a new value of snapshot 1."""
+def take_apart(events, after, i, end, kleene, mask, slot, members, sharers, work, numbers, least, w, flag):
+    """Apply events of one time that only some sharers take: give each sharer a new value of snapshot 1."""
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -152,76 +152,76 @@ def take_apart(events, after, i, end, kleene, mask, slot, members, sharers, room
             k = after[k]
         for row in range(members.rows[m]):
             if sharers.end[s] >= 0:
-                flag = end_for_good(s, kleene, row, slot, members, sharers, room, numbers, least, w, flag)
+                flag = end_for_good(s, kleene, row, slot, members, sharers, work, numbers, least, w, flag)
             first = sharers.value_at[s] + row * width
             first_key = sharers.least_at[s] + row * keys
-            new, new_key = first + NEW * room.value_width, first_key + NEW * room.least_width
-            clear_trends(room.values, new, room.value_least, new_key, width, keys)
+            new, new_key = first + NEW * work.value_width, first_key + NEW * work.least_width
+            clear_trends(work.values, new, work.value_least, new_key, width, keys)
             if took or sharers.consumes != EVERYTHING:
                 flag = evaluate(
-                    s, kleene, row, NEW, members, sharers, room, room.coefficients, room.least, took,
-                    room.values, new, room.value_least, new_key, w, flag,
+                    s, kleene, row, NEW, members, sharers, work, work.coefficients, work.least, took,
+                    work.values, new, work.value_least, new_key, w, flag,
                 )  # fmt: skip
             if took:
-                flag = lengthen_new(events, after, i, end, s, kleene, row, members, sharers, room, w, flag)
+                flag = lengthen_new(events, after, i, end, s, kleene, row, members, sharers, work, w, flag)
                 if sharers.end[s] >= 0:
                     state = row * members.states[m] + sharers.end[s]
                     flag = add_trends(
                         numbers, members.base[m] + slot * members.block[m] + state * width,
                         least, members.least_base[m] + slot * members.least_block[m] + state * keys,
-                        room.values, new, room.value_least, new_key, width, keys, w, flag,
+                        work.values, new, work.value_least, new_key, width, keys, w, flag,
                     )  # fmt: skip
-            copy(room.values, first + CONSUMED * room.value_width, room.values, new, width)
-            copy(room.value_least, first_key + CONSUMED * room.least_width, room.value_least, new_key, keys)
-    start_again(room)
+            copy(work.values, first + CONSUMED * work.value_width, work.values, new, width)
+            copy(work.value_least, first_key + CONSUMED * work.least_width, work.value_least, new_key, keys)
+    start_again(work)
     return flag
 
 
 @part
-def lengthen_new(events, after, i, end, s, kleene, row, members, sharers, room, w, flag):
-    """The trends at NEW, each lengthened by each of the events that the sharer takes."""
+def lengthen_new(events, after, i, end, s, kleene, row, members, sharers, work, w, flag):
+    """Extend each of the trends at NEW by each of the events that the sharer takes."""
     m = sharers.member[s]
     width = members.lanes[m] * w
     keys = members.keys[m]
-    new = sharers.value_at[s] + row * width + NEW * room.value_width
-    new_key = sharers.least_at[s] + row * keys + NEW * room.least_width
-    old, old_key = new + room.value_width, new_key + room.least_width
-    copy(room.values, old, room.values, new, width)
-    copy(room.value_least, old_key, room.value_least, new_key, keys)
-    clear_trends(room.values, new, room.value_least, new_key, width, keys)
+    new = sharers.value_at[s] + row * width + NEW * work.value_width
+    new_key = sharers.least_at[s] + row * keys + NEW * work.least_width
+    old, old_key = new + work.value_width, new_key + work.least_width
+    copy(work.values, old, work.values, new, width)
+    copy(work.value_least, old_key, work.value_least, new_key, keys)
+    clear_trends(work.values, new, work.value_least, new_key, width, keys)
     while i != end:
-        if in_lanes(sharers.takes[events.kind[i]], sharers.lane[s]) and not is_zero(room.values, old, w):
+        if in_lanes(sharers.takes[events.kind[i]], sharers.lane[s]) and not is_zero(work.values, old, w):
             flag = add_trends(
-                room.values, new, room.value_least, new_key, room.values, old, room.value_least, old_key,
+                work.values, new, work.value_least, new_key, work.values, old, work.value_least, old_key,
                 width, keys, w, flag,
             )  # fmt: skip
-            flag = lengthen_by(events, i, s, kleene, m, members, sharers, room.values, old, room.values, new, w, flag)
-            shorten_to(events, i, s, kleene, keys, sharers, room.value_least, new_key)
+            flag = lengthen_by(events, i, s, kleene, m, members, sharers, work.values, old, work.values, new, w, flag)
+            shorten_to(events, i, s, kleene, keys, sharers, work.value_least, new_key)
         i = after[i]
     return flag
 
 
 @part
 def propagate_consuming(
-    events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w, flag, wide
+    events, after, first, end, kleene, mask, slot, members, sharers, work, numbers, least, w, flag, wide
 ):
-    """The events of a burst through a graphlet. (snapshots made, flag of values, flag of coefficients)"""
+    """Propagate the events of a burst. Return (snapshots made, flag of values, flag of coefficients)."""
     snapshots = 1
     i = first
     while i != end:
         j, some, alike = of_one_time(events, after, i, mask, sharers)
         if not alike:
-            flag = take_apart(events, after, i, j, kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+            flag = take_apart(events, after, i, j, kleene, mask, slot, members, sharers, work, numbers, least, w, flag)
             snapshots += 1
         elif some or sharers.consumes == EVERYTHING:
-            wide = take_along(events, after, i, j, kleene, mask, sharers, room, wide)
+            wide = take_along(events, after, i, j, kleene, mask, sharers, work, wide)
         i = j
     return snapshots, flag, wide
 
 
 @part
-def close_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
-    """What the burst's events left, per sharer, in the place of what they consumed."""
+def close_consuming(kleene, mask, slot, members, sharers, work, numbers, least, w, flag):
+    """Replace the trends that the burst consumed by those that it left, per sharer."""
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -237,20 +237,20 @@ def close_consuming(kleene, mask, slot, members, sharers, room, numbers, least, 
                 if not is_zero(numbers, base + gone * width, w):
                     clear_trends(numbers, base + gone * width, least, least_base + gone * keys, width, keys)
             flag = evaluate(
-                s, kleene, row, NEW, members, sharers, room, room.coefficients, room.least, False,
+                s, kleene, row, NEW, members, sharers, work, work.coefficients, work.least, False,
                 numbers, base + sharers.target[s] * width, least, least_base + sharers.target[s] * keys, w, flag,
             )  # fmt: skip
             if sharers.end[s] >= 0:
-                flag = end_for_good(s, kleene, row, slot, members, sharers, room, numbers, least, w, flag)
+                flag = end_for_good(s, kleene, row, slot, members, sharers, work, numbers, least, w, flag)
     return flag
 
 
 @kernel
-def take_along_all(events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w):
-    """A burst through a graphlet that is open, to its end. (snapshots, both flags)"""
+def take_along_all(events, after, first, end, kleene, mask, slot, members, sharers, work, numbers, least, w):
+    """Run a burst through an open graphlet to its end. Return (snapshots, both flags)."""
     snapshots, flag, wide = propagate_consuming(
-        events, after, first, end, kleene, mask, slot, members, sharers, room, numbers, least, w,
+        events, after, first, end, kleene, mask, slot, members, sharers, work, numbers, least, w,
         np.int64(0), np.int64(0),
     )  # fmt: skip
-    flag = close_consuming(kleene, mask, slot, members, sharers, room, numbers, least, w, flag)
+    flag = close_consuming(kleene, mask, slot, members, sharers, work, numbers, least, w, flag)
     return snapshots, flag, wide

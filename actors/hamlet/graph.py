@@ -25,16 +25,16 @@ from elsinore.actors.hamlet.bursts_numba_fns import (
     HELD,
     NUMBERS,
     Asked,
+    BurstRows,
     Bursts,
     Needed,
-    Rows,
     Seen,
     Types,
     cut_bursts,
     run_bursts,
 )
 from elsinore.actors.hamlet.decisions import Decisions
-from elsinore.actors.hamlet.graphlets_numba_fns import Members, Room, Sharers
+from elsinore.actors.hamlet.graphlets_numba_fns import GraphletWorkspace, Members, Sharers
 from elsinore.actors.lowering.sets import members_of, sharers_of, types_of, widths
 from elsinore.actors.members import SetMember
 from elsinore.actors.set_graph import MemberCells, PartitionGroups
@@ -82,7 +82,7 @@ class HamletGraph(PaneSet):
         """The events of bursts that may not be complete."""
         self.snapshots = SNAPSHOTS
         self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
-        self._laid_out: tuple[Members, Sharers, Types, Room, Scratch] | None = None
+        self._laid_out: tuple[Members, Sharers, Types, GraphletWorkspace, Scratch] | None = None
 
     def process(self, taken: Sequence[Taken], later: int) -> MemberCells:
         """Take in events, and return per member the results due.
@@ -184,7 +184,7 @@ class HamletGraph(PaneSet):
                 self.longest,
             )
 
-    def _ask(self, bursts: Bursts, rows: Rows, asked: Asked, part: slice) -> Pending:
+    def _ask(self, bursts: Bursts, rows: BurstRows, asked: Asked, part: slice) -> Pending:
         """Ask the optimizer how to run each row of some bursts, with one question per Kleene sub-pattern."""
         begin = process_time()
         at = asked.at[part.start : part.stop + 1]
@@ -219,12 +219,12 @@ class HamletGraph(PaneSet):
         begin = process_time()
         done, count = 0, len(segment.touched)
         while done < count:
-            members, sharers, types, room, scratch = self._lay_out()
+            members, sharers, types, workspace, scratch = self._lay_out()
             needed = Needed(work.choices.together, work.choices.alone)
             done, stopped = run_bursts(
                 work.events, work.after, segment.touched, segment.burst_at, done, count,
                 work.bursts, work.rows, work.choices.choice, needed, work.created, work.most, self.decisions.totals,
-                members, sharers, types, self.merged().tables, room, self.numbers, self.least,
+                members, sharers, types, self.merged().tables, workspace, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip
             if done < count:
@@ -242,7 +242,7 @@ class HamletGraph(PaneSet):
             self.snapshots *= 2
         self._laid_out = None
 
-    def _lay_out(self) -> tuple[Members, Sharers, Types, Room, Scratch]:
+    def _lay_out(self) -> tuple[Members, Sharers, Types, GraphletWorkspace, Scratch]:
         """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""
         self.gather()
         if self._laid_out is None or self._laid_out[0].kinds != len(self.kinds):
@@ -251,12 +251,12 @@ class HamletGraph(PaneSet):
                 members_of([graph.own for graph in self.graphs], self.merged(), self.kinds),
                 sharers,
                 types_of(self.kleenes, self.kinds),
-                self._room(sharers),
+                self._workspace(sharers),
                 self.scratch(),
             )
         return self._laid_out
 
-    def _room(self, sharers: Sharers) -> Room:
+    def _workspace(self, sharers: Sharers) -> GraphletWorkspace:
         width, least_width = widths(self.kleenes, [graph.shape for graph in self.graphs])
         lanes = 1 + int(np.diff(sharers.lane_at).max(initial=0))
         keys = int(np.diff(sharers.column_key_at).max(initial=0))
@@ -264,7 +264,7 @@ class HamletGraph(PaneSet):
         count = self.snapshots
         one = np.zeros(self.words, kind)
         one[0] = 1
-        return Room(
+        return GraphletWorkspace(
             coefficients=np.zeros(count * lanes * self.words, kind),
             least=np.full(count * keys, NONE, np.int64),
             before=np.zeros(count * lanes * self.words, kind),

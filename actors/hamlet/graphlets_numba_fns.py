@@ -1,16 +1,16 @@
-"""Graphlets: what a burst of one type does to the trends of many queries (HAMLET, Section 3.3).
+"""Evaluate graphlets: the effect of a burst of one type on the trends of many queries (HAMLET, Section 3.3).
 
-A shared graphlet propagates *snapshots*. A snapshot is a variable with a value per sharer and row: some of
-its trends' aggregates, in the table of snapshots, at `snapshot`, sharer, row, lane, word. What the graphlet
-keeps per snapshot is coefficients, at `snapshot`, lane, word: in how many of the trends that end with one of its
-events a trend of the snapshot was lengthened, and what these events add to the lanes, once for all sharers.
-An event that all sharers take ends as many trends as the snapshots' and the graphlet's together. Where an
-event is taken by some sharers only, its own trends become a new snapshot, at event level, which for the others is 0.
+A shared graphlet propagates *snapshots*. A snapshot is a variable with a value per sharer and row: the aggregates of
+some of its trends, in the table of snapshots, at `snapshot`, sharer, row, lane, word. Per snapshot, the graphlet keeps
+coefficients, at `snapshot`, lane, word: how many of the trends that end with one of its events are an extension of one
+trend of the snapshot, and what these events add to the lanes, once for all sharers.
+An event that all sharers take ends as many new trends as the snapshots and the graphlet have together. The trends of an
+event that only some sharers take become a new snapshot, at event level, which is 0 for the other sharers.
 
-At the end the coefficients are evaluated: coefficient times value, per sharer.
+Closing a graphlet evaluates its coefficients: coefficient times value, per sharer.
 
-Axes of numbers and `least` as in `counters_numba_fns`; snapshots' values have the words of the members'
-numbers, coefficients words of their own, `room.words`.
+Axes of numbers and `least` as in `counters_numba_fns`; values of snapshots have as many words as the members'
+numbers, coefficients have `work.words`.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ ONE = np.uint64(1)
 NOBODY = np.uint64(0)
 
 MOST = 2.0**61
-"""What a sum of values may reach before it is added to anything."""
+"""The limit of sums of values that are multiplied at once; beyond it, events are added one by one."""
 
 NOTHING, TAKEN, EVERYTHING = 0, 1, 2
-"""What events consume under the three semantics: any, next, contiguous."""
+"""Which trends events consume under the three semantics: any, next, contiguous."""
 
 
 class Members(NamedTuple):
-    """Machines whose counters lie in one buffer: member by member, and there by partition."""
+    """The machines whose counters lie in one buffer: member by member, and there by partition."""
 
     base: Any
     block: Any
@@ -53,13 +53,13 @@ class Members(NamedTuple):
     states: Any
     lanes: Any
     keys: Any
-    symbol: Any  # what says nothing to its guards
+    symbol: Any  # the symbol that its guards do not read
     classes: Any  # (member, kind of event), flat: its class in the tables
     kinds: Any  # how many kinds of events there are
 
 
 class Sharers(NamedTuple):
-    """Who shares Kleene sub-patterns; ranges are given by pointers into the next columns."""
+    """The sharers of all Kleene sub-patterns; ranges are given by pointers into the next columns."""
 
     at: Any  # by Kleene
     member: Any
@@ -67,7 +67,7 @@ class Sharers(NamedTuple):
     lane: Any  # the sharers that always take the same events are one lane of their Kleene
     input_at: Any
     input: Any
-    input_consumed: Any  # by input: does an event that the sharer takes end its trends?
+    input_consumed: Any  # by input: whether an event that the sharer takes ends its trends
     consumed_at: Any
     consumed: Any  # the states that such an event empties
     end: Any  # the state of trends that end for good, or -1
@@ -82,13 +82,13 @@ class Sharers(NamedTuple):
     column_key_at: Any  # by Kleene: the columns that its keys compare
     column_key: Any
     takes: Any  # by kind of event: the lanes of its type's Kleene that take it
-    ends: Any  # by Kleene: has any sharer trends that end for good?
-    begins: Any  # by Kleene: has any sharer trends before it that no event consumes?
-    consumes: Any  # NOTHING, what is TAKEN along, or, by any event, EVERYTHING
+    ends: Any  # by Kleene: whether any sharer has trends that end for good
+    begins: Any  # by Kleene: whether any sharer has trends before it that no event consumes
+    consumes: Any  # NOTHING, those of TAKEN events, or, by any event, EVERYTHING
 
 
-class Room(NamedTuple):
-    """What one graphlet needs while it is there."""
+class GraphletWorkspace(NamedTuple):
+    """The memory that one graphlet needs while it is open."""
 
     coefficients: Any
     least: Any
@@ -103,7 +103,7 @@ class Room(NamedTuple):
     capacity: Any  # snapshots
     values: Any  # the table of snapshots
     value_least: Any
-    alive: Any  # by sharer: it has trends for the burst to lengthen, and no graphlet that is worth it
+    alive: Any  # by sharer: whether it has trends for the burst to extend, and no graphlet that pays
     value_width: Any  # of one snapshot
     least_width: Any
 
@@ -115,7 +115,7 @@ def in_lanes(mask, lane):
 
 @part
 def add_trends(out, o, out_least, o_least, numbers, place, least, least_place, width, keys, w, flag):
-    """All numbers of some trends to those of others. The flag."""
+    """Add all numbers of some trends to those of others."""
     if is_zero(numbers, place, w):
         return flag
     for lane in range(0, width, w):
@@ -133,10 +133,10 @@ def clear_trends(numbers, place, least, least_place, width, keys):
 
 
 @part
-def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w, flag):
-    """The snapshot at graphlet level (Definition 3.9): all trends that an event of the burst lengthens.
+def open_graphlet(kleene, mask, slot, members, sharers, work, numbers, least, w, flag):
+    """Write the snapshot at graphlet level (Definition 3.9): all trends that an event of the burst extends.
 
-    Of how many sharers there are any, the lanes of these, and the flag.
+    Return (how many sharers have such trends, their lanes as bits, flag).
     """
     alive = 0
     lanes = NOBODY
@@ -153,110 +153,113 @@ def open_graphlet(kleene, mask, slot, members, sharers, room, numbers, least, w,
             dst = sharers.value_at[s] + row * width
             dst_key = sharers.least_at[s] + row * keys
             state = row * members.states[m] + sharers.target[s]
-            copy(room.values, dst, numbers, base + state * width, width)
-            copy(room.value_least, dst_key, least, least_base + state * keys, keys)
+            copy(work.values, dst, numbers, base + state * width, width)
+            copy(work.value_least, dst_key, least, least_base + state * keys, keys)
             for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
                 state = row * members.states[m] + sharers.input[k]
                 flag = add_trends(
-                    room.values, dst, room.value_least, dst_key,
+                    work.values, dst, work.value_least, dst_key,
                     numbers, base + state * width, least, least_base + state * keys, width, keys, w, flag,
                 )  # fmt: skip
-            any_trends |= not is_zero(room.values, dst, w)
-        room.alive[s] = any_trends
+            any_trends |= not is_zero(work.values, dst, w)
+        work.alive[s] = any_trends
         if any_trends:
             alive += 1
             lanes |= ONE << np.uint64(sharers.lane[s])
-    c = room.words
-    clear(room.coefficients, 0, room.lanes * c)
-    for key in range(room.keys):
-        room.least[key] = NONE
+    c = work.words
+    clear(work.coefficients, 0, work.lanes * c)
+    for key in range(work.keys):
+        work.least[key] = NONE
     return alive, lanes, flag
 
 
 @part
-def settle(kleene, mask, sharers, room):
-    """These sharers have their graphlet."""
+def settle(kleene, mask, sharers, work):
+    """Mark these sharers as done: their graphlet is open."""
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if in_lanes(mask, sharers.lane[s]):
-            room.alive[s] = False
+            work.alive[s] = False
 
 
 @part
-def add_event(events, i, kleene, snapshot, sharers, room, src, src_least, dst, dst_least, flag):
-    """The trends that event `i` ends, of one snapshot, from coefficients `src` to `dst`, which may be the same."""
-    c = room.words
+def add_event(events, i, kleene, snapshot, sharers, work, src, src_least, dst, dst_least, flag):
+    """Add the trends that event `i` ends, of one snapshot, from coefficients `src` to `dst`.
+
+    `src` and `dst` may be the same.
+    """
+    c = work.words
     unit = snapshot == 0
     counted = not is_zero(src, dst, c)
     place = dst + c
     for k in range(sharers.lane_at[kleene], sharers.lane_at[kleene + 1]):
-        flag = add(room.coefficients, place, src, place, c, flag)
+        flag = add(work.coefficients, place, src, place, c, flag)
         column = sharers.column[k]
         if column < 0:
-            flag = add(room.coefficients, place, src, dst, c, flag)
+            flag = add(work.coefficients, place, src, dst, c, flag)
             if unit:
-                flag = add(room.coefficients, place, room.one, 0, c, flag)
+                flag = add(work.coefficients, place, work.one, 0, c, flag)
         else:
             value = events.values[column, i]
-            flag = add_times(room.coefficients, place, src, dst, value, c, flag)
+            flag = add_times(work.coefficients, place, src, dst, value, c, flag)
             if unit:
-                flag = add_times(room.coefficients, place, room.one, 0, value, c, flag)
+                flag = add_times(work.coefficients, place, work.one, 0, value, c, flag)
         place += c
     if unit or counted:
         key = dst_least
         for k in range(sharers.column_key_at[kleene], sharers.column_key_at[kleene + 1]):
             best = min(src_least[key], events.keys[sharers.column_key[k], i])
-            room.least[key] = min(room.least[key], best)
+            work.least[key] = min(work.least[key], best)
             key += 1
-    flag = add(room.coefficients, dst, src, dst, c, flag)
+    flag = add(work.coefficients, dst, src, dst, c, flag)
     if unit:
-        flag = add(room.coefficients, dst, room.one, 0, c, flag)
+        flag = add(work.coefficients, dst, work.one, 0, c, flag)
     return flag
 
 
 @part
 def evaluate(
-    s, kleene, row, snapshots, members, sharers, room, src, src_least, unit, out, o, out_least, o_least, w, flag
+    s, kleene, row, snapshots, members, sharers, work, src, src_least, unit, out, o, out_least, o_least, w, flag
 ):
-    """Add the trends that coefficients `src` stand for, of one sharer and row, to the aggregates at `o`.
+    """Add the value of coefficients `src`, for one sharer and row, to the aggregates at `o`.
 
-    With `unit`, those of the snapshot at graphlet level once more: all trends that an event lengthens.
+    With `unit`, add the snapshot at graphlet level once more, which gives all trends that an event extends.
     """
     m = sharers.member[s]
-    c = room.words
+    c = work.words
     lanes = members.lanes[m]
     keys = members.keys[m]
     for snapshot in range(snapshots):
-        value = snapshot * room.value_width + sharers.value_at[s] + row * lanes * w
-        if is_zero(room.values, value, w):
+        value = snapshot * work.value_width + sharers.value_at[s] + row * lanes * w
+        if is_zero(work.values, value, w):
             continue
-        value_key = snapshot * room.least_width + sharers.least_at[s] + row * keys
+        value_key = snapshot * work.least_width + sharers.least_at[s] + row * keys
         if unit and snapshot == 0:
             flag = add_trends(
-                out, o, out_least, o_least, room.values, value, room.value_least, value_key, lanes * w, keys, w, flag
+                out, o, out_least, o_least, work.values, value, work.value_least, value_key, lanes * w, keys, w, flag
             )
-        count = snapshot * room.lanes * c
+        count = snapshot * work.lanes * c
         if is_zero(src, count, c):
             continue
-        flag = add_coefficient(out, o, room.values, value, w, src, count, c, flag)
+        flag = add_coefficient(out, o, work.values, value, w, src, count, c, flag)
         for lane in range(1, lanes):
             place = o + lane * w
-            flag = add_coefficient(out, place, room.values, value + lane * w, w, src, count, c, flag)
+            flag = add_coefficient(out, place, work.values, value + lane * w, w, src, count, c, flag)
             own = sharers.sum[sharers.sum_at[s] + lane - 1]
             if own > 0:
-                flag = add_coefficient(out, place, room.values, value, w, src, count + own * c, c, flag)
+                flag = add_coefficient(out, place, work.values, value, w, src, count + own * c, c, flag)
         for key in range(keys):
-            best = room.value_least[value_key + key]
+            best = work.value_least[value_key + key]
             own = sharers.key[sharers.key_at[s] + key]
             if own >= 0:
-                best = min(best, src_least[snapshot * room.keys + own])
+                best = min(best, src_least[snapshot * work.keys + own])
             out_least[o_least + key] = min(out_least[o_least + key], best)
     return flag
 
 
 @part
-def add_snapshot(events, i, kleene, mask, took, snapshots, existing, members, sharers, room, src, src_least, w, flag):
-    """A snapshot at event level (Definition 3.11): the trends that event `i` ends, for those who take it. The flag."""
-    c = room.words
+def add_snapshot(events, i, kleene, mask, took, snapshots, existing, members, sharers, work, src, src_least, w, flag):
+    """Write a snapshot at event level (Definition 3.11): the trends that event `i` ends, for the sharers taking it."""
+    c = work.words
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -264,22 +267,22 @@ def add_snapshot(events, i, kleene, mask, took, snapshots, existing, members, sh
         lanes = members.lanes[m]
         keys = members.keys[m]
         for row in range(members.rows[m]):
-            dst = snapshots * room.value_width + sharers.value_at[s] + row * lanes * w
-            dst_key = snapshots * room.least_width + sharers.least_at[s] + row * keys
-            clear_trends(room.values, dst, room.value_least, dst_key, lanes * w, keys)
+            dst = snapshots * work.value_width + sharers.value_at[s] + row * lanes * w
+            dst_key = snapshots * work.least_width + sharers.least_at[s] + row * keys
+            clear_trends(work.values, dst, work.value_least, dst_key, lanes * w, keys)
             if not in_lanes(took, sharers.lane[s]):
                 continue
             flag = evaluate(
-                s, kleene, row, existing, members, sharers, room, src, src_least, True,
-                room.values, dst, room.value_least, dst_key, w, flag,
+                s, kleene, row, existing, members, sharers, work, src, src_least, True,
+                work.values, dst, work.value_least, dst_key, w, flag,
             )  # fmt: skip
-            flag = lengthen_by(events, i, s, kleene, m, members, sharers, room.values, dst, room.values, dst, w, flag)
-            shorten_to(events, i, s, kleene, keys, sharers, room.value_least, dst_key)
-    place = snapshots * room.lanes * c
-    clear(room.coefficients, place, room.lanes * c)
-    set_one(room.coefficients, place)
-    for key in range(snapshots * room.keys, (snapshots + 1) * room.keys):
-        room.least[key] = NONE
+            flag = lengthen_by(events, i, s, kleene, m, members, sharers, work.values, dst, work.values, dst, w, flag)
+            shorten_to(events, i, s, kleene, keys, sharers, work.value_least, dst_key)
+    place = snapshots * work.lanes * c
+    clear(work.coefficients, place, work.lanes * c)
+    set_one(work.coefficients, place)
+    for key in range(snapshots * work.keys, (snapshots + 1) * work.keys):
+        work.least[key] = NONE
     return flag
 
 
@@ -299,7 +302,7 @@ def lengthen_by(events, i, s, kleene, m, members, sharers, counts, count, out, o
 
 @part
 def shorten_to(events, i, s, kleene, keys, sharers, least, place):
-    """Compare event `i` with the minima of trends that it has lengthened."""
+    """Lower the minima at `place`, of trends that event `i` has extended, to the values of the event."""
     for key in range(keys):
         own = sharers.key[sharers.key_at[s] + key]
         if own >= 0:
@@ -309,7 +312,7 @@ def shorten_to(events, i, s, kleene, keys, sharers, least, place):
 
 @part
 def taken_alike(events, after, first, end, mask, sharers):
-    """How many events of a burst are taken, if by all sharers each, and no two are of one time; else -1."""
+    """Return how many events of a burst are taken; -1 if sharers take different ones, or if two have one time."""
     n = 0
     i = first
     while i != end:
@@ -323,44 +326,45 @@ def taken_alike(events, after, first, end, mask, sharers):
 
 
 @part
-def propagate_at_once(events, after, first, end, kleene, mask, n, sharers, room, wide):
-    """A graphlet of `n` such events. (do sums of their values fit a word, and the flag of coefficients)
+def propagate_at_once(events, after, first, end, kleene, mask, n, sharers, work, wide):
+    """Propagate `n` events that all sharers take. Return (whether sums of values fit a word, flag of coefficients).
 
-    Each ends as many trends as those before it and the snapshot's together: with each they double. What an event adds
-    to its trends is doubled by each event behind it: with all values together v, 2**(n - 1) v in the end.
+    Each event ends as many trends as those before it and the snapshot have together: their number doubles with each.
+    What an event adds to its trends is doubled by each event behind it: if v is the sum of all values, the result is
+    2**(n - 1) v.
     """
-    c = room.words
+    c = work.words
     if n == 0:
         return True, wide
-    half = room.before
-    copy(half, 0, room.one, 0, c)
+    half = work.before
+    copy(half, 0, work.one, 0, c)
     wide = double(half, 0, n - 1, c, wide)
     place = c
     for k in range(sharers.lane_at[kleene], sharers.lane_at[kleene + 1]):
         if sharers.column[k] < 0:
-            wide = add_times(room.coefficients, place, half, 0, n, c, wide)
+            wide = add_times(work.coefficients, place, half, 0, n, c, wide)
         else:
             fits, value = sum_taken(events, after, first, end, sharers.column[k], mask, sharers)
             if not fits:
-                clear(room.coefficients, 0, place)
+                clear(work.coefficients, 0, place)
                 return False, wide
-            wide = add_times(room.coefficients, place, half, 0, value, c, wide)
+            wide = add_times(work.coefficients, place, half, 0, value, c, wide)
         place += c
     keys = sharers.column_key_at[kleene]
     for key in range(sharers.column_key_at[kleene + 1] - keys):
         i = first
         while i != end:
             if sharers.takes[events.kind[i]] & mask == mask:
-                room.least[key] = min(room.least[key], events.keys[sharers.column_key[keys + key], i])
+                work.least[key] = min(work.least[key], events.keys[sharers.column_key[keys + key], i])
             i = after[i]
     for _ in range(2):
-        wide = add(room.coefficients, 0, half, 0, c, wide)
-    return True, add_times(room.coefficients, 0, room.one, 0, -1, c, wide)
+        wide = add(work.coefficients, 0, half, 0, c, wide)
+    return True, add_times(work.coefficients, 0, work.one, 0, -1, c, wide)
 
 
 @part
 def sum_taken(events, after, first, end, column, mask, sharers):
-    """Of the values in a column: (does it fit a word, the sum)"""
+    """Add up the values of taken events in a column. Return (whether the sum fits a word, the sum)."""
     total = events.values[column, first] * 0
     i = first
     while i != end:
@@ -374,41 +378,41 @@ def sum_taken(events, after, first, end, column, mask, sharers):
 
 
 @part
-def propagate(events, after, first, end, kleene, mask, members, sharers, room, w, flag, wide):
-    """The events of a burst through a graphlet. (snapshots, flag of values, flag of coefficients)
+def propagate(events, after, first, end, kleene, mask, members, sharers, work, w, flag, wide):
+    """Propagate the events of a burst through a graphlet. Return (snapshots, flag of values, flag of coefficients).
 
-    Snapshots are one more than there is room for where the room does not do.
+    If the workspace is too small, the number of snapshots is greater than its capacity.
     """
     n = taken_alike(events, after, first, end, mask, sharers)
     if n >= 0:
-        fits, wide = propagate_at_once(events, after, first, end, kleene, mask, n, sharers, room, wide)
+        fits, wide = propagate_at_once(events, after, first, end, kleene, mask, n, sharers, work, wide)
         if fits:
             return 1, flag, wide
-    c = room.words
+    c = work.words
     snapshots = 1
     i = first
     while i != end:
         time = events.time[i]
         existing = snapshots
-        src, src_least = room.coefficients, room.least
+        src, src_least = work.coefficients, work.least
         tied = after[i] >= 0 and events.time[after[i]] == time
         if tied:
-            src, src_least = room.before, room.before_least
-            copy(src, 0, room.coefficients, 0, snapshots * room.lanes * c)
-            copy(src_least, 0, room.least, 0, snapshots * room.keys)
+            src, src_least = work.before, work.before_least
+            copy(src, 0, work.coefficients, 0, snapshots * work.lanes * c)
+            copy(src_least, 0, work.least, 0, snapshots * work.keys)
         while True:
             took = sharers.takes[events.kind[i]] & mask
             if took == mask:
                 for snapshot in range(existing):
                     wide = add_event(
-                        events, i, kleene, snapshot, sharers, room, src, src_least,
-                        snapshot * room.lanes * c, snapshot * room.keys, wide,
+                        events, i, kleene, snapshot, sharers, work, src, src_least,
+                        snapshot * work.lanes * c, snapshot * work.keys, wide,
                     )  # fmt: skip
             elif took != NOBODY:
-                if snapshots == room.capacity:
+                if snapshots == work.capacity:
                     return snapshots + 1, flag, wide
                 flag = add_snapshot(
-                    events, i, kleene, mask, took, snapshots, existing, members, sharers, room, src, src_least, w, flag
+                    events, i, kleene, mask, took, snapshots, existing, members, sharers, work, src, src_least, w, flag
                 )
                 snapshots += 1
             i = after[i]
@@ -418,8 +422,8 @@ def propagate(events, after, first, end, kleene, mask, members, sharers, room, w
 
 
 @part
-def close_graphlet(kleene, mask, slot, snapshots, members, sharers, room, numbers, least, w, flag):
-    """All trends that end with the burst's events, per sharer, to those that ended with earlier ones."""
+def close_graphlet(kleene, mask, slot, snapshots, members, sharers, work, numbers, least, w, flag):
+    """Add the trends that end with the burst's events to those that ended earlier, per sharer."""
     for s in range(sharers.at[kleene], sharers.at[kleene + 1]):
         if not in_lanes(mask, sharers.lane[s]):
             continue
@@ -429,20 +433,20 @@ def close_graphlet(kleene, mask, slot, snapshots, members, sharers, room, number
         for row in range(members.rows[m]):
             state = row * members.states[m] + sharers.target[s]
             flag = evaluate(
-                s, kleene, row, snapshots, members, sharers, room, room.coefficients, room.least, False,
+                s, kleene, row, snapshots, members, sharers, work, work.coefficients, work.least, False,
                 numbers, base + state * members.lanes[m] * w, least, least_base + state * members.keys[m], w, flag,
             )  # fmt: skip
     return flag
 
 
 @part
-def count_alone(kleene, s, slot, events, after, first, end, members, sharers, room, numbers, least, w, flag):
-    """A graphlet that is not shared: one query's own, whose trends are lengthened event by event."""
+def count_alone(kleene, s, slot, events, after, first, end, members, sharers, work, numbers, least, w, flag):
+    """Evaluate a graphlet that is not shared: extend the trends of one query event by event."""
     m = sharers.member[s]
     width = members.lanes[m] * w
     keys = members.keys[m]
     bit = ONE << np.uint64(sharers.lane[s])
-    before, before_key = room.value_width, room.least_width
+    before, before_key = work.value_width, work.least_width
     for row in range(members.rows[m]):
         state = row * members.states[m]
         base = members.base[m] + slot * members.block[m] + state * width
@@ -454,10 +458,10 @@ def count_alone(kleene, s, slot, events, after, first, end, members, sharers, ro
             alive |= not is_zero(numbers, base + sharers.input[k] * width, w)
         if not alive:
             continue
-        clear_trends(room.values, 0, room.value_least, 0, width, keys)
+        clear_trends(work.values, 0, work.value_least, 0, width, keys)
         for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
             flag = add_trends(
-                room.values, 0, room.value_least, 0, numbers, base + sharers.input[k] * width,
+                work.values, 0, work.value_least, 0, numbers, base + sharers.input[k] * width,
                 least, least_base + sharers.input[k] * keys, width, keys, w, flag,
             )  # fmt: skip
         i = first
@@ -467,18 +471,18 @@ def count_alone(kleene, s, slot, events, after, first, end, members, sharers, ro
             if j < 0 or events.time[j] != time:
                 if sharers.takes[events.kind[i]] & bit != NOBODY:
                     flag = lengthen_alone(
-                        events, i, s, kleene, m, keys, members, sharers, room, numbers, dst, least, dst_key,
+                        events, i, s, kleene, m, keys, members, sharers, work, numbers, dst, least, dst_key,
                         numbers, dst, least, dst_key, w, flag,
                     )  # fmt: skip
                 i = j
                 continue
-            copy(room.values, before, numbers, dst, width)
-            copy(room.value_least, before_key, least, dst_key, keys)
+            copy(work.values, before, numbers, dst, width)
+            copy(work.value_least, before_key, least, dst_key, keys)
             while i >= 0 and events.time[i] == time:
                 if sharers.takes[events.kind[i]] & bit != NOBODY:
                     flag = lengthen_alone(
-                        events, i, s, kleene, m, keys, members, sharers, room, room.values, before,
-                        room.value_least, before_key, numbers, dst, least, dst_key, w, flag,
+                        events, i, s, kleene, m, keys, members, sharers, work, work.values, before,
+                        work.value_least, before_key, numbers, dst, least, dst_key, w, flag,
                     )  # fmt: skip
                 i = after[i]
     return flag
@@ -486,14 +490,14 @@ def count_alone(kleene, s, slot, events, after, first, end, members, sharers, ro
 
 @part
 def lengthen_alone(
-    events, i, s, kleene, m, keys, members, sharers, room, src, place, src_least, key_place,
+    events, i, s, kleene, m, keys, members, sharers, work, src, place, src_least, key_place,
     out, o, out_least, o_least, w, flag,
 ):  # fmt: skip
-    """One event and query: trends from before the burst (at 0 in the table) and at `src`, lengthened.
+    """Extend the trends from before the burst (at 0 in the table) and those at `src` by one event of one query.
 
-    `src` may be where they are added to: the count comes last.
+    `src` may be the place to which they are added, so the count is added last.
     """
-    values = room.values
+    values = work.values
     for lane in range(w, members.lanes[m] * w, w):
         flag = add(out, o + lane, src, place + lane, w, flag)
         flag = add(out, o + lane, values, lane, w, flag)
@@ -501,7 +505,7 @@ def lengthen_alone(
     flag = lengthen_by(events, i, s, kleene, m, members, sharers, values, 0, out, o, w, flag)
     if keys and not (is_zero(src, place, w) and is_zero(values, 0, w)):
         for key in range(keys):
-            best = min(room.value_least[key], src_least[key_place + key])
+            best = min(work.value_least[key], src_least[key_place + key])
             out_least[o_least + key] = min(out_least[o_least + key], best)
         shorten_to(events, i, s, kleene, keys, sharers, out_least, o_least)
     flag = add(out, o, src, place, w, flag)

@@ -173,20 +173,22 @@ class RecordingGraph(HamletGraph):
 
     def _trace(self, seen: Watched, end: int) -> int:
         while True:
-            members, sharers, _, room, _ = self._lay_out()
+            members, sharers, _, workspace, _ = self._lay_out()
             count: int = trace_graphlet(
                 seen.events, seen.after, seen.found[0], end, seen.kleene, np.uint64(seen.mask), seen.slot,
-                members, sharers, room,
+                members, sharers, workspace,
                 self.numbers.copy(), self.least.copy(), self.graphs[0].shape.words,
             )  # fmt: skip
-            if count <= room.capacity:
+            if count <= workspace.capacity:
                 return count
             self.snapshots *= 2
             self._laid_out = None
 
     def _coefficients(self, count: int) -> list[int]:
-        _, _, _, room, _ = self._lay_out()
-        whole = room.coefficients[: count * room.lanes * room.words].reshape(count, room.lanes, room.words)
+        _, _, _, workspace, _ = self._lay_out()
+        whole = workspace.coefficients[: count * workspace.lanes * workspace.words].reshape(
+            count, workspace.lanes, workspace.words
+        )
         return [int(one) for one in integers(whole)[:, 0]]
 
     def _note_snapshot(self, seen: Watched, snapshot: str, place: int, level: int) -> None:
@@ -199,11 +201,11 @@ class RecordingGraph(HamletGraph):
 
     def _value(self, kleene: int, sharer: int, place: int) -> str:
         """Return the value of a snapshot for a sharer, as text: a number for each row of its counters."""
-        _, sharers, _, room, _ = self._lay_out()
+        _, sharers, _, workspace, _ = self._lay_out()
         number = sum(len(one.sharers) for one in self.kleenes[:kleene]) + sharer
         shape = self.graphs[self.kleenes[kleene].sharers[sharer].member].shape
-        start = place * room.value_width + int(sharers.value_at[number])
-        block = room.values[start : start + shape.rows * shape.lanes * shape.words]
+        start = place * workspace.value_width + int(sharers.value_at[number])
+        block = workspace.values[start : start + shape.rows * shape.lanes * shape.words]
         counts = integers(block.reshape(shape.rows, shape.lanes, shape.words))[:, 0]
         return " | ".join(str(int(count)) for count in counts)
 

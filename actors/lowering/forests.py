@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.a_seq.forest_numba_fns import Rows, Snapshots, Targets, Trees, most_starts
+from elsinore.actors.a_seq.forest_numba_fns import Snapshots, StartRows, Targets, Trees, most_starts
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events
 from elsinore.actors.lowering.arrays import column, long_column, pointers
@@ -148,13 +148,13 @@ class ForestTables:
         again = any(len(other.chain) > 1 and other.chain[0] == target.chain[0] for other in self.connections.values())
         return alone and not (guarded or again or target.sums or target.minima)
 
-    def rows(self, events: Events, runs: Ints, words: int, exact: bool) -> Rows:
+    def rows(self, events: Events, runs: Ints, words: int, exact: bool) -> StartRows:
         """Return room for the start events of the partition that has most of them."""
         starts = self.trees.takes[:, self.roots]
         size = int(most_starts(events.kind, runs, starts, np.zeros(len(starts), np.int64)))
         one = np.zeros(words, number_type(exact, words))
         one[0] = 1
-        return Rows(
+        return StartRows(
             size=size,
             words=words,
             one=one,
@@ -168,16 +168,16 @@ class ForestTables:
             head=np.zeros(len(self.members), np.int64),
         )
 
-    def snapshots(self, room: int, rows: Rows) -> Snapshots:
-        """Return the memory for snapshots, in rings with `room` places each."""
+    def snapshots(self, capacity: int, rows: StartRows) -> Snapshots:
+        """Return the memory for snapshots, in rings with `capacity` places each."""
         made = self.connections.values()
         rings = np.cumsum([0, *(0 if self._bare(one) else 1 + len(one.sums) for one in made)])
         low_rings = np.cumsum([0, *(len(one.minima) for one in made)])
         begin, end, shift = np.zeros((3, len(made) * rows.size), np.int64)
         return Snapshots(
-            room,
-            numbers=np.zeros(int(rings[-1]) * room * rows.words, rows.numbers.dtype),
-            least=np.full(int(low_rings[-1]) * room, NONE),
+            capacity,
+            numbers=np.zeros(int(rings[-1]) * capacity * rows.words, rows.numbers.dtype),
+            least=np.full(int(low_rings[-1]) * capacity, NONE),
             ring_at=rings[:-1],
             low_ring_at=low_rings[:-1],
             begin=begin,

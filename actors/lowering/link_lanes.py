@@ -11,7 +11,7 @@ from elsinore.actors.algebra.blocks import Blocks, number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Scratch
 from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
 from elsinore.actors.lowering.entries import KINDS, OPERATORS
-from elsinore.actors.neighbours.set_numba_fns import FREE, INDEX, SCAN, Lanes, Results, Room
+from elsinore.actors.neighbours.set_numba_fns import FREE, INDEX, SCAN, Lanes, LinkedResults, LinkedWorkspace
 from elsinore.planner.language.syntax import ComparisonOperator
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.sharing import LinkedSet
@@ -68,13 +68,15 @@ def trees_of(lanes: Lanes, operators: Sequence[ComparisonOperator]) -> tuple[int
     return int((lanes.numbers[indexed] * count).sum()), int((lanes.keys[indexed] * count).sum())
 
 
-def room(lanes: Lanes, trees: tuple[int, int], entries: int, span: int, words: int, exact: bool) -> Room:
+def linked_workspace(
+    lanes: Lanes, trees: tuple[int, int], entries: int, span: int, words: int, exact: bool
+) -> LinkedWorkspace:
     """Return the memory for `entries` entries at once, and `span` ranks of each tree."""
     kind = number_type(exact, words)
     kleenes = len(lanes.numbers_of)
     width, keys = int(lanes.numbers_of.max()) * words, int(lanes.keys_of.max())
     numbers, minima = trees
-    return Room(
+    return LinkedWorkspace(
         entry_event=np.zeros(entries, np.int64),
         entries=np.zeros(entries * width, kind),
         least=np.full(entries * keys, NONE, np.int64),
@@ -113,11 +115,11 @@ def scratch_of(blocks: Sequence[Blocks]) -> Scratch:
 
 def results(
     machines: Sequence[Machine], blocks: Sequence[Blocks], group_of: npt.NDArray[np.int32], groups: int
-) -> Results:
+) -> LinkedResults:
     numbers = [groups * one.shape.lanes for one in blocks]
     keys = [groups * one.shape.keys for one in blocks]
     accepting = [machine.accepting for machine in machines]
-    return Results(
+    return LinkedResults(
         numbers=np.zeros(sum(numbers) * blocks[0].shape.words, blocks[0].numbers.dtype),
         least=np.full(sum(keys), NONE, np.int64),
         at=long_column(starts_of(numbers)),
@@ -129,7 +131,7 @@ def results(
     )
 
 
-def result_of(member: int, found: Results, own: Blocks) -> Blocks:
+def result_of(member: int, found: LinkedResults, own: Blocks) -> Blocks:
     """Return the results of one member, by group."""
     shape = own.shape._replace(rows=1, states=1)
     groups = found.found.shape[1]

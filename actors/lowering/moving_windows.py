@@ -16,7 +16,7 @@ from elsinore.actors.hamlet.bursts_numba_fns import Types
 from elsinore.actors.hamlet.graphlets_numba_fns import Sharers
 from elsinore.actors.lowering.arrays import column, long_column, pointers
 from elsinore.actors.moving.bursts_numba_fns import Coefficients, Pieces
-from elsinore.actors.moving.stacks_numba_fns import Due, Entries, Machines, Results, Room
+from elsinore.actors.moving.stacks_numba_fns import Due, Machines, MapWorkspace, MemberEntries, MovingResults
 from elsinore.planner.plans.sharing import Kleene
 
 Ints = npt.NDArray[np.int64]
@@ -77,28 +77,28 @@ def most_places(events: Events, runs: Ints, types: Types, machines: Machines) ->
     return int(np.diff(total[runs]).max())
 
 
-def pieces_and_entries(longest: int) -> tuple[Pieces, Entries]:
+def pieces_and_entries(longest: int) -> tuple[Pieces, MemberEntries]:
     """Return the memory for the pieces and entries of a partition with `longest` events."""
-    return Pieces(*np.zeros((4, longest), np.int64)), Entries(*np.zeros((3, longest), np.int64))
+    return Pieces(*np.zeros((4, longest), np.int64)), MemberEntries(*np.zeros((3, longest), np.int64))
 
 
-def room(blocks: Sequence[Blocks], stack: int) -> Room:
+def map_workspace(blocks: Sequence[Blocks], stack: int) -> MapWorkspace:
     """Return the memory for the maps of any member, and for a stack of `stack` maps of the largest."""
     kind = blocks[0].numbers.dtype
     width, keys = max(one.width for one in blocks), max(one.keys for one in blocks)
     sizes = [(stack * width, stack * keys), *4 * [(width, keys)]]
     shapes = [one.shape for one in blocks]
     sizes.append((max(shape.lanes * shape.words for shape in shapes), max(shape.keys for shape in shapes)))
-    return Room(*(made for n, k in sizes for made in (np.zeros(n, kind), np.full(k, NONE))))
+    return MapWorkspace(*(made for n, k in sizes for made in (np.zeros(n, kind), np.full(k, NONE))))
 
 
-def results(due: Due, blocks: Sequence[Blocks]) -> Results:
+def results(due: Due, blocks: Sequence[Blocks]) -> MovingResults:
     """Return the memory for results: a row per window that is due, member by member."""
     shapes = [one.shape for one in blocks]
     rows = np.diff(due.row_at).tolist()
     numbers = [count * shape.lanes * shape.words for count, shape in zip(rows, shapes, strict=True)]
     keys = [count * shape.keys for count, shape in zip(rows, shapes, strict=True)]
-    return Results(
+    return MovingResults(
         numbers=np.zeros(sum(numbers), blocks[0].numbers.dtype),
         least=np.full(sum(keys), NONE),
         at=long_column([0, *accumulate(numbers)]),
@@ -107,7 +107,7 @@ def results(due: Due, blocks: Sequence[Blocks]) -> Results:
     )
 
 
-def result_of(member: int, found: Results, own: Blocks) -> Blocks:
+def result_of(member: int, found: MovingResults, own: Blocks) -> Blocks:
     """Return the results of one member."""
     (at, end), (least_at, least_end) = (one[member : member + 2] for one in (found.at, found.least_at))
     shape = own.shape._replace(rows=1, states=1)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Shape
 from elsinore.actors.columns.kinds import EventKinds
-from elsinore.actors.gloria.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanRoom, States
+from elsinore.actors.gloria.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanWorkspace, States
 from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
 from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.gloria.sets import NodePlace, PlannedSet
@@ -215,7 +215,7 @@ class PlanTables:
         for classes in self.kinds.classes:
             yield classes[member] in place.accepts
 
-    def room(self, exact: bool, words: int, insertions: int) -> PlanRoom:
+    def workspace(self, exact: bool, words: int, insertions: int) -> PlanWorkspace:
         """Return the memory for one partition, with coefficients of `words` words."""
         most_lanes = int(self.chains.lanes.max(initial=1))
         most_keys = int(self.chains.keys.max(initial=0))
@@ -225,7 +225,7 @@ class PlanTables:
         chains, states, inlets = len(self.steps.chains), len(self.steps.states), len(self.steps.inlets)
         columns = [number for one in self.members for _, number in one.columns.sums]
         keys = [number for one in self.members for _, number in one.columns.minima]
-        return PlanRoom(
+        return PlanWorkspace(
             coefficients=coefficients,
             least=np.full(self.keys, NONE, np.int64),
             base=most_lanes,

@@ -1,13 +1,13 @@
-"""Bursts of windows that move with every event, and what they do to trends, once for all queries.
+"""Cut events of windows that move with every event into bursts, and compute their coefficients once for all queries.
 
-An event of E+ lengthens the trends of a sharer's target and of its inputs. So do all events of a burst, or some of
+An event of E+ extends the trends of a sharer's target and of its inputs. So do all events of a burst, or some of
 them: the target gains these trends `coefficient` times. Coefficients of adjacent spans compose: those of both are
-one + other + one · other, in the algebra of counts and sums that also counters are in. A window may end within a burst,
+one + other + one · other, in the same algebra of counts and sums as counters. A window may end within a burst,
 and begin within one. So each event of a burst has two coefficients: `fore` is that of the burst up to it, `rear` that
 of the burst from it on. Events of equal time are never adjacent, and act as one.
 
 Axes of coefficients: `place` (one for each event of a burst and each lane of its Kleene), sum, word; flat. Sum 0
-counts; the others are those of the Kleene's columns, as in `graphlets_numba_fns`. Events of a partition stand together.
+counts; the others are those of the Kleene's columns, as in `graphlets_numba_fns`. Events of a partition are adjacent.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from elsinore.actors.hamlet.graphlets_numba_fns import in_lanes
 from elsinore.planner.kernels.compiled import allocating, part
 
 LONGEST = 256
-"""Events of a burst: coefficients have as many bits."""
+"""The most events of a burst, because coefficients have one bit per event."""
 
 
 class Pieces(NamedTuple):
-    """A partition's events in pieces: bursts of a Kleene, runs of a type that nobody shares, times of several types."""
+    """The events of a partition in pieces: bursts of a Kleene, runs of an unshared type, times of several types."""
 
     first: Any
     end: Any
@@ -46,12 +46,12 @@ class Coefficients(NamedTuple):
 
 @allocating
 def find_due(time, kind, order, runs, end_at, ender, members):
-    """Rows that are due: for each member and group the times at which an event arrives that can end a trend.
+    """Find the rows that are due: for each member and group the times at which an event arrives that can end a trend.
 
     Events are given in `order` by group and then by time, and the members that a kind of events concerns by `ender`.
-    Rows stand by member, and there by group and time: (where each member's rows begin, time, group). In order of group
-    and time: (where each group's begin, time, member, row). A group's *visits* are the members with rows in it: (where
-    each group's begin, member, first row, end of its rows).
+    Return the rows by member, and there by group and time: (where each member's rows begin, time, group); the same in
+    order of group and time: (where each group's begin, time, member, row); and the *visits* of a group, which are the
+    members with rows in it: (where each group's begin, member, first row, end of its rows).
     """
     most = 0
     for one in kind:
@@ -98,9 +98,9 @@ def find_due(time, kind, order, runs, end_at, ender, members):
 
 @part
 def cut(events, after, lo, hi, shortest, types, lanes_of, pieces):
-    """The pieces of a partition's events. How many.
+    """Cut a partition's events into pieces, and return how many there are.
 
-    No burst is as long as the `shortest` window: one that ends within a burst begins before it.
+    No burst is as long as the `shortest` window, so a window that ends within a burst begins before it.
     """
     count = 0
     place = 0
@@ -136,7 +136,10 @@ def place_of(piece, i, lane, lanes_of, pieces):
 
 @part
 def add_event(events, i, kleene, sharers, coefficients, before, place, flag):
-    """Event `i` lengthens the trends that come to the burst, and those that place `before` stands for (-1: none)."""
+    """Add event `i` to a coefficient: it extends the trends that come to the burst, and those that `before` counts.
+
+    `before` is the place of a coefficient, or -1.
+    """
     c = coefficients.words
     numbers = coefficients.numbers
     dst = place * coefficients.width
@@ -166,9 +169,9 @@ def add_event(events, i, kleene, sharers, coefficients, before, place, flag):
 
 @part
 def propagate(events, piece, lane, step, lanes_of, sharers, pieces, coefficients, flag):
-    """A burst's coefficients in one lane: up to each event or, by a `step` of -1, from it on.
+    """Compute a burst's coefficients in one lane: up to each event or, with a `step` of -1, from it on.
 
-    Of equal times the event that comes last by the step has the coefficient of all.
+    Of events of equal time, the one that comes last by the step has the coefficient of all.
     """
     kleene = pieces.kleene[piece]
     first, stop = pieces.first[piece], pieces.end[piece]

@@ -20,7 +20,7 @@ from elsinore.actors.hamlet.bursts_numba_fns import DONE
 from elsinore.actors.lowering.moving_windows import enders, result_of
 from elsinore.actors.members import SetMember
 from elsinore.actors.moving.bursts_numba_fns import find_due
-from elsinore.actors.moving.stacks_numba_fns import Due, Results
+from elsinore.actors.moving.stacks_numba_fns import Due, MovingResults
 from elsinore.actors.neighbours.buffered_numba_fns import order_by_slot
 from elsinore.actors.neighbours.graph import cells
 from elsinore.actors.rows.cells import Cells
@@ -56,7 +56,7 @@ class DueGraph(BufferedSet):
         return self.nothing()
 
     @abstractmethod
-    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
+    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[MovingResults, int]:
         """Evaluate all windows that are due. (results, why it stopped)"""
 
     @abstractmethod
@@ -85,7 +85,7 @@ class DueGraph(BufferedSet):
                 return [list(self._cells(number, found, due, block)) for number, block in enumerate(self.blocks())]
             self._make_room(stopped)
 
-    def _cells(self, member: int, found: Results, due: Due, block: Blocks) -> Iterator[Cells]:
+    def _cells(self, member: int, found: MovingResults, due: Due, block: Blocks) -> Iterator[Cells]:
         first, end = due.row_at[member : member + 2]
         rows = np.flatnonzero(found.found[first:end])
         if len(rows):

@@ -20,15 +20,15 @@ from elsinore.actors.lowering.link_lanes import scratch_of
 from elsinore.actors.lowering.moving_windows import (
     coefficients,
     machines_of,
+    map_workspace,
     most_places,
     pieces_and_entries,
     results,
-    room,
 )
 from elsinore.actors.lowering.sets import Merged, members_of, sharers_of, types_of
 from elsinore.actors.members import SetMember
 from elsinore.actors.moving.due import DueGraph
-from elsinore.actors.moving.stacks_numba_fns import Due, Machines, Results, run_moving
+from elsinore.actors.moving.stacks_numba_fns import Due, Machines, MovingResults, run_moving
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.time.clock import Clock
 
@@ -63,7 +63,7 @@ class MovingShareGraph(DueGraph):
     def renew(self) -> None:
         self._layout = None
 
-    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[Results, int]:
+    def _run(self, events: Events, runs: npt.NDArray[np.int64], due: Due) -> tuple[MovingResults, int]:
         made = self._lay_out()
         blocks, words = made.blocks, made.blocks[0].shape.words
         # One-word numbers have another dtype than longer ones, and coefficients have the dtype of numbers.
@@ -79,7 +79,7 @@ class MovingShareGraph(DueGraph):
         found = results(due, blocks)
         stopped = run_moving(
             events, after, runs, self.group_of, due, made.members, made.sharers, made.types,
-            made.merged.tables, made.machines, pieces, fore, rear, entries, room(blocks, self.stack),
+            made.merged.tables, made.machines, pieces, fore, rear, entries, map_workspace(blocks, self.stack),
             scratch_of(blocks), words, found,
         )  # fmt: skip
         return found, int(stopped)

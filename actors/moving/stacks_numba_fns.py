@@ -1,12 +1,12 @@
-"""Windows that move with every event, of many queries: two stacks of maps, whose elements are bursts.
+"""Evaluate windows that move with every event, of many queries: two stacks of maps, whose elements are bursts.
 
-As `run_stacks` does for a query by itself: what a window's events do to trends is a map, and a window is the maps
-from its first event to its last. Here a member's *entries* are bursts that it shares, each known by its
-coefficients, and single times of other events, which go through its machine; events that do nothing to it are no
-entries. Entries before `middle` are kept as maps from each of them on; those from it on as one map, `back`. A window
-begins or ends within a burst by the coefficients of its events.
+As in `run_stacks` for a single query, the effect of a window's events on trends is a map, and a window is the product
+of the maps from its first event to its last. Here the *entries* of a member are the bursts that it shares, each known
+by its coefficients, and single times of other events, which go through its machine; events without effect on the member
+are no entries. Entries before `middle` are kept as maps from each of them on; those from it on as one map, `back`. A
+window begins or ends within a burst by the coefficients of its events.
 
-Axes of numbers and `least` as in `counters_numba_fns`. A map has a row per state that an event can do something to.
+Axes of numbers and `least` as in `counters_numba_fns`. A map has a row per state that an event can change.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from elsinore.actors.moving.bursts_numba_fns import cut, place_of, propagate
 from elsinore.planner.kernels.compiled import kernel, part
 
 FULL = 3
-"""Why a run stopped, beside `DONE`, `NUMBERS` and `COEFFICIENTS`: there are more entries than room for their maps."""
+"""Why a run stopped, beside `DONE`, `NUMBERS` and `COEFFICIENTS`: the stack is too short for all maps."""
 
 
 class Machines(NamedTuple):
-    """What maps need to know of the members' machines; ranges are given by pointers into the next columns."""
+    """What maps read of the members' machines; ranges are given by pointers into the next columns."""
 
     within: Any
     shortest: Any  # window
@@ -38,28 +38,30 @@ class Machines(NamedTuple):
     accepting: Any
     own_at: Any  # by Kleene and member: its sharers
     lanes_of: Any  # by Kleene: how many lanes it has
-    names: Any  # by type and member: does its pattern have it?
-    rides: Any  # by sharer: may its events start a trend?
-    rides_at: Any  # by Kleene and lane: is there such a sharer?
-    ends: Any  # by sharer: may its events end one?
+    names: Any  # by type and member: whether its pattern has the type
+    rides: Any  # by sharer: whether its events may start a trend
+    rides_at: Any  # by Kleene and lane: whether there is such a sharer
+    ends: Any  # by sharer: whether its events may end one
 
 
 class Machine(NamedTuple):
-    """The tables that concern maps, of one member."""
+    """The tables of one member that maps read."""
 
     row_of: Any
     starts: Any
     accepting: Any
 
 
-class Entries(NamedTuple):
+class MemberEntries(NamedTuple):
+    """The entries of one member."""
+
     first: Any  # event
     last: Any
     piece: Any  # -1: a time, whose events go through the machine
 
 
 class Due(NamedTuple):
-    """What `find_due` found."""
+    """The result of `find_due`."""
 
     row_at: Any
     time: Any
@@ -74,8 +76,8 @@ class Due(NamedTuple):
     end: Any
 
 
-class Room(NamedTuple):
-    """For the maps of one member."""
+class MapWorkspace(NamedTuple):
+    """Memory for the maps of one member."""
 
     stack: Any
     stack_least: Any
@@ -91,7 +93,9 @@ class Room(NamedTuple):
     trends_least: Any
 
 
-class Results(NamedTuple):
+class MovingResults(NamedTuple):
+    """The rows of all members."""
+
     numbers: Any
     least: Any
     at: Any  # by member: its first number and its first minimum
@@ -110,20 +114,20 @@ def machine_of(m, machines):
 
 @part
 def own_sharers(piece, m, pieces, machines):
-    """The range of a member's sharers of a burst."""
+    """Return the range of a member's sharers of a burst."""
     pair = pieces.kleene[piece] * len(machines.within) + m
     return machines.own_at[pair], machines.own_at[pair + 1]
 
 
 @part
 def coefficient(piece, i, s, sharers, pieces, machines):
-    """The place of an event's coefficient for a sharer."""
+    """Return the place of an event's coefficient for a sharer."""
     return place_of(piece, i, sharers.lane[s], machines.lanes_of, pieces)
 
 
 @part
 def gain(s, place, coefficients, shape, sharers, trends, x, least, x_key, out, o, out_least, o_key, flag):
-    """Add some trends of a sharer as often as a burst lengthens them, with what its events add to them."""
+    """Add some trends of a sharer as often as a burst extends them, with what its events add to them."""
     w, c = shape.words, coefficients.words
     at = place * coefficients.width
     if is_zero(trends, x, w) or is_zero(coefficients.numbers, at, c):
@@ -145,27 +149,27 @@ def gain(s, place, coefficients, shape, sharers, trends, x, least, x_key, out, o
 
 
 @part
-def lengthened(s, row, shape, sharers, numbers, least, room, flag):
-    """The trends of one row that a sharer's events lengthen, as they are now."""
+def lengthened(s, row, shape, sharers, numbers, least, work, flag):
+    """Copy the trends of one row that a sharer's events extend, as they are now, to `work.trends`."""
     w = shape.words
     width = shape.lanes * w
     state = row * shape.states + sharers.target[s]
-    copy(room.trends, 0, numbers, state * width, width)
-    copy(room.trends_least, 0, least, state * shape.keys, shape.keys)
+    copy(work.trends, 0, numbers, state * width, width)
+    copy(work.trends_least, 0, least, state * shape.keys, shape.keys)
     for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
         state = row * shape.states + sharers.input[k]
         if is_zero(numbers, state * width, w):
             continue
         for place in range(0, width, w):
-            flag = add(room.trends, place, numbers, state * width + place, w, flag)
+            flag = add(work.trends, place, numbers, state * width + place, w, flag)
         for key in range(shape.keys):
-            room.trends_least[key] = min(room.trends_least[key], least[state * shape.keys + key])
+            work.trends_least[key] = min(work.trends_least[key], least[state * shape.keys + key])
     return flag
 
 
 @part
 def enter(count, m, events, types, pieces, machines, members, sharers, fore, entries):
-    """A member's entries, of so many pieces. How many."""
+    """Write a member's entries for the first `count` pieces, and return how many there are."""
     found = 0
     nothing = members.classes[m * members.kinds]
     for piece in range(count):
@@ -200,12 +204,12 @@ def enter(count, m, events, types, pieces, machines, members, sharers, fore, ent
 
 
 @part
-def flip_burst(e, m, src, dst, shape, machine, machines, sharers, pieces, fore, entries, room, flag):
-    """The map from a burst on, at `dst`, of that from behind it on, at `src`: both counted in maps."""
+def flip_burst(e, m, src, dst, shape, machine, machines, sharers, pieces, fore, entries, work, flag):
+    """Write the map from a burst on, at `dst`, from that behind it, at `src`; both places count maps."""
     width = shape.lanes * shape.words
     states = shape.rows * shape.states
-    copy(room.stack, dst * states * width, room.stack, src * states * width, states * width)
-    copy(room.stack_least, dst * states * shape.keys, room.stack_least, src * states * shape.keys, states * shape.keys)
+    copy(work.stack, dst * states * width, work.stack, src * states * width, states * width)
+    copy(work.stack_least, dst * states * shape.keys, work.stack_least, src * states * shape.keys, states * shape.keys)
     piece = entries.piece[e]
     own, own_end = own_sharers(piece, m, pieces, machines)
     for s in range(own, own_end):
@@ -216,9 +220,9 @@ def flip_burst(e, m, src, dst, shape, machine, machines, sharers, pieces, fore, 
             o = dst * states + machine.row_of[state] * shape.states
             for to in range(shape.states):
                 flag = gain(
-                    s, place, fore, shape, sharers, room.stack, (x + to) * width,
-                    room.stack_least, (x + to) * shape.keys,
-                    room.stack, (o + to) * width, room.stack_least, (o + to) * shape.keys, flag,
+                    s, place, fore, shape, sharers, work.stack, (x + to) * width,
+                    work.stack_least, (x + to) * shape.keys,
+                    work.stack, (o + to) * width, work.stack_least, (o + to) * shape.keys, flag,
                 )  # fmt: skip
     return flag
 
@@ -226,66 +230,66 @@ def flip_burst(e, m, src, dst, shape, machine, machines, sharers, pieces, fore, 
 @kernel
 def flip(
     head, tail, m, events, after, member, shape, machine, machines, members, sharers, tables, pieces, fore, entries,
-    room, scratch,
+    work, scratch,
 ):  # fmt: skip
-    """The maps from each entry of head..tail on. The flag."""
+    """Write the maps from each entry of head..tail on."""
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
     flag = np.int64(0)
-    identity(shape, machine, room.stack, (tail - head) * block, room.stack_least, (tail - head) * least_block)
+    identity(shape, machine, work.stack, (tail - head) * block, work.stack_least, (tail - head) * least_block)
     for e in range(tail - 1, head - 1, -1):
         dst = e - head
         if entries.piece[e] >= 0:
-            flag = flip_burst(e, m, dst + 1, dst, shape, machine, machines, sharers, pieces, fore, entries, room, flag)
+            flag = flip_burst(e, m, dst + 1, dst, shape, machine, machines, sharers, pieces, fore, entries, work, flag)
             continue
-        identity(shape, machine, room.one, 0, room.one_least, 0)
+        identity(shape, machine, work.one, 0, work.one_least, 0)
         _, flag = advance(
-            events, after, entries.first[e], member, tables, shape, room.one, 0, room.one_least, 0, scratch, flag
+            events, after, entries.first[e], member, tables, shape, work.one, 0, work.one_least, 0, scratch, flag
         )
         flag |= compose(
-            shape, machine, room.one, 0, room.one_least, 0, shape.rows,
-            room.stack, (dst + 1) * block, room.stack_least, (dst + 1) * least_block,
-            room.stack, dst * block, room.stack_least, dst * least_block,
+            shape, machine, work.one, 0, work.one_least, 0, shape.rows,
+            work.stack, (dst + 1) * block, work.stack_least, (dst + 1) * least_block,
+            work.stack, dst * block, work.stack_least, dst * least_block,
         )  # fmt: skip
     return flag
 
 
 @part
-def take_in(e, m, events, after, member, shape, machines, sharers, tables, pieces, fore, entries, room, scratch, flag):
-    """One more entry behind those of `back`."""
+def take_in(e, m, events, after, member, shape, machines, sharers, tables, pieces, fore, entries, work, scratch, flag):
+    """Append one more entry to `back`."""
     piece = entries.piece[e]
     if piece < 0:
         _, flag = advance(
-            events, after, entries.first[e], member, tables, shape, room.back, 0, room.back_least, 0, scratch, flag
+            events, after, entries.first[e], member, tables, shape, work.back, 0, work.back_least, 0, scratch, flag
         )
         return flag
     own, own_end = own_sharers(piece, m, pieces, machines)
     for s in range(own, own_end):
         place = coefficient(piece, entries.last[e], s, sharers, pieces, machines)
         for row in range(shape.rows):
-            flag = lengthened(s, row, shape, sharers, room.back, room.back_least, room, flag)
+            flag = lengthened(s, row, shape, sharers, work.back, work.back_least, work, flag)
             state = row * shape.states + sharers.target[s]
             flag = gain(
-                s, place, fore, shape, sharers, room.trends, 0, room.trends_least, 0,
-                room.back, state * shape.lanes * shape.words, room.back_least, state * shape.keys, flag,
+                s, place, fore, shape, sharers, work.trends, 0, work.trends_least, 0,
+                work.back, state * shape.lanes * shape.words, work.back_least, state * shape.keys, flag,
             )  # fmt: skip
     return flag
 
 
 @part
-def join(base, begin, head, m, low, back, shape, machine, machines, sharers, pieces, rear, entries, room, flag):
-    """The trends of a window before its last, unfinished burst: of the map of entry `base` (-1: of none) and of `back`.
+def join(base, begin, head, m, low, back, shape, machine, machines, sharers, pieces, rear, entries, work, flag):
+    """Join the map of entry `base` (-1: none) with `back`: the trends of a window before its last, unfinished burst.
 
-    From event `begin` on (-1: none) a burst that the window begins in starts trends, too.
+    If `begin` is not -1, the window begins within a burst, at that event, whose later events also start trends.
     """
     width = shape.lanes * shape.words
     if base < 0:
-        copy(room.joined, 0, room.back, 0, shape.states * width)
-        copy(room.joined_least, 0, room.back_least, 0, shape.states * shape.keys)
+        copy(work.joined, 0, work.back, 0, shape.states * width)
+        copy(work.joined_least, 0, work.back_least, 0, shape.states * shape.keys)
         return flag
     states = (base - low) * shape.rows * shape.states
-    copy(room.start, 0, room.stack, states * width, shape.states * width)
-    copy(room.start_least, 0, room.stack_least, states * shape.keys, shape.states * shape.keys)
+    copy(work.start, 0, work.stack, states * width, shape.states * width)
+    copy(work.start_least, 0, work.stack_least, states * shape.keys, shape.states * shape.keys)
     if begin >= 0:
         piece = entries.piece[head]
         own, own_end = own_sharers(piece, m, pieces, machines)
@@ -296,40 +300,40 @@ def join(base, begin, head, m, low, back, shape, machine, machines, sharers, pie
             x = states + machine.row_of[sharers.target[s]] * shape.states
             for to in range(shape.states):
                 flag = gain(
-                    s, place, rear, shape, sharers, room.stack, (x + to) * width,
-                    room.stack_least, (x + to) * shape.keys,
-                    room.start, to * width, room.start_least, to * shape.keys, flag,
+                    s, place, rear, shape, sharers, work.stack, (x + to) * width,
+                    work.stack_least, (x + to) * shape.keys,
+                    work.start, to * width, work.start_least, to * shape.keys, flag,
                 )  # fmt: skip
     if not back:
-        copy(room.joined, 0, room.start, 0, shape.states * width)
-        copy(room.joined_least, 0, room.start_least, 0, shape.states * shape.keys)
+        copy(work.joined, 0, work.start, 0, shape.states * width)
+        copy(work.joined_least, 0, work.start_least, 0, shape.states * shape.keys)
         return flag
     return flag | compose(
-        shape, machine, room.start, 0, room.start_least, 0, 1, room.back, 0, room.back_least, 0,
-        room.joined, 0, room.joined_least, 0,
+        shape, machine, work.start, 0, work.start_least, 0, 1, work.back, 0, work.back_least, 0,
+        work.joined, 0, work.joined_least, 0,
     )  # fmt: skip
 
 
 @part
-def finish(row, piece, now, m, shape, machine, machines, sharers, pieces, fore, room, results, due, flag):
-    """The finished trends of a window, also of the burst `piece` (-1: none), of which it has the events up to `now`."""
+def finish(row, piece, now, m, shape, machine, machines, sharers, pieces, fore, work, results, due, flag):
+    """Collect the finished trends of a window, also those of the burst `piece` (-1: none) up to event `now`."""
     w = shape.words
     out = results.at[m] + (row - due.row_at[m]) * shape.lanes * w
     out_key = results.least_at[m] + (row - due.row_at[m]) * shape.keys
     some, flag = collect(
-        shape, machine, room.joined, 0, room.joined_least, 0, results.numbers, out, results.least, out_key, flag
+        shape, machine, work.joined, 0, work.joined_least, 0, results.numbers, out, results.least, out_key, flag
     )
     if piece >= 0:
         own, own_end = own_sharers(piece, m, pieces, machines)
         for s in range(own, own_end):
             if machines.ends[s]:
                 place = coefficient(piece, now, s, sharers, pieces, machines)
-                flag = lengthened(s, 0, shape, sharers, room.joined, room.joined_least, room, flag)
+                flag = lengthened(s, 0, shape, sharers, work.joined, work.joined_least, work, flag)
                 flag = gain(
-                    s, place, fore, shape, sharers, room.trends, 0, room.trends_least, 0,
+                    s, place, fore, shape, sharers, work.trends, 0, work.trends_least, 0,
                     results.numbers, out, results.least, out_key, flag,
                 )  # fmt: skip
-                some |= not (is_zero(room.trends, 0, w) or is_zero(fore.numbers, place * fore.width, fore.words))
+                some |= not (is_zero(work.trends, 0, w) or is_zero(fore.numbers, place * fore.width, fore.words))
     results.found[row] |= some
     return flag
 
@@ -337,26 +341,29 @@ def finish(row, piece, now, m, shape, machine, machines, sharers, pieces, fore, 
 @part
 def visit(
     m, first, end, count, events, after, member, shape, machine, machines, members, sharers, tables, pieces, fore,
-    rear, entries, room, scratch, results, due,
+    rear, entries, work, scratch, results, due,
 ):  # fmt: skip
-    """The windows of one member that end at the times of some rows, in one partition. (flag, is there room)"""
+    """Evaluate the windows of one member that end at the times of some rows, in one partition.
+
+    Return (flag, whether the stack was long enough).
+    """
     flag = np.int64(0)
     within = machines.within[m]
     head, middle, tail, low = 0, 0, 0, 0
     begin, now = 0, 0
     known = (-2, -2, -2, -2)
     block = shape.rows * shape.states * shape.lanes * shape.words
-    identity(shape, machine, room.back, 0, room.back_least, 0)
+    identity(shape, machine, work.back, 0, work.back_least, 0)
     for row in range(first, end):
         time = due.time[row]
         while head < count and events.time[entries.last[head]] <= time - within:
             head += 1
         if head >= tail and (tail > middle or head > tail):
             middle, tail = head, head
-            identity(shape, machine, room.back, 0, room.back_least, 0)
+            identity(shape, machine, work.back, 0, work.back_least, 0)
         while tail < count and events.time[entries.last[tail]] <= time:
             flag = take_in(
-                tail, m, events, after, member, shape, machines, sharers, tables, pieces, fore, entries, room,
+                tail, m, events, after, member, shape, machines, sharers, tables, pieces, fore, entries, work,
                 scratch, flag,
             )  # fmt: skip
             tail += 1
@@ -377,14 +384,14 @@ def visit(
             for s in range(own, own_end):
                 riding |= begin > entries.first[head] and machines.rides[s]
         if head < tail and head >= middle and (head > middle or riding):
-            if (tail - head + 1) * block > len(room.stack):
+            if (tail - head + 1) * block > len(work.stack):
                 return flag, False
             flag |= flip(
                 head, tail, m, events, after, member, shape, machine, machines, members, sharers, tables, pieces,
-                fore, entries, room, scratch,
+                fore, entries, work, scratch,
             )  # fmt: skip
             low, middle = head, tail
-            identity(shape, machine, room.back, 0, room.back_least, 0)
+            identity(shape, machine, work.back, 0, work.back_least, 0)
         base, inside = -1, -1
         if head < middle:
             base = head + 1 if riding else head
@@ -393,10 +400,10 @@ def visit(
             known = (base, inside, middle, tail)
             flag = join(
                 base, inside, head, m, low, tail > middle, shape, machine, machines, sharers, pieces, rear, entries,
-                room, flag,
+                work, flag,
             )  # fmt: skip
         flag = finish(
-            row, open_burst, now, m, shape, machine, machines, sharers, pieces, fore, room, results, due, flag
+            row, open_burst, now, m, shape, machine, machines, sharers, pieces, fore, work, results, due, flag
         )
         if flag >> 62:
             break
@@ -405,17 +412,17 @@ def visit(
 
 @kernel
 def run_moving(
-    events, after, runs, group_of, due, members, sharers, types, tables, machines, pieces, fore, rear, entries, room,
+    events, after, runs, group_of, due, members, sharers, types, tables, machines, pieces, fore, rear, entries, work,
     scratch, w, results,
 ):  # fmt: skip
-    """All rows that are due, partition by partition, and there member by member. Why it stopped."""
+    """Evaluate all rows that are due, partition by partition, and there member by member. Return why it stopped."""
     for slot in range(len(runs) - 1):
         group = group_of[slot]
         lo, hi = runs[slot], runs[slot + 1]
         visits = due.visit_at[group + 1] - due.visit_at[group]
         if lo == hi or visits == 0:
             continue
-        # Only what some window has that is due.
+        # Only the events of windows that are due.
         oldest, latest = NONE, -NONE
         for v in range(due.visit_at[group], due.visit_at[group + 1]):
             oldest = min(oldest, due.time[due.first[v]] - machines.within[due.member[v]])
@@ -442,7 +449,7 @@ def run_moving(
             found = enter(count, m, events, types, pieces, machines, members, sharers, fore, entries)
             flag, fits = visit(
                 m, due.first[v], due.end[v], found, events, after, member, shape, machine, machines, members, sharers,
-                tables, pieces, fore, rear, entries, room, scratch, results, due,
+                tables, pieces, fore, rear, entries, work, scratch, results, due,
             )  # fmt: skip
             if flag >> 62:
                 return NUMBERS

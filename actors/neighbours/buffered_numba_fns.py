@@ -1,4 +1,4 @@
-"""Windows over buffered events: partition by partition, by `run_window` or with two stacks.
+"""Evaluate windows over buffered events, partition by partition: by `run_window`, or with two stacks.
 
 Events lie sorted by partition and then by time; `runs` are the bounds of the partitions.
 """
@@ -16,7 +16,7 @@ from elsinore.planner.kernels.compiled import allocating, kernel
 
 @allocating
 def order_by_slot(slots, count):
-    """The stable order of events by partition, and where each partition's events begin."""
+    """Return (the stable order of events by partition, where the events of each partition begin)."""
     at = np.zeros(count + 1, np.int64)
     if count == 1:
         at[1] = len(slots)
@@ -35,7 +35,10 @@ def order_by_slot(slots, count):
 
 @allocating
 def sort_runs(links, used, runs):
-    """For links that are used: the left values of each partition in order, from where it begins, and how many."""
+    """Sort the left values of each partition, for links that are used. Return (values, how many by partition).
+
+    The values of a partition lie from where its events begin.
+    """
     order = np.empty(links.left.shape, np.int64)
     counts = np.zeros((len(links.left), len(runs) - 1), np.int64)
     for link in range(len(links.left)):
@@ -52,10 +55,10 @@ def sort_runs(links, used, runs):
 
 @kernel
 def run_partitions(
-    events, runs, order, counts, tables, single, links, shape, room, scratch, span,
+    events, runs, order, counts, tables, single, links, shape, work, scratch, span,
     group_of, result_of, out, out_least, out_group,
 ):  # fmt: skip
-    """One window: all its events, partition by partition. (rows, flag)"""
+    """Evaluate one window: all its events, partition by partition. Return (rows, flag)."""
     rows = 0
     flag = np.int64(0)
     for slot in range(len(runs) - 1):
@@ -63,10 +66,10 @@ def run_partitions(
             continue
         for index in range(len(single.index_link)):
             link = single.index_link[index]
-            room.ordered[link] = counts[link, slot]
-            copy(room.order[link], 0, order[link], runs[slot], counts[link, slot])
+            work.ordered[link] = counts[link, slot]
+            copy(work.order[link], 0, order[link], runs[slot], counts[link, slot])
         entries, one = run_window(
-            events, runs[slot], runs[slot + 1], tables, single, links, shape, room, scratch, span
+            events, runs[slot], runs[slot + 1], tables, single, links, shape, work, scratch, span
         )  # fmt: skip
         flag |= one
         if flag >> 62:
@@ -74,7 +77,7 @@ def run_partitions(
         group = group_of[slot]
         place = claim(group, rows, result_of, shape, out, out_least)
         found, flag = collect_window(
-            tables, single, shape, room, entries,
+            tables, single, shape, work, entries,
             out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
         )  # fmt: skip
         rows = award(found, group, place, rows, result_of, out_group)
@@ -84,10 +87,10 @@ def run_partitions(
 
 @kernel
 def run_moments(
-    events, runs, within, moment_at, moments, group_of, row_of, tables, single, links, shape, room, scratch, span,
+    events, runs, within, moment_at, moments, group_of, row_of, tables, single, links, shape, work, scratch, span,
     out, out_least, found,
 ):  # fmt: skip
-    """Windows that end at the moments of their group, each evaluated from its first event on. The flag."""
+    """Evaluate windows that end at the moments of their group, each from its first event on."""
     flag = np.int64(0)
     for slot in range(len(runs) - 1):
         lo, hi = runs[slot], runs[slot]
@@ -100,14 +103,14 @@ def run_moments(
             if lo == hi:
                 continue
             for index in range(len(single.index_link)):
-                sort_values(lo, hi, links, single.index_link[index], room)
-            entries, one = run_window(events, lo, hi, tables, single, links, shape, room, scratch, span)
+                sort_values(lo, hi, links, single.index_link[index], work)
+            entries, one = run_window(events, lo, hi, tables, single, links, shape, work, scratch, span)
             flag |= one
             if flag >> 62:
                 return flag
             row = row_of[slot] + m - first
             some, flag = collect_window(
-                tables, single, shape, room, entries,
+                tables, single, shape, work, entries,
                 out, row * shape.lanes * shape.words, out_least, row * shape.keys, flag,
             )  # fmt: skip
             found[row] |= some
@@ -117,7 +120,7 @@ def run_moments(
 @kernel
 def flip(events, after, head, tail, tables, shape, one, one_least, suffix, suffix_least, joined, joined_least,
          vectors, vectors_least, scratch):  # fmt: skip
-    """What each window that starts with a time in head..tail makes of the events up to `tail`. The flag."""
+    """Write, for each window that starts with a time in head..tail, the effect of the events up to `tail`."""
     width = shape.states * shape.lanes * shape.words
     keys = shape.states * shape.keys
     identity(shape, tables, suffix, 0, suffix_least, 0)
@@ -146,9 +149,9 @@ def run_stacks(
     back, back_least, one, one_least, suffix, suffix_least, joined, joined_least, vectors, vectors_least,
     out, out_least, found,
 ):  # fmt: skip
-    """The same for type-grained graphs, in constant work per event: two stacks of maps. The flag.
+    """Evaluate the same windows for type-grained graphs with two stacks of maps, in constant time per event.
 
-    Events before `middle` are kept as vectors, one per time that a window may start behind; those
+    Events before `middle` are kept as vectors, one per time behind which a window may start; those
     from it on as one map, `back`. When a window starts behind the middle, the middle moves to the end.
     """
     width = shape.states * shape.lanes * shape.words

@@ -20,7 +20,7 @@ from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.lowering.entries import entries_per_event, guard_entries_per_event
 from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.buffered_numba_fns import run_moments, run_partitions, run_stacks, sort_runs
-from elsinore.actors.neighbours.entries_numba_fns import EventTables, Links, Room
+from elsinore.actors.neighbours.entries_numba_fns import EntryWorkspace, EventTables, Links
 from elsinore.actors.rows.cells import Cells
 from elsinore.actors.windows.buffer import Buffer
 from elsinore.actors.windows.open_windows import OpenWindows
@@ -132,10 +132,10 @@ class WindowGraph(BufferedGraph):
         """Evaluate the window that starts at `start`; write results to `out`, their groups to `group`. (rows, flag)"""
         used = np.isin(np.arange(len(links.left)), self.single.index_link)
         order, counts = sort_runs(links, used, runs)
-        span, room = event_room(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
+        span, workspace = entry_workspace(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
         result_of = np.full(self.groups, -1, np.int32)
         rows, flag = run_partitions(
-            events, runs, order, counts, self.tables, self.single, links, self.shape, room,
+            events, runs, order, counts, self.tables, self.single, links, self.shape, workspace,
             scratch(self.shape, self.exact), span, self.group_of, result_of, out.numbers, out.least, group,
         )  # fmt: skip
         return rows, flag
@@ -215,10 +215,10 @@ class MovingGraph(BufferedGraph):
         self, events: Events, links: Links, runs: Any, moments: Moments, row_of: Any, out: Blocks, found: Any
     ) -> int:
         assert self.single is not None
-        span, room = event_room(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
+        span, workspace = entry_workspace(self.counter, self.shape, self.exact, self.single, int(np.diff(runs).max()))
         result: int = run_moments(
             events, runs, self.within, moments.at, moments.time, moments.group_of, row_of, self.tables, self.single,
-            links, self.shape, room, scratch(self.shape, self.exact), span, out.numbers, out.least, found,
+            links, self.shape, workspace, scratch(self.shape, self.exact), span, out.numbers, out.least, found,
         )  # fmt: skip
         return result
 
@@ -239,7 +239,9 @@ class MovingGraph(BufferedGraph):
         return result
 
 
-def event_room(counter: Counter, shape: Shape, exact: bool, single: EventTables, longest: int) -> tuple[int, Room]:
+def entry_workspace(
+    counter: Counter, shape: Shape, exact: bool, single: EventTables, longest: int
+) -> tuple[int, EntryWorkspace]:
     """Return the memory for the longest run of events. (ranks from one tree to the next, memory)"""
     block = Blocks.empty(shape, exact, 1)
     one = Blocks.empty(shape._replace(states=1), exact, 1)
@@ -248,7 +250,7 @@ def event_room(counter: Counter, shape: Shape, exact: bool, single: EventTables,
     trees = Blocks.empty(one.shape, exact, span * len(single.index_state))
     partial = longest * guard_entries_per_event(single) + 1
     links = len(single.link_operator)
-    return span, Room(
+    return span, EntryWorkspace(
         block.numbers,
         block.least,
         np.zeros(entries.slots, np.int64),

@@ -17,13 +17,21 @@ from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.columns.links import LinkColumns, Mask
 from elsinore.actors.hamlet.bursts_numba_fns import Types
 from elsinore.actors.hamlet.graphlets_numba_fns import Members, Sharers
-from elsinore.actors.lowering.link_lanes import lanes_of, most_at_once, result_of, results, room, scratch_of, trees_of
+from elsinore.actors.lowering.link_lanes import (
+    lanes_of,
+    linked_workspace,
+    most_at_once,
+    result_of,
+    results,
+    scratch_of,
+    trees_of,
+)
 from elsinore.actors.lowering.sets import Merged, members_of, sharers_of, types_of
 from elsinore.actors.members import SetMember
 from elsinore.actors.neighbours.buffered_numba_fns import sort_runs
 from elsinore.actors.neighbours.entries_numba_fns import Links
 from elsinore.actors.neighbours.graph import cells
-from elsinore.actors.neighbours.set_numba_fns import INDEX, Lanes, Results, Window, run_linked
+from elsinore.actors.neighbours.set_numba_fns import INDEX, Lanes, LinkedResults, Window, run_linked
 from elsinore.actors.set_graph import MemberCells
 from elsinore.actors.windows.window_set import WindowSet
 from elsinore.planner.hamlet.linked_sets import without_linked
@@ -87,7 +95,7 @@ class LinkedGraph(WindowSet):
                 out = result_of(member, results, blocks[member])
                 cells_of.append(cells(out, rows, np.full(len(rows), start), np.full(len(rows), end), rows))
 
-    def _run(self, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> tuple[Results, int]:
+    def _run(self, events: Events, links: Links, runs: npt.NDArray[np.int64]) -> tuple[LinkedResults, int]:
         """Evaluate one window. (results, flag)"""
         made = self._lay_out()
         blocks, lanes, shape = made.blocks, made.lanes, made.blocks[0].shape
@@ -95,7 +103,7 @@ class LinkedGraph(WindowSet):
         found = results([member.counter.machine for member in self.members], blocks, self.group_of, self.groups)
         flag = run_linked(
             events, window, made.members, made.sharers, made.types, made.tables, lanes, links,
-            room(
+            linked_workspace(
                 lanes, trees_of(lanes, self.operators), most_at_once(events, runs, lanes.scanned),
                 int(window.counts.max(initial=0)) + 2, shape.words, blocks[0].exact,
             ),

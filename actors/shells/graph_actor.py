@@ -243,7 +243,7 @@ class GraphActor:
             if events is not None:
                 bounds = ALL_GROUPS if self.duty.routes[route].spread else self.ranges[range_]
                 batch = batch_of(events, route, bounds, self.duty.types, columns)
-                found.join(engine.found(batch, watermark, times_of(events)))
+                found.join(engine.feeding_partial(batch, watermark, times_of(events)))
             if self.duty.remembered:
                 engine.forget_decisions(self.duty.remembered)
         return found
@@ -251,7 +251,7 @@ class GraphActor:
     def _drained(self) -> Found:
         found = Found()
         for engine in self.engines:
-            found.join(engine.rest())
+            found.join(engine.finishing_partial())
         return found
 
     def _counted(self) -> tuple[Counts, list[pa.RecordBatch]]:

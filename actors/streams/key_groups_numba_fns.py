@@ -1,4 +1,4 @@
-"""Spark's hash (Murmur3, x86, 32 bits), value by value: how Spark says where an event goes."""
+"""Compute Spark's hash (Murmur3, x86, 32 bits) value by value, to find the partition to which Spark sends an event."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _finished(found, length):
 
 @kernel
 def hash_words(words, hashes):
-    """Each hash goes on with a number of 64 bits."""
+    """Continue each hash with a number of 64 bits."""
     for i in range(len(words)):
         word = np.uint64(words[i])
         found = _mixed(hashes[i], np.uint32(word & LOW))
@@ -42,14 +42,17 @@ def hash_words(words, hashes):
 
 @kernel
 def hash_truths(truths, hashes):
-    """Each hash goes on with true or false."""
+    """Continue each hash with true or false."""
     for i in range(len(truths)):
         hashes[i] = _finished(_mixed(hashes[i], np.uint32(truths[i])), 4)
 
 
 @kernel
 def hash_texts(ends, content, hashes):
-    """Each hash goes on with the bytes of a text: first by four, then, unlike others, one by one with their signs."""
+    """Continue each hash with the bytes of a text.
+
+    As in Spark, the bytes behind the last whole word are hashed one by one, as signed numbers.
+    """
     for i in range(len(hashes)):
         begin, end = ends[i], ends[i + 1]
         whole = begin + (end - begin) // 4 * 4

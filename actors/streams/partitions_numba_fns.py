@@ -1,11 +1,11 @@
-"""Hash tables that number texts and tuples of words in the order in which they are first seen.
+"""Number texts and tuples of words in the order in which they are first seen, with hash tables.
 
-Open addressing, linear probing; `table` holds numbers or -1. A kernel stops where the table or
-a store is full and says how far it came; its caller makes room and lets it go on.
+Open addressing, linear probing; `table` holds numbers or -1. A kernel stops when the table or
+a store is full and returns how far it came; the caller enlarges them and calls it again.
 
 Hashes are by simple tabulation (Patrascu and Thorup, The Power of Simple Tabulation Hashing): each byte of a word picks
 a random number, and these are joined by XOR. Linear probing takes constant time for any keys that were chosen without
-knowing the numbers. `secret`: (byte of a word, its value).
+knowledge of the numbers. `secret`: (byte of a word, its value).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def hash_bytes(data, lo, hi, secret):
 
 @kernel
 def number_tuples(words, valid, first, table, secret, keys, count, out):
-    """Number the tuples `words[:, i]`; -1 where not valid. (tuples done, tuples known)"""
+    """Number the tuples `words[:, i]`; -1 where not valid. Return (tuples done, tuples known)."""
     mask = np.uint64(len(table) - 1)
     width = words.shape[0]
     for i in range(first, words.shape[1]):
@@ -77,7 +77,7 @@ def number_tuples(words, valid, first, table, secret, keys, count, out):
 
 @kernel
 def number_words(words, valid, first, table, secret, keys, count, out):
-    """The same for single words, which most keys are."""
+    """Do as `number_tuples` for single words, the most frequent keys."""
     mask = np.uint64(len(table) - 1)
     for i in range(first, len(words)):
         if not valid[i]:
@@ -113,7 +113,7 @@ def place_tuples(keys, count, table, secret):
 
 @kernel
 def number_texts(offsets, data, first, table, secret, ends, arena, count, out):
-    """Number texts by their bytes; text n is arena[ends[n]:ends[n + 1]]. (texts done, texts known)"""
+    """Number texts by their bytes; text n is arena[ends[n]:ends[n + 1]]. Return (texts done, texts known)."""
     mask = np.uint64(len(table) - 1)
     for i in range(first, len(offsets) - 1):
         lo, hi = offsets[i], offsets[i + 1]
@@ -156,7 +156,7 @@ def place_texts(ends, arena, count, table, secret):
 
 @kernel
 def note_times(slots, times, last_seen):
-    """Per partition, the time of its last event; times are sorted."""
+    """Note the time of the last event of each partition; times are sorted."""
     for i in range(len(slots)):
         if slots[i] >= 0:
             last_seen[slots[i]] = times[i]

@@ -1,4 +1,4 @@
-"""Places of events, found by one walk along two sorted columns of times."""
+"""Find the places of events in one walk along two sorted columns of times."""
 
 from __future__ import annotations
 

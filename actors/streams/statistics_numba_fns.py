@@ -1,4 +1,4 @@
-"""What a stream is like, counted in one look at each event."""
+"""Count events and bursts of a stream in one pass."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from elsinore.planner.kernels.compiled import kernel
 
 @kernel
 def count_events(types, times, slots, span, last, seen, counts, bursts):
-    """Events and bursts by type; how many partitions came into another span of time. Times are sorted.
+    """Count events and bursts by type; return how many partitions entered another span of time. Times are sorted.
 
-    By partition: `last`, the type of its last event, and `seen`, the span that it was in. Without `slots` there is one.
+    By partition, `last` is the type of its last event, and `seen` the span that it was in. Without `slots` there is one
+    partition.
     """
     if not len(slots):
         before = last[0]

@@ -1,4 +1,7 @@
-"""The windows of many members that end at once. Axes as in `counters_numba_fns`; results stand member after member."""
+"""Close the windows of many members that end at once.
+
+Axes as in `counters_numba_fns`; results are written member after member.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ class Closing(NamedTuple):
 
 
 class Accepting(NamedTuple):
-    """All that is asked of a machine whose windows end."""
+    """What `collect` reads of a machine."""
 
     accepting: Any
 
@@ -34,10 +37,10 @@ def close_rows(
     closing, first, numbers, least, rows, row, lanes, keys, w, since, pane_of, group_of, result_of,
     out, out_least, out_group, out_member,
 ):  # fmt: skip
-    """Finished trends of one row of every partition touched since a pane, by member and group; the row starts anew.
+    """Collect the finished trends of one row of every partition touched since a pane, and start the row anew.
 
-    (the first member that is not done, results, flag). It stops where there may be no room for another member's
-    results, and at the member whose numbers do not fit, which stays as it was.
+    Results are by member and group. Return (the first member that is not done, results, flag). It stops where the
+    results of another member might not fit, and at a member whose numbers overflow, which is left as it was.
     """
     count = 0
     for m in range(first, len(closing.base)):

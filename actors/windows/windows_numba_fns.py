@@ -1,4 +1,4 @@
-"""What happens where windows end: rows of results over groups, and maps of panes put together.
+"""Close windows: write rows of results over groups, and compose the maps of panes.
 
 Axes as in `counters_numba_fns`. A result has `lane`, word per group and window.
 """
@@ -14,7 +14,7 @@ from elsinore.planner.kernels.compiled import kernel, part
 
 @part
 def claim(group, rows, result_of, shape, out, out_least):
-    """The place of a group's result; a fresh one where the group has none yet."""
+    """Return the place of a group's result; clear a new one if the group has none yet."""
     place = result_of[group]
     if place < 0:
         place = rows
@@ -26,7 +26,7 @@ def claim(group, rows, result_of, shape, out, out_least):
 
 @part
 def award(found, group, place, rows, result_of, out_group):
-    """A group with finished trends keeps its place. How many have one."""
+    """Keep the place of a group that has finished trends. Return how many groups have one."""
     if found and result_of[group] < 0:
         result_of[group] = place
         out_group[place] = group
@@ -36,14 +36,14 @@ def award(found, group, place, rows, result_of, out_group):
 
 @part
 def release(rows, result_of, out_group):
-    """The window is done; the next one starts with no results."""
+    """Forget the results of a window, so that the next one starts with none."""
     for k in range(rows):
         result_of[out_group[k]] = -1
 
 
 @kernel
 def emit_row(shape, tables, numbers, least, row, since, pane_of, group_of, result_of, out, out_least, out_group):
-    """Finished trends of one row of every partition touched since a pane, by group. (rows, flag)"""
+    """Collect the finished trends of one row of every partition touched since a pane, by group. Return (rows, flag)."""
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
     rows = 0
@@ -69,7 +69,7 @@ def emit_maps(
     shape, tables, vectors, vectors_least, back, back_least, since, pane_of, group_of, result_of,
     joined, joined_least, out, out_least, out_group,
 ):  # fmt: skip
-    """The same where a window's trends are `vectors` (its panes before the middle) times `back` (those behind it)."""
+    """Do as `emit_row` where a window is `vectors` (the panes before the middle) times `back` (those behind it)."""
     width = shape.states * shape.lanes * shape.words
     block = shape.rows * width
     keys = shape.states * shape.keys
@@ -105,7 +105,7 @@ def begin_rows(shape, numbers, least, row, since, pane_of):
 
 @kernel
 def begin_all(shape, numbers, least, first, count):
-    """All rows of the partitions `first` to `count`."""
+    """Start all rows of the partitions `first` to `count` anew."""
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
     for slot in range(first, count):
@@ -123,7 +123,10 @@ def identity_all(shape, tables, numbers, least, first, count):
 
 @kernel
 def fold(shape, tables, slots, first, numbers, least, back, back_least, joined, joined_least):
-    """back = back · pane, and an empty pane, for its partitions from `first` on. The first that did not fit, or all."""
+    """Compute back = back · pane, and empty the pane, for its partitions from `first` on.
+
+    Return the first partition whose numbers overflow, or the number of partitions.
+    """
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
     for s in range(first, len(slots)):
@@ -143,7 +146,7 @@ def fold(shape, tables, slots, first, numbers, least, back, back_least, joined, 
 
 @kernel
 def prepend(shape, tables, slots, pane, pane_least, suffix, suffix_least, vectors, vectors_least, joined, joined_least):
-    """suffix = pane · suffix, and its first row, the window that starts with this pane, into `vectors`. The flag."""
+    """Compute suffix = pane · suffix, and copy its first row, the window that starts with this pane, to `vectors`."""
     width = shape.states * shape.lanes * shape.words
     block = shape.rows * width
     keys = shape.states * shape.keys

@@ -1,4 +1,4 @@
-"""The choice of a burst's plan, compiled: it is made for every burst, and must cost next to nothing.
+"""Choose the plan of a burst, compiled: the choice is made for every burst, so it has to be cheap.
 
 Rows and bursts as in `hamlet.bursts`. Costs are sums of the `Terms` that a cost model fills in (`hamlet.terms`).
 """
@@ -11,12 +11,12 @@ from elsinore.planner.hamlet.bursts import APART, FEWEST, OWN, SHARED
 from elsinore.planner.kernels.compiled import allocating
 
 TRIED, WORTH = 1, 2
-"""How far a row got: it pays to share where nobody else brings snapshots; it pays with all that were tried."""
+"""Marks of a row: sharing pays if no other row introduces snapshots; sharing pays with all rows that were tried."""
 
 
 @allocating
 def graphlet(terms, events, window, queries, snapshots):
-    """One shared graphlet."""
+    """Return the cost of one shared graphlet."""
     propagated = terms.event * (snapshots * 0.5 + 1.0) + terms.predecessor * window * (snapshots + 1.0)
     evaluated = terms.query * ((snapshots + 1.0) * (snapshots + 2.0) * 0.25 + 0.5)
     return terms.graphlet + events * propagated + queries * (evaluated + terms.query_event * events * (snapshots + 1.0))
@@ -24,13 +24,13 @@ def graphlet(terms, events, window, queries, snapshots):
 
 @allocating
 def apart(terms, events, window, queries):
-    """The same events for each of the queries by itself."""
+    """Return the cost of the same events if each of the queries runs by itself."""
     return queries * (terms.apart + events * (terms.apart_event + terms.apart_predecessor * window))
 
 
 @allocating
 def fewest(terms, events, window, snapshots, query_apart):
-    """From how many queries on a graphlet costs no more than these by themselves, each at `query_apart`."""
+    """Return from how many queries on a graphlet costs no more than these by themselves, each at `query_apart`."""
     whole = graphlet(terms, events, window, 0.0, snapshots)
     saved = query_apart - (graphlet(terms, events, window, 1.0, snapshots) - whole)
     return max(FEWEST, math.ceil(whole / saved)) if saved > 0.0 else FEWEST
@@ -43,11 +43,11 @@ def alone(terms, events, window, queries):
 
 @allocating
 def choose(terms, size, window, at, queries, taken, snapshots, choice, together, own, marks):
-    """The cheapest plan for each burst that is left by the pruning principles, in time linear in its rows.
+    """Choose the cheapest of the plans that the pruning principles leave, for each burst, in time linear in its rows.
 
-    Theorem 4.3: rows without snapshots share. Theorem 4.5 from below: a row that does not pay where nothing else
-    introduces snapshots pays nowhere, and is left out before others are judged; each of these would be charged for
-    snapshots that will not be there. Theorem 4.5: each row that is left is judged once, against sharing with all.
+    Theorem 4.3: rows without snapshots share. Theorem 4.5 from below: a row that does not pay if no other row
+    introduces snapshots never pays; it is dropped first, so that no other row is charged for its snapshots. Theorem
+    4.5: each remaining row is judged once, against sharing with all.
     """
     for b in range(len(size)):
         first, end = at[b], at[b + 1]
@@ -89,7 +89,7 @@ def choose(terms, size, window, at, queries, taken, snapshots, choice, together,
                     chosen_s += snapshots[r]
                     by_themselves += single
                     all_apart += apart(terms, float(taken[r]), n, float(queries[r]))
-        # Where nobody joins the base this is false: its graphlet costs then what it costs by itself.
+        # False if no row joins the base, whose graphlet then costs what it costs by itself.
         events = min(most_events, least_events + chosen_s)
         if graphlet(terms, events, n, chosen_k, chosen_s) < by_themselves:
             together[first] = fewest(terms, events, n, chosen_s, all_apart / chosen_k)
@@ -100,7 +100,7 @@ def choose(terms, size, window, at, queries, taken, snapshots, choice, together,
 
 @allocating
 def whole_costs(terms, size, window, at, queries, taken, snapshots, shared, by_query):
-    """Top and bottom of the search space (Figure 7): all rows in one graphlet, each query by itself."""
+    """Compute top and bottom of the search space (Figure 7): all rows in one graphlet, each query by itself."""
     for b in range(len(size)):
         n = float(window[b])
         k, s, all_apart = 0.0, 0.0, 0.0

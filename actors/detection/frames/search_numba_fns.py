@@ -1,15 +1,15 @@
-"""The search for matches: depth first over the elements of a clause, over columns of events.
+"""Search for matches depth first over the elements of a clause, on columns of events.
 
-What is searched is a *term*: the elements of a clause in some order (its *levels*), the first of which has the last
-event of the match (or the first event, where a term is searched `by_first`). Levels bind single events, or chains: a
-chain is read event by event, forwards or backwards in time, by a deterministic automaton. Guards are terms, too; of
-these it is only asked whether they have a match between two times. The events of single elements may be given, by a
-join that found them before: then a level has one candidate for each trigger.
+A search runs a *term*: the elements of a clause in some order (its *levels*), the first of which has the last
+event of the match (or the first event, if the term is searched `by_first`). Levels bind single events, or chains: a
+chain is read event by event, forwards or backwards in time, by a deterministic automaton. Guards are terms, too; for
+these the search only finds whether they have a match between two times. The events of single elements may be given by
+a join that found them before: then a level has one candidate for each trigger.
 
 Legend. Entries are the events of all leaves (events of one type that satisfy the same conditions), one leaf after
 another, each sorted by partition and time. `at` is a virtual time: it differs by more than a window between partitions.
-Frames are the stack of the search: each binds one event, those of a level lie one behind another. The stack is also the
-cursor from which a search goes on when its output was full. Ranges include their first, and exclude their last time.
+Frames are the stack of the search: each binds one event, and those of a level are adjacent. The stack is also the
+cursor from which a search continues after its output was full. Ranges include their first, and exclude their last time.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from elsinore.planner.kernels.compiled import kernel, part
 Ints = npt.NDArray[np.int64]
 Ints32 = npt.NDArray[np.int32]
 
-# What a search is asked for.
+# Modes of a search.
 LIST, COUNT, RESUME = range(3)
 
 FULL = -1
-"""The answer of a search that has no room for its next match."""
+"""The result of a search whose output has no space for the next match."""
 
 NOWHERE = -1
 
@@ -85,11 +85,11 @@ LEVEL, LEAF = range(2)
 ENTRY, VARIABLE, STATE, OF, STAGE, CURSOR, STOP, LABEL, FROM, LO, HI, SCANNING, BEST, MASK = range(14)
 FRAME_WIDTH = 14
 
-# Stages of a frame: what is to be done next.
+# Stages of a frame: its next step.
 SEEK, TAKE, COMPLETE, DEEPER, MATCHED, EXTEND, RELEASE = range(7)
 
-# What a search comes to: the end; an event of a chain, of which guards decide how far it leads; a level behind which
-# gaps have to be clear; a match.
+# Why `proceed` returns: the end; an event of a chain whose next state depends on guards; a level behind which gaps
+# have to be clear; a match.
 DONE, CROSSING, BOUND, MATCH = range(4)
 
 # Operations of tests. Those up to SUMMARY push a value; those from ADD on take two values and push one.

@@ -1,4 +1,4 @@
-"""The join of sorted columns: the matches of single events with nothing but comparisons between them.
+"""Join sorted columns: find the matches of single events with nothing but comparisons between them.
 
 A join has *levels*, the first of which has the last event of the match. Each level binds an entry of a source: an
 event of a leaf, or a stored match of several events. The levels are nested loops: a level goes through the entries
@@ -23,11 +23,11 @@ from elsinore.planner.kernels.compiled import kernel, part
 Ints = npt.NDArray[np.int64]
 Ints32 = npt.NDArray[np.int32]
 
-# What a join is asked for.
+# Modes of a join.
 LIST, COUNT, RESUME = range(3)
 
 FULL = -1
-"""The answer of a join that has no room for its next match."""
+"""The result of a join whose output has no space for the next match."""
 
 # Lists of a program by level: `data[at[kind, level] : at[kind, level + 1]]`.
 (
@@ -148,7 +148,7 @@ def sweep(j: Join, s: Sources, cursor: Ints, f: Found, level: int, counting: boo
     if not counting:
         for bound in range(level):
             show(j, s, bound, cursor[bound, BINDING], f.line, 0)
-    # The first comparison is made here, with what is the same for all candidates taken out of the loop.
+    # Make the first comparison here: what is the same for all candidates is read once, outside of the loop.
     operator = own = other = 0
     if compares:
         i = j.at[COMPARED, level]

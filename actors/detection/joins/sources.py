@@ -16,7 +16,7 @@ from elsinore.actors.detection.keys import comparable
 from elsinore.planner.detection.normal_form import NormalForm
 
 Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
 
 
 class Arena:
@@ -26,7 +26,7 @@ class Arena:
         self.numbers = np.empty(max(size, 1), np.int64)
         self.used = 0
 
-    def put(self, column: npt.NDArray[np.int64] | Rows) -> int:
+    def put(self, column: npt.NDArray[np.int64] | RowNumbers) -> int:
         """Add a column, and return where it begins."""
         begin = self.used
         self.used += len(column)
@@ -72,7 +72,7 @@ class Joined:
             self._sources[leaf] = LeafSource(self, leaf)
         return self._sources[leaf]
 
-    def put(self, key: Hashable, column: Callable[[], Ints | Rows]) -> int:
+    def put(self, key: Hashable, column: Callable[[], Ints | RowNumbers]) -> int:
         """Return where a column begins, which is made and added unless one with this key is there."""
         if key not in self._begins:
             self._begins[key] = self.arena.put(column())
@@ -117,7 +117,7 @@ class LeafSource:
 class MatchSource:
     """Stored matches, by slot the rows of their events."""
 
-    def __init__(self, joined: Joined, rows: Rows, firsts: Sequence[int], lasts: Sequence[int]) -> None:
+    def __init__(self, joined: Joined, rows: RowNumbers, firsts: Sequence[int], lasts: Sequence[int]) -> None:
         """`firsts`, `lasts`: the slots of which one has the first event, and the last."""
         self.joined = joined
         self.count = len(rows)
@@ -138,7 +138,7 @@ class MatchSource:
         key = (self, column.kind, column.slot, span if column.kind == "start" else 0)
         return self.joined.put(key, lambda: self._made(column, span))
 
-    def _made(self, column: Column, span: int) -> Ints | Rows:
+    def _made(self, column: Column, span: int) -> Ints | RowNumbers:
         match column.kind:
             case "end":
                 return self.ends

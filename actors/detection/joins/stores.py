@@ -17,7 +17,7 @@ from elsinore.planner.detection.normal_form import Clause, NormalForm
 from elsinore.planner.detection.plan import DetectionPlan, Node
 
 Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.int32]
+RowNumbers = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Store:
 
     def __init__(self, joining: Joining) -> None:
         self.joining = joining
-        self.rows: Rows = np.zeros((0, len(joining.shown)), np.int32)
+        self.rows: RowNumbers = np.zeros((0, len(joining.shown)), np.int32)
         """By match and slot, rows of the window, in the order of the last events."""
         self.filled = False
         """Whether it has the matches of all events that are in the window."""
@@ -111,7 +111,7 @@ class Store:
     def extend(self, sources: Stored, lo: int, hi: int, most: int) -> None:
         """Add the matches whose last events are rows from `lo` to `hi`, with at most so many events."""
         lo = lo if self.filled else 0
-        tables: list[Rows] = []
+        tables: list[RowNumbers] = []
         for search in join_searches(self.joining, sources, lo, hi):
             table = table_of(search, most - self.rows.size - sum(one.size for one in tables))
             if table is None:

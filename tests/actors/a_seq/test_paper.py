@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import elsinore
-from elsinore.actors.a_seq.forest_numba_fns import DONE, Answers, Questions, Rows, Snapshots, run_forest
+from elsinore.actors.a_seq.forest_numba_fns import DONE, Answers, Questions, Snapshots, StartRows, run_forest
 from elsinore.actors.algebra.counters_numba_fns import Events
 from elsinore.actors.lowering.forests import ForestTables, RouteMember
 from elsinore.actors.lowering.sets import MemberColumns
@@ -25,7 +25,7 @@ class Seen:
     """What a forest of one sequence holds at some time."""
 
     tables: ForestTables
-    rows: Rows
+    rows: StartRows
     snapshots: Snapshots
     count: int
 

@@ -246,8 +246,8 @@ class Asked(Always):
 def questions(watermark: int, later: pa.RecordBatch) -> list[int]:
     asked = Asked()
     one = engine(BOTH, asked)
-    one.take(batch(list("ABBBBXCBBB"), range(10)), watermark)
-    one.take(later, 1000)
+    one.feed_partial(batch(list("ABBBBXCBBB"), range(10)), watermark)
+    one.feed_partial(later, 1000)
     return asked.events
 
 

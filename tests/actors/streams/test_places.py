@@ -110,8 +110,8 @@ def test_any_partitioning_has_the_same_places(seed: int) -> None:
         part, group = stream.slice(at, 25), groups[at : at + 25]
         times = part.column(1).to_numpy()
         for number, shard in enumerate(shards):
-            found += shard.take(part.filter(pa.array(group % 4 == number)), int(times.max()), times)
-    found += [rows for shard in shards for rows in shard.drain()]
+            found += shard.feed_partial(part.filter(pa.array(group % 4 == number)), int(times.max()), times)
+    found += [rows for shard in shards for rows in shard.finish_partial()]
     assert shown(shards[0], Collector().collect(found)) == expected(stream, seed)
 
 

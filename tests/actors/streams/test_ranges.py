@@ -53,7 +53,7 @@ class Spread:
         for number, engine in enumerate(self.engines):
             lo, hi = self.ranges.bounds(number)
             own = events.filter(pa.array((groups >= lo) & (groups < hi)))
-            rows += engine.take(own, watermark)
+            rows += engine.feed_partial(own, watermark)
         return rows
 
     def _groups(self, events: pa.RecordBatch) -> Any:
@@ -97,7 +97,7 @@ def test_rows_are_those_of_one_engine(case: tuple[tuple[Query, ...], list[dict[s
             found += one.take(batch, latest)
             if random.random() < 0.4:
                 one.among(random.randint(1, GROUPS))
-    found += [rows for one in spread for engine in one.engines for rows in engine.drain()]
+    found += [rows for one in spread for engine in one.engines for rows in engine.finish_partial()]
     rows = [row for some in Collector().collect(found) for row in shown(some, clock)]
     assert differences(answer(queries, events), rows, "exact") == []
 
