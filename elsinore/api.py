@@ -221,7 +221,7 @@ def prepare(
     planned = with_event_columns(planned, source.event_columns)
     choice = choose_engine(chosen, settings or {}, source)
     if choice.engine == "local":
-        from elsinore.cluster.run.local import LocalRun
+        from elsinore.cluster.run.local import LocalRun, usable_cores
 
         run = LocalRun(
             planned,
@@ -231,6 +231,7 @@ def prepare(
             record_decisions=decisions,
             most_matches=most_matches,
             whole=choice.whole,
+            cores=chosen.cores or usable_cores(),
         )
         return PreparedRun(asked, run, choice, source.progress)
     with needing_cluster("engine='ray'"):

@@ -15,7 +15,7 @@ LOCAL_EVENTS = 10_000_000
 It reads them whole, because events of a bounded source may be in any order, so their columns have to fit into memory.
 """
 
-LOCAL_SETTINGS = frozenset({"engine"})
+LOCAL_SETTINGS = frozenset({"engine", "cores"})
 """The settings that a run in this process reads; any other one, given to a run, asks for Spark and Ray."""
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
-from elsinore.actors.streams.reorder import one_batch
+from elsinore.actors.streams.late import LateEvents
+from elsinore.actors.streams.reorder import Reorder, one_batch
 from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
+from elsinore.cluster.run.lanes import Lanes, dealt_plans
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -26,6 +31,9 @@ if TYPE_CHECKING:
 
 MIN_EVENTS = 4_096
 """The least number of events in a first batch whose statistics are used to choose a plan."""
+
+MIN_SHARED_EVENTS = 1 << 16
+"""The least number of events in a first batch for which several threads are worth their start."""
 
 
 class EventSource(Protocol):
@@ -100,39 +108,45 @@ class LocalRun:
         record_decisions: bool = False,
         most_matches: int | None = None,
         whole: bool = False,
+        cores: int = 1,
     ) -> None:
-        """With `whole`, all events are read first, and none of them is late; they have to fit into memory."""
+        """With `whole`, all events are read first, and none of them is late; they have to fit into memory. `cores`: the
+        number of threads that share the partitions of a long stream."""
         self.whole = whole
+        self.cores = 1 if record_decisions else cores
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
-        decider = optimizer or optimizer_of(plan.strategy, cost_model())
-        late = self.clock.ticks(lateness)
-        self.engines = [
-            Engine(
-                one,
-                self.clock,
-                numeric,
-                late,
-                decider,
-                record_decisions,
-                places=counts_events(one),
-                most_matches=most_matches,
-            )
+        self._make = partial(
+            Engine,
+            clock=self.clock,
+            numeric=numeric,
+            optimizer=optimizer or optimizer_of(plan.strategy, cost_model()),
+            record_decisions=record_decisions,
+            most_matches=most_matches,
+        )
+        self._exact = numeric == "exact"
+        self.lanes = [
+            Lanes([self._make(one, places=counts_events(one))])
             for one in split_by(plan, lambda query: query.counts_events)
         ]
-        """One for windows of time, and one for windows of events; both are given all events."""
-        self.engines[0].on_late = lambda events: source.bury_late(events, self.clock)
+        """One for windows of time, and one for windows of events; all are given all events."""
+        self.reorder = Reorder(self.clock.ticks(lateness))
+        self.late_events = LateEvents()
         self.metrics = Metrics()
+
+    @property
+    def engines(self) -> list[Engine]:
+        return [engine for lanes in self.lanes for engine in lanes.engines]
 
     @property
     def plan(self) -> Plan:
         """The plan by now; `auto` may plan again after the first batch."""
-        plans = [engine.plan for engine in self.engines]
+        plans = [lanes.plan for lanes in self.lanes]
         return plans[0] if len(plans) == 1 else joined(plans[0].strategy, plans)
 
     @property
     def late(self) -> list[pa.RecordBatch]:
-        return self.engines[0].late
+        return self.late_events.kept
 
     @property
     def decisions(self) -> pa.Table:
@@ -140,15 +154,42 @@ class LocalRun:
         return pa.concat_tables([engine.decisions() for engine in self.engines])
 
     def __iter__(self) -> Iterator[Rows]:
-        for number, batch in enumerate(self._batches()):
-            for engine in self.engines:
-                if number == 0 and _is_typical(engine.plan, batch):
-                    _choose(engine, batch)
-            self.metrics.events += batch.num_rows
-            for engine in self.engines:
-                yield from self._counted(engine.feeding(batch))
+        try:
+            for number, batch in enumerate(self._batches()):
+                if number == 0:
+                    self._begin(batch)
+                self.metrics.events += batch.num_rows
+                ready, late = self.reorder.feed(batch)
+                if late is not None:
+                    self.late_events.note(late)
+                    self.source.bury_late(late, self.clock)
+                if ready is not None:
+                    yield from self._taken(ready, self.reorder.watermark)
+            waiting = self.reorder.finish()
+            if waiting is not None and len(waiting):
+                yield from self._taken(waiting, int(waiting.column(1)[-1].as_py()))
+            for lanes in self.lanes:
+                yield from self._counted(lanes.finish())
+        finally:
+            for lanes in self.lanes:
+                lanes.close()
+
+    def _begin(self, batch: pa.RecordBatch) -> None:
+        """Choose the plan by the first batch, and deal its partitions out over the cores if there are many events."""
         for engine in self.engines:
-            yield from self._counted(engine.finishing())
+            if _is_typical(engine.plan, batch):
+                _choose(engine, batch)
+        if self.cores > 1 and len(batch) >= MIN_SHARED_EVENTS:
+            plans = (found for lanes in self.lanes for found in dealt_plans(lanes.plan, self._exact))
+            self.lanes = [self._lanes(*found) for found in plans]
+
+    def _lanes(self, keys: tuple[str, ...], plan: Plan) -> Lanes:
+        places = counts_events(plan)
+        return Lanes([self._make(plan, places=places) for _ in range(self.cores if keys else 1)], keys)
+
+    def _taken(self, ready: pa.RecordBatch, watermark: int) -> Iterator[Rows]:
+        for lanes in self.lanes:
+            yield from self._counted(lanes.feed(ready, watermark))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         read = self.source.batches(self.clock, self.plan.columns)
@@ -158,16 +199,33 @@ class LocalRun:
         return iter(batches if len(batches) < 2 else [one_batch(batches)])
 
     def _counted(self, found: Iterable[Rows]) -> Iterator[Rows]:
-        self.metrics.late = self.engines[0].late_count
-        self.metrics.dead = self.source.dead
-        self.metrics.dropped = sum(engine.dropped for engine in self.engines)
-        metrics = self.metrics
-        totals = [engine.totals for engine in self.engines]
-        metrics.bursts, metrics.shared_bursts, metrics.snapshots = (sum(one) for one in zip(*totals, strict=True))
-        metrics.decision_seconds = sum(engine.decision_seconds for engine in self.engines)
+        self._count()
         for rows in found:
             self.metrics.rows += len(rows)
             yield rows
+        self._count()
+
+    def _count(self) -> None:
+        metrics, engines = self.metrics, self.engines
+        metrics.late = self.late_events.count
+        metrics.dead = self.source.dead
+        metrics.dropped = self._dropped()
+        metrics.bursts, metrics.shared_bursts, metrics.snapshots = (
+            sum(one) for one in zip(*(engine.totals for engine in engines), strict=True)
+        )
+        metrics.decision_seconds = sum(engine.decision_seconds for engine in engines)
+
+    def _dropped(self) -> int:
+        """Return the number of dropped events. Lanes that split the stream alike have dropped the same ones."""
+        most = Counter[Any]()
+        for lanes in self.lanes:
+            most |= sum((Counter(engine.dropped_by_way) for engine in lanes.engines), Counter[Any]())
+        return most.total()
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def counts_events(plan: Plan) -> bool:
