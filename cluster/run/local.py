@@ -17,7 +17,7 @@ from elsinore.actors.rows.rows import Rows
 from elsinore.actors.streams.late import LateEvents
 from elsinore.actors.streams.reorder import Reorder, one_batch
 from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
-from elsinore.cluster.run.lanes import Lanes, dealt_plans
+from elsinore.cluster.run.engine_threads import EngineThreads, dealt_plans
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -125,8 +125,8 @@ class LocalRun:
             most_matches=most_matches,
         )
         self._exact = numeric == "exact"
-        self.lanes = [
-            Lanes([self._make(one, places=counts_events(one))])
+        self.threads = [
+            EngineThreads([self._make(one, places=counts_events(one))])
             for one in split_by(plan, lambda query: query.counts_events)
         ]
         """One for windows of time, and one for windows of events; all are given all events."""
@@ -136,12 +136,12 @@ class LocalRun:
 
     @property
     def engines(self) -> list[Engine]:
-        return [engine for lanes in self.lanes for engine in lanes.engines]
+        return [engine for one in self.threads for engine in one.engines]
 
     @property
     def plan(self) -> Plan:
         """The plan by now; `auto` may plan again after the first batch."""
-        plans = [lanes.plan for lanes in self.lanes]
+        plans = [one.plan for one in self.threads]
         return plans[0] if len(plans) == 1 else joined(plans[0].strategy, plans)
 
     @property
@@ -168,11 +168,11 @@ class LocalRun:
             waiting = self.reorder.finish()
             if waiting is not None and len(waiting):
                 yield from self._taken(waiting, int(waiting.column(1)[-1].as_py()))
-            for lanes in self.lanes:
-                yield from self._counted(lanes.finish())
+            for one in self.threads:
+                yield from self._counted(one.finish())
         finally:
-            for lanes in self.lanes:
-                lanes.close()
+            for one in self.threads:
+                one.close()
 
     def _begin(self, batch: pa.RecordBatch) -> None:
         """Choose the plan by the first batch, and deal its partitions out over the cores if there are many events."""
@@ -180,16 +180,16 @@ class LocalRun:
             if _is_typical(engine.plan, batch):
                 _choose(engine, batch)
         if self.cores > 1 and len(batch) >= MIN_SHARED_EVENTS:
-            plans = (found for lanes in self.lanes for found in dealt_plans(lanes.plan, self._exact))
-            self.lanes = [self._lanes(*found) for found in plans]
+            plans = (found for one in self.threads for found in dealt_plans(one.plan, self._exact))
+            self.threads = [self._sharing(*found) for found in plans]
 
-    def _lanes(self, keys: tuple[str, ...], plan: Plan) -> Lanes:
+    def _sharing(self, keys: tuple[str, ...], plan: Plan) -> EngineThreads:
         places = counts_events(plan)
-        return Lanes([self._make(plan, places=places) for _ in range(self.cores if keys else 1)], keys)
+        return EngineThreads([self._make(plan, places=places) for _ in range(self.cores if keys else 1)], keys)
 
     def _taken(self, ready: pa.RecordBatch, watermark: int) -> Iterator[Rows]:
-        for lanes in self.lanes:
-            yield from self._counted(lanes.feed(ready, watermark))
+        for one in self.threads:
+            yield from self._counted(one.feed(ready, watermark))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         read = self.source.batches(self.clock, self.plan.columns)
@@ -216,10 +216,10 @@ class LocalRun:
         metrics.decision_seconds = sum(engine.decision_seconds for engine in engines)
 
     def _dropped(self) -> int:
-        """Return the number of dropped events. Lanes that split the stream alike have dropped the same ones."""
+        """Return the number of dropped events. Those that split the stream alike have dropped the same ones."""
         most = Counter[Any]()
-        for lanes in self.lanes:
-            most |= sum((Counter(engine.dropped_by_way) for engine in lanes.engines), Counter[Any]())
+        for one in self.threads:
+            most |= sum((Counter(engine.dropped_by_way) for engine in one.engines), Counter[Any]())
         return most.total()
 
 

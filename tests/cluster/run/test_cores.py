@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from elsinore.cluster.run import lanes, local
+from elsinore.cluster.run import engine_threads, local
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.plans.planning import plan
 
@@ -58,7 +58,7 @@ def stream(seed: int = 1) -> pa.Table:
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let few events be worth several threads, and pieces be cut within events of one time."""
     monkeypatch.setattr(local, "MIN_SHARED_EVENTS", 1)
-    monkeypatch.setattr(lanes, "PIECE_EVENTS", 700)
+    monkeypatch.setattr(engine_threads, "PIECE_EVENTS", 700)
 
 
 def run(text: str, cores: int, chunk: int = EVENTS, numeric: Literal["exact", "approximate"] = "exact") -> Any:
@@ -130,7 +130,7 @@ class Batches:
 def test_which_attributes_deal_events_out() -> None:
     def keys(*names: str, exact: bool = True) -> list[tuple[str, ...]]:
         text = ";".join(f"QUERY q{number} {QUERIES[name]}" for number, name in enumerate(names))
-        return [found for found, _ in lanes.dealt_plans(plan(check_text(text), "auto"), exact)]
+        return [found for found, _ in engine_threads.dealt_plans(plan(check_text(text), "auto"), exact)]
 
     assert keys("partitions") == [("p",)]
     assert keys("partitions", exact=False) == [()]

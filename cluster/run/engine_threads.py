@@ -1,4 +1,4 @@
-"""Lanes: engines that share the partitions of a stream in one process, each in a thread of its own.
+"""Engines that share the partitions of a stream in one process, each in a thread of its own.
 
 Kernels release the GIL, and no trend spans two partitions, so engines that have different partitions run side by side.
 Rows of groups that several of them have are added up as those of graph actors are.
@@ -23,22 +23,22 @@ from elsinore.planner.plans.parts import joined, parts_of
 from elsinore.planner.plans.routes import keys_of
 
 PIECE_EVENTS = 1 << 20
-"""Number of events that are dealt out at a time: while lanes take one piece, the owners of the next are found."""
+"""Number of events that are dealt out at a time: while engines take one piece, the owners of the next are found."""
 
 AHEAD = 2
-"""The most pieces that wait for their lanes."""
+"""The most pieces that wait for their engines."""
 
 Keys = tuple[str, ...]
 
 
-class Lanes:
+class EngineThreads:
     """The engines of some queries. There are several if their partitions are dealt out by the attributes `keys`."""
 
     def __init__(self, engines: Sequence[Engine], keys: Keys = ()) -> None:
         self.engines = engines
         self._keys = keys
-        self._threads = [ThreadPoolExecutor(1, "elsinore-lane") for _ in engines] if len(engines) > 1 else []
-        """A thread for each engine, in which it takes its events in order."""
+        self._executors = [ThreadPoolExecutor(1, "elsinore-engine") for _ in engines] if len(engines) > 1 else []
+        """One of a single thread for each engine, in which it takes its events in order."""
 
     @property
     def plan(self) -> Plan:
@@ -46,22 +46,22 @@ class Lanes:
 
     def feed(self, ready: pa.RecordBatch, watermark: int) -> Iterator[Rows]:
         """Take in sorted events, none of which is late or as late as the watermark, and yield the rows of windows."""
-        if not self._threads:
+        if not self._executors:
             found = self.engines[0].feeding_partial(ready, watermark, ready.column(1).to_numpy())
             return (rows.finished() for rows in found)
         return self._collected(self._dealt(ready, watermark))
 
     def finish(self) -> Iterator[Rows]:
         """End the stream, and yield the rows of windows that are still open."""
-        if not self._threads:
+        if not self._executors:
             return (rows.finished() for rows in self.engines[0].finishing_partial())
-        engines = zip(self._threads, self.engines, strict=True)
-        return self._collected(iter([[thread.submit(engine.finish_partial) for thread, engine in engines]]))
+        engines = zip(self._executors, self.engines, strict=True)
+        return self._collected(iter([[executor.submit(engine.finish_partial) for executor, engine in engines]]))
 
     def close(self) -> None:
         """Stop the threads; what waits for them is not taken in."""
-        for thread in self._threads:
-            thread.shutdown(wait=False, cancel_futures=True)
+        for executor in self._executors:
+            executor.shutdown(wait=False, cancel_futures=True)
 
     def _dealt(self, ready: pa.RecordBatch, watermark: int) -> Iterator[list[Future[list[PartialRows]]]]:
         """Yield the rows to come of piece after piece."""
@@ -73,12 +73,12 @@ class Lanes:
             until = watermark if end == len(ready) else int(times[end])
             owners = owners_of([piece.column(name) for name in self._keys], len(piece), len(self.engines))
             yield [
-                thread.submit(_taken, engine, piece, owners, lane, until)
-                for lane, (thread, engine) in enumerate(zip(self._threads, self.engines, strict=True))
+                executor.submit(_taken, engine, piece, owners, number, until)
+                for number, (executor, engine) in enumerate(zip(self._executors, self.engines, strict=True))
             ]
 
     def _collected(self, asked: Iterator[list[Future[list[PartialRows]]]]) -> Iterator[Rows]:
-        """Yield the rows of pieces whose lanes have taken them, and let `AHEAD` more wait meanwhile."""
+        """Yield the rows of pieces that all engines have taken, and let `AHEAD` more wait meanwhile."""
         waiting: list[list[Future[list[PartialRows]]]] = []
         for futures in chain(asked, [[]] * AHEAD):
             waiting.append(futures)
@@ -86,9 +86,9 @@ class Lanes:
                 yield from Collector().collect(*(future.result() for future in waiting.pop(0)))
 
 
-def _taken(engine: Engine, piece: pa.RecordBatch, owners: Owners, lane: int, watermark: int) -> list[PartialRows]:
+def _taken(engine: Engine, piece: pa.RecordBatch, owners: Owners, number: int, watermark: int) -> list[PartialRows]:
     """Let an engine take its own events of a piece."""
-    return engine.feed_partial(piece.filter(pa.array(owners == lane)), watermark)
+    return engine.feed_partial(piece.filter(pa.array(owners == number)), watermark)
 
 
 def dealt_plans(plan: Plan, exact: bool) -> list[tuple[Keys, Plan]]:
