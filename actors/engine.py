@@ -74,9 +74,12 @@ class Engine:
         most_matches: int | None = None,
         beginning: Beginning | None = None,
         share: Share = WHOLE,
+        observes: bool = True,
     ) -> None:
         """`beginning`: what the stream had before, if the engine begins in the middle of it; `share`: the part of the
-        stream in which it searches matches, where several engines are given all events."""
+        stream in which it searches matches, where several engines are given all events; `observes`: count statistics of
+        the stream, for `Replanner`."""
+        self._observes = observes
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
@@ -272,9 +275,8 @@ class Engine:
         return ready.set_column(1, ready.schema.field(1), pa.array(placed))
 
     def look(self, batch: pa.RecordBatch) -> Observed | None:
-        """Return the statistics of these events as a sample of the stream, without taking them in."""
+        """Return the statistics of events, sorted by time, as a sample of the stream, without taking them in."""
         statistics = StreamStatistics.of(self.plan, self._windows_clock)
-        batch = batch.sort_by(batch.schema.names[1])
         times = batch.column(1).to_numpy()
         if self.places is not None:
             sample = Places()
@@ -305,7 +307,7 @@ class Engine:
                 needed = _between(whole, min(part.first for part in parts), max(part.end for part in parts))
                 if needed.num_rows:
                     events = self._batch(partitions, needed, after)
-                    if number == 0:
+                    if number == 0 and self._observes:
                         self.statistics.note(events.types, needed.column(1), events.slots)
                     for part in parts:
                         found.add(part.process(events))
@@ -321,7 +323,7 @@ class Engine:
         wanted = np.array([name in known for name in types.dictionary.to_pylist()], np.bool_)
         if wanted.all():
             return batch
-        return batch.filter(pa.array(wanted[types.indices.to_numpy()]))
+        return batch.take(pa.array(np.flatnonzero(wanted[types.indices.to_numpy()])))
 
     def _batch(self, partitions: Partitions, events: pa.RecordBatch, later: int) -> Batch:
         types, times, *attributes = events.columns

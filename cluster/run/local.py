@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 MIN_EVENTS = 4_096
 """The least number of events in a first batch whose statistics are used to choose a plan."""
 
+SAMPLE_PART = 64
+"""One in so many events of the first batch, but at least `MIN_EVENTS`, is looked at to choose a plan; that costs less
+than a hundredth of the run."""
+
 MIN_SHARED_EVENTS = 1 << 16
 """The least number of events in a first batch for which several threads are worth their start."""
 
@@ -123,7 +127,9 @@ class LocalRun:
             optimizer=optimizer or optimizer_of(plan.strategy, cost_model()),
             record_decisions=record_decisions,
             most_matches=most_matches,
+            observes=False,
         )
+        self._begun = False
         self._exact = numeric == "exact"
         self.threads = [
             EngineThreads([self._make(one, places=counts_events(one))])
@@ -155,9 +161,7 @@ class LocalRun:
 
     def __iter__(self) -> Iterator[Rows]:
         try:
-            for number, batch in enumerate(self._batches()):
-                if number == 0:
-                    self._begin(batch)
+            for batch in self._batches():
                 self.metrics.events += batch.num_rows
                 ready, late = self.reorder.feed(batch)
                 if late is not None:
@@ -174,12 +178,12 @@ class LocalRun:
             for one in self.threads:
                 one.close()
 
-    def _begin(self, batch: pa.RecordBatch) -> None:
-        """Choose the plan by the first batch, and deal its partitions out over the cores if there are many events."""
+    def _begin(self, first: pa.RecordBatch) -> None:
+        """Choose the plan by the first events, and deal partitions out over the cores if there are many events."""
         for engine in self.engines:
-            if _is_typical(engine.plan, batch):
-                _choose(engine, batch)
-        if self.cores > 1 and len(batch) >= MIN_SHARED_EVENTS:
+            if _may_choose(engine.plan) and len(first) >= MIN_EVENTS:
+                _choose(engine, first.slice(0, max(MIN_EVENTS, len(first) // SAMPLE_PART)))
+        if self.cores > 1 and len(first) >= MIN_SHARED_EVENTS:
             plans = (found for one in self.threads for found in dealt_plans(one.plan, self._exact))
             self.threads = [self._sharing(*found) for found in plans]
 
@@ -188,6 +192,9 @@ class LocalRun:
         return EngineThreads([self._make(plan, places=places) for _ in range(self.cores if keys else 1)], keys)
 
     def _taken(self, ready: pa.RecordBatch, watermark: int) -> Iterator[Rows]:
+        if not self._begun:
+            self._begun = True
+            self._begin(ready)
         for one in self.threads:
             yield from self._counted(one.feed(ready, watermark))
 
@@ -233,18 +240,17 @@ def counts_events(plan: Plan) -> bool:
     return any(query.query.counts_events for query in plan.queries)
 
 
-def _is_typical(plan: Plan, batch: pa.RecordBatch) -> bool:
-    """Return whether to choose a plan by the statistics of this batch.
+def _may_choose(plan: Plan) -> bool:
+    """Return whether statistics may tell another plan: queries could share in several ways.
 
-    They say little about partitions unless all queries split the stream alike.
+    Statistics of a sample say little about partitions unless all queries split the stream alike.
     """
-    alike = len({query.partition for query in plan.queries}) == 1
-    return plan.strategy == "auto" and alike and len(batch) >= MIN_EVENTS
+    return plan.strategy == "auto" and bool(plan.choices) and len({query.partition for query in plan.queries}) == 1
 
 
-def _choose(engine: Engine, batch: pa.RecordBatch) -> None:
-    """Plan again with the statistics of the first batch; before the first event a change of plan costs nothing."""
-    seen = engine.look(batch)
+def _choose(engine: Engine, sample: pa.RecordBatch) -> None:
+    """Plan again with the statistics of the first events; before the first event a change of plan costs nothing."""
+    seen = engine.look(sample)
     if seen is not None:
         within = max(query.query.within.length for query in engine.plan.queries)
         model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
