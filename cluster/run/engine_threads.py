@@ -22,7 +22,7 @@ from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.parts import joined, parts_of
 from elsinore.planner.plans.routes import keys_of
 
-PIECE_EVENTS = 1 << 20
+PIECE_EVENTS = 1 << 18
 """Number of events that are dealt out at a time: while engines take one piece, the owners of the next are found."""
 
 AHEAD = 2
