@@ -263,9 +263,9 @@ class GraphActor:
 
     def _counted(self) -> tuple[Counts, list[pa.RecordBatch]]:
         bursts, shared, snapshots = (sum(engine.totals[n] for engine in self.engines) for n in range(3))
-        late = [batch for engine in self.engines for batch in engine.late]
+        late = [batch for engine in self.engines for batch in engine.late_events.kept]
         for engine in self.engines:
-            engine.late = []
+            engine.late_events.kept = []
         self.late += sum(batch.num_rows for batch in late)
         seconds = sum(engine.decision_seconds for engine in self.engines)
         told = self.optimizer

@@ -20,7 +20,12 @@ class Settings(LayeredSettings):
     trusted: ClassVar[frozenset[str]] = frozenset({"address", "spark_packages", "spark_options"})
     model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=SETTINGS_FILE, extra="forbid", frozen=True)
 
-    engine: Literal["ray", "local"] = Field(default="ray", description="Spark and Ray, or this process alone")
+    engine: Literal["auto", "ray", "local"] = Field(
+        default="auto", description="Spark and Ray, or this process alone; `auto` chooses by the size of the source"
+    )
+    cores: int = Field(
+        default=0, ge=0, le=256, description="threads of a run in this process; 0: as many as the machine has cores"
+    )
     address: str | None = Field(default=None, description="Ray cluster to join; by default Ray is started here")
     actors: int = Field(default=2, ge=1, le=1024, description="graph actors, over which partitions are distributed")
     key_groups: int = Field(

@@ -114,7 +114,7 @@ def routes(workload: Workload, spread: bool = False, components: Components | No
 
 
 def way_of(query: Query, component: int = 0) -> Way:
-    return query.partition, _keys(query), query.counts_events, component
+    return query.partition, keys_of(query), query.counts_events, component
 
 
 def may_be_spread(query: Query) -> bool:
@@ -122,7 +122,7 @@ def may_be_spread(query: Query) -> bool:
 
     The events of a window are all the state that a search needs, so every place can have it.
     """
-    return query.detects and not _keys(query)
+    return query.detects and not keys_of(query)
 
 
 def workload_along(route: Route, workload: Workload) -> Workload:
@@ -130,7 +130,7 @@ def workload_along(route: Route, workload: Workload) -> Workload:
     return Workload(tuple(query for query in workload.queries if query.name in route.queries))
 
 
-def _keys(query: Query) -> tuple[str, ...]:
+def keys_of(query: Query) -> tuple[str, ...]:
     """Return the attributes that determine the place of an event of a query.
 
     Partitions of a group may go to different places, because their rows can be added up. There are two exceptions:

@@ -183,3 +183,8 @@ def test_generate(folder: Path) -> None:
         assert done.exit_code == 0, done.stderr
     assert Path("rides1.csv").read_text() != Path("rides2.csv").read_text()
     assert len(Path("rides1.csv").read_text().splitlines()) == 1001
+
+
+def test_the_engine_and_its_reason_are_said(folder: Path) -> None:
+    done = call("run", "rides.elsinore", "--events", "events.jsonl", "--engine", "auto")
+    assert done.stderr.endswith("Ran in this process: there are at most 10,000,000 events.\n")
