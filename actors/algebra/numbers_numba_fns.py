@@ -16,7 +16,7 @@ import math
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic, overload
 
@@ -147,10 +147,9 @@ def _add_wide(dst, d, src, s, w, flag):
     return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
-@intrinsic
-def _multiply(typing: Any, a: Any, b: Any) -> Any:
+def _multiplied(typing: Any, a: Any, b: Any) -> Any:
     """Return the high and the low word of a product of two unsigned words, by one instruction of the processor."""
-    pair = types.UniTuple(types.uint64, 2)
+    pair: Any = types.Tuple([types.uint64, types.uint64])  # type: ignore[no-untyped-call]
 
     def generated(context: Any, builder: Any, signature: Any, factors: Any) -> Any:
         word, double = ir.IntType(64), ir.IntType(128)
@@ -160,6 +159,9 @@ def _multiply(typing: Any, a: Any, b: Any) -> Any:
         return context.make_tuple(builder, pair, (high, builder.trunc(product, word)))
 
     return pair(types.uint64, types.uint64), generated
+
+
+_multiply: Any = intrinsic(_multiplied)
 
 
 @kernel
