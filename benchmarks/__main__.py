@@ -11,6 +11,7 @@ from benchmarks.figures import HEADER, Benchmark, Figure, line
 from benchmarks.papers.aseq import aseq
 from benchmarks.papers.auto import auto
 from benchmarks.papers.changing import changing
+from benchmarks.papers.everyday import board, shares
 from benchmarks.papers.gloria import gloria
 from benchmarks.papers.hamlet import hamlet
 from benchmarks.papers.linked import doubling, linked
@@ -28,6 +29,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     benchmark.__name__: benchmark
     for benchmark in (
         tumbling,
+        shares,
+        board,
         sliding,
         semantics,
         linked,
