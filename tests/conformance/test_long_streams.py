@@ -59,6 +59,7 @@ def test_groups_of_several_partitions(kind: Kind, strategy: str) -> None:
     agree(kind, strategy, kind.workload(*SUMS, group="g"))
 
 
+@pytest.mark.one_in(3)
 @of_each_strategy("extremes")
 def test_extremes(kind: Kind, strategy: str) -> None:
     agree(kind, strategy, kind.workload("COUNT(*), MIN(b.v), MAX(b.f), SUM(b.v)"))
@@ -104,6 +105,7 @@ def test_numbers_beyond_any_word(kind: Kind, strategy: str) -> None:
     assert rows == rows_of(text, kind.other, events, SIZE)
 
 
+@pytest.mark.one_in(3)
 @of_each_strategy("values that fill a word")
 def test_values_that_fill_a_word(kind: Kind, strategy: str) -> None:
     """Of both signs; no two can be added up in one."""
@@ -160,6 +162,7 @@ def test_partitions_are_forgotten(kind: Kind, strategy: str, monkeypatch: pytest
     assert max(sizes[8:]) < 1.5 * max(sizes[:8])
 
 
+@pytest.mark.one_in(3)
 @of_each_strategy("events out of order")
 def test_events_out_of_order(kind: Kind, strategy: str) -> None:
     """Five seconds late at most, which is waited for."""

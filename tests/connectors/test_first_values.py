@@ -97,6 +97,7 @@ FORMS: list[Callable[[list[pa.RecordBatch], Path], Any]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("first", FIRST)
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_times_are_seen_wherever_the_first_of_them_stand(

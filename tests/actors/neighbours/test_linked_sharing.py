@@ -38,6 +38,7 @@ def stream(count: int, seed: int = 1) -> pa.RecordBatch:
 EVENTS = stream(900)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize(
     "links",

@@ -15,6 +15,7 @@ WITHIN = "WITHIN 1 minute SLIDE 1 minute"
 DEEP = 10_000
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "pattern",
     [
@@ -112,6 +113,7 @@ MANY = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("shape", MANY)
 def test_patterns_of_many_types_are_planned_quickly(shape: str) -> None:
     """Each takes a second or less; what were cubic in the number of types would take a minute."""

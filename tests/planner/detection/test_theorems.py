@@ -96,6 +96,7 @@ def best_of_trees(seed: int) -> float:
     return cheapest(patterns, every, statistics)[0]
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("neighbourhood", [EdgeNeighbourhood(), VertexNeighbourhood(3)], ids=["edge", "vertex"])
 @pytest.mark.parametrize("heuristic", [SimulatedAnnealing(), TabuSearch(), HillClimbing()], ids=["sa", "tabu", "hill"])
 @pytest.mark.parametrize("seed", SEEDS)
@@ -115,6 +116,7 @@ def test_the_search_comes_close_to_the_best_of_all_trees(
     assert found.cost <= min(found.start, 1.02 * best) * (1 + 1e-9)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_search_comes_close_to_the_best_of_all_orders(seed: int) -> None:
     patterns, statistics = random_workload(Random(seed), 3, 4, "ABCDE")
