@@ -38,12 +38,12 @@ def test_rows_of_the_others_are_those_of_a_run_without_the_change(
         sending = Thread(target=keep_sending, args=(sender, changed))
         sending.start()
         added = client.post(f"/v1/workloads/{job}/queries", json={"workload": f"QUERY come {COME}"})
-        assert added.json()["queries"] == ["kept", "summed", "come"], added.text
+        assert added.json()["queries"] == ["kept", "summed", "found", "come"], added.text
         assert client.post(f"/v1/workloads/{job}/queries", json={"workload": f"QUERY come {COME}"}).status_code == 409
         finer = client.post(f"/v1/workloads/{job}/queries", json={"workload": f"QUERY finer {FINER}"})
         assert (finer.status_code, "too coarse" in finer.json()["detail"]) == (422, True), finer.text
         removed = client.delete(f"/v1/workloads/{job}/queries/summed")
-        assert removed.json()["queries"] == ["kept", "come"], removed.text
+        assert removed.json()["queries"] == ["kept", "found", "come"], removed.text
         changed.set()
         sending.join()
         until_taken(client, job, events.num_rows)
@@ -52,6 +52,7 @@ def test_rows_of_the_others_are_those_of_a_run_without_the_change(
     of = {name: Counter({row: n for row, n in found.items() if dict(row)["query"] == name}) for name in NAMES}
     alone = expected(WORKLOAD, events)
     assert of["kept"] == named(alone, "kept")
+    assert of["found"] == named(alone, "found")
     assert of["summed"] < named(alone, "summed")
     come = expected(f"QUERY come {COME}", events)
     assert Counter() < of["come"] <= come
@@ -68,7 +69,7 @@ def keep_sending(sender: Sender, changed: Event) -> None:
 
 
 FINER = "RETURN COUNT(*) PATTERN Travel+ WITHIN 500 ms SLIDE 250 ms"
-NAMES = ("kept", "summed", "come")
+NAMES = ("kept", "summed", "found", "come")
 
 
 def named(rows: Counter[Row], name: str) -> Counter[Row]:

@@ -58,7 +58,7 @@ def test_rows_are_those_of_a_run_alone(client: httpx2.Client, events: pa.Table) 
         counted = client.get(f"/v1/workloads/{job}/statistics").json()
         assert counted["counters"]["events"] == events.num_rows
         types = Counter(events["type"].to_pylist())
-        assert counted["types"] == {name: types[name] for name in ("Request", "Travel")}
+        assert counted["types"] == {name: types[name] for name in ("Pickup", "Request", "Travel")}
         assert client.get(f"/v1/workloads/{job}/explain").text.startswith("plan: strategy auto")
         assert [one["id"] for one in client.get("/v1/workloads").json()["workloads"]] == [job]
     assert client.get(f"/v1/workloads/{job}").status_code == 404
