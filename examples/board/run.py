@@ -13,7 +13,7 @@ WORKLOAD = Path(__file__).with_name("workload.elsinore")
 
 def show(rides: str) -> None:
     """Print how many bursts each Kleene sub-pattern had, and which queries shared the longest."""
-    bursts = elsinore.run(WORKLOAD, rides, decisions=True).decisions.to_pylist()
+    bursts = elsinore.run(WORKLOAD, rides, strategy="hamlet", decisions=True).decisions.to_pylist()
     for kleene, count in Counter(burst["kleene"] for burst in bursts).items():
         print(f"{count:,} bursts of {kleene}")
     longest = max(bursts, key=lambda burst: burst["events"])

@@ -15,7 +15,9 @@ from elsinore.actors.shells.blocks_in import block_of, events_of
 from elsinore.actors.shells.collector import Collector
 from elsinore.actors.shells.dealer import Dealer, dealt
 from elsinore.actors.shells.graph_actor import Duty, GraphActor
+from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.planner.checks.check import check_text
+from elsinore.planner.detection.choosing import chosen_trees
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.routes import Ranges, Route, routes, workload_along
@@ -79,6 +81,12 @@ def test_equal_times_stay_in_order() -> None:
     for own in dealt(events, [0, 4]):
         rows = [(row["ticks"], row["n"]) for row in own.to_pylist()]
         assert rows == sorted(rows)
+
+
+@pytest.fixture(autouse=True)
+def without_an_optimizer_actor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each graph actor choose plans itself."""
+    monkeypatch.setattr(RemoteOptimizer, "choose", lambda _, request: chosen_trees(request))
 
 
 def actors(places: int, spread: bool) -> list[GraphActor]:
