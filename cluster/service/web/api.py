@@ -16,7 +16,7 @@ from elsinore.cluster.service.control import Control
 from elsinore.cluster.service.intake import Backlog
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web import health_routes, job_routes, stream_routes
+from elsinore.cluster.service.web import console_routes, health_routes, job_routes, stream_routes
 from elsinore.cluster.service.web.context import MAX_BODIES, BodyMemory, Context, message_of
 from elsinore.cluster.service.web.documents import ProblemDocument, Queries, Submission
 from elsinore.cluster.service.web.guard import Guard
@@ -39,7 +39,7 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
         asyncio.Semaphore(1),
         Backlog(settings),
     )
-    for routes in (health_routes, job_routes, stream_routes):
+    for routes in (health_routes, job_routes, stream_routes, console_routes):
         app.include_router(routes.router)
     app.add_middleware(Guard, settings=settings)
     app.add_exception_handler(RefusalError, _refused)
