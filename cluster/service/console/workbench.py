@@ -21,7 +21,7 @@ WORKBENCH = HelperProcess("elsinore.workbench")
 
 
 def ask(kind: str, seconds: float, *arguments: str) -> dict[str, Any]:
-    """Return the answer of the process; raise the errors of the workload and its events, and InputError if it takes long."""
+    """Return the answer of the process; raise the errors of its input, and InputError if it takes long."""
     try:
         found: dict[str, Any] | Exception = WORKBENCH.ask((kind, *arguments), seconds)
     except OverrunError:

@@ -61,9 +61,8 @@ class Views:
 
 def documents_with_history(here: Context) -> list[dict[str, Any]]:
     """Return the documents of all jobs, each with the time at which its history changed, as text: it has 19 digits."""
-    return [
-        {**document, "history": str(here.jobs.get(document["id"]).history_time())} for document in documents_of(here)
-    ]
+    times = {job.name: str(job.history_time()) for job in here.jobs.all()}
+    return [{**document, "history": times.get(document["id"], "0")} for document in documents_of(here)]
 
 
 @router.get("/")
@@ -132,6 +131,7 @@ def _is_secure(request: Request) -> bool:
 async def follow(
     request: Request,
     job: str | None = None,
+    last: str | None = Query(default=None, max_length=128, description="the last position of a page that was asleep"),
     show: str | None = Query(default=None, pattern="^(rows|bursts)$", description="what of the job, besides its state"),
 ) -> Response:
     """Stream what a page shows: all jobs, and the rows or bursts of one."""
@@ -141,7 +141,7 @@ async def follow(
         parts.append(RowsPart(here.reader(job)).next)
     elif job is not None and show == "bursts":
         parts.append(BurstsPart(here, here.jobs.get(job).name, views).next)
-    position = Position.read(request.headers.get("last-event-id"))
+    position = Position.read(request.headers.get("last-event-id") or last)
     headers = {**PROTECTION, "Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(updates(parts, position), media_type="text/event-stream", headers=headers)
 

@@ -1,0 +1,42 @@
+// Charts over time, in the colours of the page.
+import { html, uPlot, useEffect, useRef } from "../vendor/libraries.js";
+
+const HEIGHT = 200;
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+/** A chart; `series` are names and the variables of their colours, `data` the columns, the first one seconds. */
+export function Chart({ series, data, label }) {
+  const place = useRef(null);
+  const chart = useRef(null);
+  const now = useRef(data);
+  now.current = data;
+  useEffect(() => {
+    const draw = () => {
+      chart.current?.destroy();
+      chart.current = new uPlot(options(place.current, series), now.current, place.current);
+    };
+    draw();
+    const sized = new ResizeObserver(() => chart.current.setSize({ width: place.current.clientWidth, height: HEIGHT }));
+    sized.observe(place.current);
+    DARK.addEventListener("change", draw);
+    return () => {
+      sized.disconnect();
+      DARK.removeEventListener("change", draw);
+      chart.current.destroy();
+    };
+  }, []);
+  useEffect(() => chart.current?.setData(data), [data]);
+  return html`<div class="chart" ref=${place} role="img" aria-label=${label}></div>`;
+}
+
+function options(place, series) {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name) => style.getPropertyValue(name).trim();
+  const axis = { stroke: colour("--pale"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
+  return {
+    width: place.clientWidth, height: HEIGHT, cursor: { drag: { x: false, y: false } },
+    scales: { x: { time: true } },
+    axes: [axis, { ...axis, size: 74, values: (_, values) => values.map((value) => value.toLocaleString("en", { maximumFractionDigits: 2 })) }],
+    series: [{ label: "clock" }, ...series.map(([name, variable, dash]) => ({ label: name, stroke: colour(variable), width: 2, dash, points: { show: false } }))],
+  };
+}
