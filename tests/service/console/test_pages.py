@@ -35,7 +35,7 @@ def test_pages_need_no_token_and_their_replies_protect_them(here: Asking) -> Non
 
 
 @pytest.mark.parametrize(
-    "path", ["nothing.js", "../pages.py", "..%2fpages.py", "/etc/passwd", "vendor/../../pages.py", "vendor", "", "\n"]
+    "path", ["nothing.js", "../pages.py", "..%2fpages.py", "/etc/passwd", "vendor/../../pages.py", "vendor", "", "%0A"]
 )
 def test_no_other_file_is_served(here: Asking, path: str) -> None:
     assert here.ask("GET", f"/console/static/{path}", [HOST]).status_code in (401, 404)

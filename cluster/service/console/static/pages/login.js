@@ -15,6 +15,7 @@ export function LogIn() {
   return html`<main class="login">
     <h1>Elsinore</h1>
     <form onSubmit=${submit}>
+      <input type="text" name="username" autocomplete="username" value="elsinore" readonly hidden />
       <label for="token">Token of the service</label>
       <input id="token" name="token" type="password" autocomplete="current-password" required autofocus
         aria-describedby="where problem" aria-invalid=${problem ? "true" : undefined} />

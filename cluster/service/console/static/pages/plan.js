@@ -96,7 +96,13 @@ function Picture({ svg, words }) {
   return html`<div class="picture" ref=${place} role="img" aria-label="Picture of the plan" tabindex="0"></div>`;
 }
 
-/** The text of each query of a workload. */
+/** The text of each query of a workload, with the comments above it. */
 function parts(workload) {
-  return workload.split(/;\s*(?=QUERY\b|RETURN\b)/i).map((text) => text.trim()).filter(Boolean);
+  const found = [""];
+  for (const line of workload.split(/\n|(?<=;)/)) {
+    const begins = /^\s*(?:QUERY\b|--)/i.test(line) && /\bRETURN\b/i.test(found.at(-1));
+    if (begins || /;\s*$/.test(found.at(-1))) found.push("");
+    found[found.length - 1] += `${line}\n`;
+  }
+  return found.map((text) => text.trim()).filter(Boolean);
 }

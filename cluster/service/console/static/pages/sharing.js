@@ -17,7 +17,7 @@ export function Sharing({ job }) {
     <section class="card">
       <div class="heading">
         <p class="big">Events taken in: <strong>${whole(taken)}</strong> instead of <strong>${whole(apart)}</strong>
-          <span class="pale"> in the last bursts${apart > 0 ? `, ${percent(1 - taken / apart)} saved` : ""}</span></p>
+          <span class="pale"> in the bursts seen here${apart > 0 ? `, ${percent(1 - taken / apart)} saved` : ""}</span></p>
         <button onClick=${() => setHeld(held ? null : last)} aria-pressed=${held ? "true" : "false"}>${held ? "Follow again" : "Hold"}</button>
       </div>
       <p>${Object.entries(WORDS).map(([choice, words]) => html`<span class="key"><i class=${choice}></i>${words}</span>`)}
@@ -94,7 +94,7 @@ function Decision({ burst }) {
     burst.cost_shared <= burst.cost_apart ? "Sharing was expected to cost less." : "Apart was expected to cost less.";
   const change = { merge: "The burst before it ran apart: here queries merged.", split: "The burst before it was shared: here queries split." }[burst.change] ?? "";
   const facts = {
-    burst: `${whole(burst.events)} events of ${burst.kleene} at ${burst.time}`, choice: WORDS[burst.choice],
+    burst: `${whole(burst.events)} ${burst.events === 1 ? "event" : "events"} of ${burst.kleene} at ${burst.time}`, choice: WORDS[burst.choice],
     "cost shared": cost(burst.cost_shared), "cost apart": cost(burst.cost_apart), "events in its window": whole(burst.events_in_window),
     "snapshots created": whole(burst.snapshots_created), "snapshots propagated": whole(burst.snapshots_propagated),
   };

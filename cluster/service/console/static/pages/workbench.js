@@ -1,6 +1,6 @@
 // An editor for workloads, with all problems as one types, rows over a few events, and submit.
 import { html, useEffect, useRef, useState } from "../vendor/libraries.js";
-import { Refused, call, onceKey } from "../state.js";
+import { call, onceKey } from "../state.js";
 import { RowTable } from "../parts/table.js";
 import { parse } from "../digits.js";
 
@@ -21,7 +21,7 @@ const EVENTS = `{"type": "Request", "time": 0}
 {"type": "Cancel", "time": 180}
 {"type": "Dropoff", "time": 240}
 `;
-const STRATEGIES = ["auto", "hamlet", "gloria", "static", "apart"];
+const STRATEGIES = ["auto", "hamlet", "hamlet-static", "gloria", "cogra", "trivial", "share", "mpt"];
 const kept = (name, first) => localStorage.getItem(`elsinore-${name}`) ?? first;
 const keep = (name, text) => localStorage.setItem(`elsinore-${name}`, text);
 
@@ -38,16 +38,22 @@ export function Page() {
     keep("workload", text);
     keep("events", events);
     const number = ++asked.current;
+    const tell = (told) => { if (number === asked.current) told(); };
     const timer = setTimeout(async () => {
       setBusy(true);
-      const told = await checked(text, events).catch((error) => ({ refused: error.message }));
-      if (number !== asked.current) return;
-      setBusy(false);
-      if (told.found) setFound(told.found);
-      setAnswer(told.answer ?? null);
-      setRefused(told.refused ?? "");
+      setRefused("");
+      try {
+        const checked = await call("POST", "/console/check", { workload: text });
+        tell(() => setFound(checked));
+        const runs = checked.problems.length === 0 && events.trim() && number === asked.current;
+        const answered = runs ? await call("POST", "/console/try", { workload: text, events }) : null;
+        tell(() => setAnswer(answered));
+      } catch (error) {
+        tell(() => { setAnswer(null); setRefused(error.message); });
+      }
+      tell(() => setBusy(false));
     }, WAIT_MILLISECONDS);
-    return () => clearTimeout(timer);
+    return () => { clearTimeout(timer); };
   }, [text, events]);
 
   const load = async (event) => {
@@ -55,7 +61,7 @@ export function Page() {
     if (file) setEvents(await file.text());
   };
   return html`
-    <div class="heading"><h1>Workbench</h1><span class="pale" role="status">${busy ? "checking…" : found.problems.length ? `${found.problems.length} ${found.problems.length === 1 ? "problem" : "problems"}` : refused ? "the events cannot be used" : "no problems"}</span></div>
+    <div class="heading"><h1>Workbench</h1><span class="pale" role="status">${busy ? "checking and running…" : found.problems.length ? `${found.problems.length} ${found.problems.length === 1 ? "problem" : "problems"}` : refused ? "the events cannot be used" : "no problems"}</span></div>
     <div class="grid">
       <section class="card"><h2 id="workload">Workload</h2>
         <${Editor} text=${text} problems=${found.problems} changed=${setText} />
@@ -70,22 +76,10 @@ export function Page() {
       <section class="card wide"><h2>Rows</h2>
         ${refused && html`<pre role="alert" class="bad">${refused}</pre>`}
         ${answer && html`<${Answer} answer=${answer} />`}
-        ${!answer && !refused && html`<p class="pale">${found.problems.length ? "Rows come when the workload has no problems." : "…"}</p>`}
+        ${!answer && !refused && html`<p class="pale">${found.problems.length ? "Rows come when the workload has no problems." : busy ? "Running…" : "Rows come when there are events."}</p>`}
       </section>
       <section class="card wide"><h2>Plan</h2><pre tabindex="0">${found.plan}</pre></section>
     </div>`;
-}
-
-/** Check a workload; if it is right, run it over the events. */
-async function checked(workload, events) {
-  const found = await call("POST", "/console/check", { workload });
-  if (found.problems.length || !events.trim()) return { found };
-  try {
-    return { found, answer: await call("POST", "/console/try", { workload, events }) };
-  } catch (error) {
-    if (!(error instanceof Refused)) throw error;
-    return { found, refused: error.message };
-  }
 }
 
 function Editor({ text, problems, changed }) {
@@ -137,7 +131,7 @@ function Submit({ text, blocked }) {
   };
   return html`<form onSubmit=${submit}>
     <div class="row">
-      <label for="name">Name</label><input id="name" name="name" pattern="[a-z0-9\\-]{1,64}" title="lower-case letters, digits and hyphens" size="14" placeholder="generated" />
+      <label for="name">Name</label><input id="name" name="name" pattern="[a-z0-9\\-]{1,64}" title="lower-case letters, digits and hyphens" size="10" placeholder="generated" />
       <label for="strategy">Strategy</label><select id="strategy" name="strategy">${STRATEGIES.map((name) => html`<option key=${name}>${name}</option>`)}</select>
       <label for="lateness">Lateness, s</label><input id="lateness" name="lateness" inputmode="decimal" size="5" placeholder="0" />
       <button class="first" disabled=${blocked}>Submit</button>

@@ -11,13 +11,14 @@ export function Chart({ series, data, label }) {
   const now = useRef(data);
   now.current = data;
   useEffect(() => {
+    const element = place.current;
     const draw = () => {
       chart.current?.destroy();
-      chart.current = new uPlot(options(place.current, series), now.current, place.current);
+      chart.current = new uPlot(options(element, series), now.current, element);
     };
     draw();
-    const sized = new ResizeObserver(() => chart.current.setSize({ width: place.current.clientWidth, height: HEIGHT }));
-    sized.observe(place.current);
+    const sized = new ResizeObserver(() => chart.current.setSize({ width: element.clientWidth, height: HEIGHT }));
+    sized.observe(element);
     DARK.addEventListener("change", draw);
     return () => {
       sized.disconnect();
@@ -29,12 +30,12 @@ export function Chart({ series, data, label }) {
   return html`<div class="chart" ref=${place} role="img" aria-label=${label}></div>`;
 }
 
-function options(place, series) {
+function options(element, series) {
   const style = getComputedStyle(document.documentElement);
   const colour = (name) => style.getPropertyValue(name).trim();
   const axis = { stroke: colour("--pale"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
   return {
-    width: place.clientWidth, height: HEIGHT, cursor: { drag: { x: false, y: false } },
+    width: element.clientWidth, height: HEIGHT, cursor: { drag: { x: false, y: false } },
     scales: { x: { time: true } },
     axes: [axis, { ...axis, size: 74, values: (_, values) => values.map((value) => value.toLocaleString("en", { maximumFractionDigits: 2 })) }],
     series: [{ label: "clock" }, ...series.map(([name, variable, dash]) => ({ label: name, stroke: colour(variable), width: 2, dash, points: { show: false } }))],

@@ -10,7 +10,7 @@ const KEYWORD = /^(?:QUERY|RETURN|MATCHES|PATTERN|WHERE|GROUP-BY|WITHIN|SLIDE|SE
 const language = StreamLanguage.define({
   token(stream) {
     if (stream.eatSpace()) return null;
-    if (stream.match(/^(?:#|--).*/)) return "comment";
+    if (stream.match(/^--.*/)) return "comment";
     if (stream.match(KEYWORD)) return "keyword";
     if (stream.match(/^'(?:[^']|'')*'?|^"[^"]*"?/)) return "string";
     if (stream.match(/^\d+(?:\.\d+)?/)) return "number";
