@@ -77,8 +77,8 @@ def test_a_change_needs_the_origin_of_the_page_too(here: Asking, method: str, pa
     "cookie",
     [
         "elsinore-9000={value}", "elsinore-8000={value}0", "elsinore-8000=9{value}", "elsinore-8000=",
-        "elsinore-8000=.", "elsinore-8000={code}", "elsinore-8000=-1.{code}", "other={value}", "elsinore-8000=%FF", "=;=;",
-        "elsinore-8000=99999999999999999999.{code}",
+        "elsinore-8000=.", "elsinore-8000={code}", "elsinore-8000=-1.{code}", "other={value}",
+        "elsinore-8000=%FF", "=;=;", "elsinore-8000=99999999999999999999.{code}",
     ],
 )  # fmt: skip
 def test_another_cookie_is_no_log_in(here: Asking, cookie: str) -> None:
