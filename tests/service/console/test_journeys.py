@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,7 +90,7 @@ def test_rows_over_a_few_events_have_every_digit(page: Any) -> None:
     cell = page.locator("td.number").last
     digits = str(2**80 - 1)
     page.wait_for_function("() => document.querySelector('td.number:last-child')")
-    assert re.sub(r"\s", "", cell.inner_text()) == digits
+    assert cell.inner_text() == digits
     page.get_by_label("Events").fill('{"type": "A"}')
     page.get_by_text("it has no time").wait_for()
 

@@ -19,9 +19,9 @@ from tests.service.asking import JOB, WORKLOAD, Asking
 
 HOST, JSON = ("Host", "127.0.0.1:8000"), ("Content-Type", "application/json")
 WRONG = "QUERY a RETURN COUNT(*) PATERN A+;\nQUERY b RETURN COUNT(*) PATTERN A+ WITHIN 1 minut"
-EVENTS = (
-    '{"type": "A", "time": 1}\n' + "".join(f'{{"type": "B", "time": {at}}}\n' for at in range(2, 9)) + '{"time": 9}'
-)
+TIMES = range(2, 9)
+EVENTS = "\n".join(['{"type": "A", "time": 1}', *(f'{{"type": "B", "time": {at}}}' for at in TIMES), '{"time": 9}'])
+CSV = "\n".join(["type,time", "A,1", *(f"B,{at}" for at in TIMES), ",9"])
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ export function parse(text) {
 export function shown(value) {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return value;
-  if (value instanceof Digits) return grouped(value.text);
   return written(value);
 }
 
@@ -28,9 +27,4 @@ function written(value) {
     return `{${Object.entries(value).map(([name, one]) => `${name}: ${written(one)}`).join(", ")}}`;
   }
   return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-/** Long whole numbers in groups of three digits, by thin spaces that are not copied as commas. */
-function grouped(text) {
-  return /^-?\d{5,}$/.test(text) ? text.replace(/\B(?=(\d{3})+$)/g, "\u2009") : text;
 }
