@@ -51,7 +51,8 @@ def opened(browser: Any, service: Served, logged_in: bool = True, **options: Any
         if logged_in:
             log_in(page)
         yield page
-        assert [line for line in said if not line.startswith(EXPECTED)] == []
+        unexpected = [line for line in said if not line.startswith(EXPECTED)]
+        assert not unexpected, unexpected
     finally:
         context.close()
 

@@ -3,7 +3,7 @@ import { batch, signal } from "./vendor/libraries.js";
 import { parse } from "./digits.js";
 
 const KEPT_RATES = 120;
-const KEPT_ROWS = 500;
+const KEPT_ROWS = 300;
 const KEPT_BURSTS = 600;
 const KEPT_TIMES = 600;
 const RETRY_MILLISECONDS = 2000;
