@@ -20,8 +20,9 @@ from tests.service.serving import Served, insist
 
 PAIRS = "QUERY pairs RETURN COUNT(*) PATTERN SEQ(A, B+) WITHIN 100 seconds SLIDE 100 seconds"
 MORE = PAIRS.replace("pairs", "more").replace("SEQ(A, B+)", "B+")
-SHARED = """QUERY kept RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) GROUP-BY district WITHIN 1 minute SLIDE 1 minute;
-QUERY arrived RETURN district, COUNT(*) PATTERN SEQ(Pickup, Travel+) GROUP-BY district WITHIN 1 minute SLIDE 1 minute"""
+WINDOWS = "GROUP-BY district WITHIN 1 minute SLIDE 1 minute"
+SHARED = f"""QUERY kept RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) {WINDOWS};
+QUERY arrived RETURN district, COUNT(*) PATTERN SEQ(Pickup, Travel+) {WINDOWS}"""
 FIRST_PAINT_MILLISECONDS = 1000
 MAX_FIRST_LOAD_BYTES = 300_000
 
