@@ -3,8 +3,8 @@ import { html, useEffect, useRef, useState } from "../vendor/libraries.js";
 import { bursts, seconds } from "../state.js";
 import { percent, whole } from "../parts/format.js";
 
-const SHOWN = 300;
-const LANE = 92, TOP = 22, LEFT = 96, BAR = 10;
+const SHOWN = 600;
+const LANE = 92, TOP = 22, LEFT = 96, MIN_BAR = 10, MAX_BAR = 44;
 const WORDS = { shared: "shared", partly: "partly shared", apart: "apart" };
 
 export function Sharing({ job }) {
@@ -41,7 +41,8 @@ function laidOut(all, width) {
   const lanes = [...new Set(all.map((burst) => `${burst.kleene} in share set ${burst.share_set}`))].sort();
   const times = all.map((burst) => seconds(burst.time));
   const first = Math.min(...times), span = Math.max(...times) - first;
-  const slots = Math.max(1, Math.floor((width - LEFT - 8) / BAR));
+  const slots = Math.max(1, Math.min(Math.floor((width - LEFT - 8) / MIN_BAR), 2 * new Set(times).size));
+  const step = (width - LEFT - 8) / slots;
   const heights = new Map();
   const bars = all.map((burst, at) => {
     const lane = lanes.indexOf(`${burst.kleene} in share set ${burst.share_set}`);
@@ -50,7 +51,7 @@ function laidOut(all, width) {
     heights.set(`${lane} ${slot}`, below + burst.events);
     return { burst, lane, slot, below };
   });
-  return { lanes, bars, most: Math.max(1, ...heights.values()), first: all[times.indexOf(first)].time, last: all[times.indexOf(first + span)].time };
+  return { lanes, bars, step, most: Math.max(1, ...heights.values()), first: all[times.indexOf(first)].time, last: all[times.indexOf(first + span)].time };
 }
 
 function Lanes({ bursts: all, chosen, choose }) {
@@ -61,14 +62,14 @@ function Lanes({ bursts: all, chosen, choose }) {
     sized.observe(place.current);
     return () => sized.disconnect();
   }, []);
-  const { lanes, bars, most, first, last } = laidOut(all, width);
+  const { lanes, bars, step, most, first, last } = laidOut(all, width);
   const height = TOP + lanes.length * LANE + 24;
   const move = (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
-    if (step === undefined) return;
+    const by = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    if (by === undefined) return;
     event.preventDefault();
     const at = all.indexOf(chosen);
-    choose(all[Math.min(all.length - 1, Math.max(0, at < 0 ? all.length - 1 : at + step))]);
+    choose(all[Math.min(all.length - 1, Math.max(0, at < 0 ? all.length - 1 : at + by))]);
   };
   return html`<div ref=${place} tabindex="0" role="application" aria-label=${`${all.length} bursts in ${lanes.length} lanes; arrow keys choose one`} onKeyDown=${move}>
     <svg class="lanes" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} aria-hidden="true">
@@ -77,8 +78,8 @@ function Lanes({ bursts: all, chosen, choose }) {
         <line x1="0" x2=${width} y1=${LANE - 10} y2=${LANE - 10} />
       </g>`)}
       ${bars.map(({ burst, lane, slot, below }) => {
-        const tall = Math.max(2, (burst.events / most) * (LANE - 20));
-        return html`<rect class=${`${burst.choice}${burst === chosen ? " chosen" : ""}`} x=${LEFT + slot * BAR} width=${BAR - 1} height=${tall}
+        const tall = Math.max(1, (burst.events / most) * (LANE - 20));
+        return html`<rect class=${`${burst.choice}${burst === chosen ? " chosen" : ""}`} x=${LEFT + slot * step} width=${Math.min(MAX_BAR, step - 1)} height=${tall > 4 ? tall - 0.7 : tall}
           y=${TOP + (lane + 1) * LANE - 10 - (below / most) * (LANE - 20) - tall} onClick=${() => choose(burst)} />`;
       })}
       <text x=${LEFT} y=${height - 8}>${first}</text><text x=${width - 8} y=${height - 8} text-anchor="end">${last}</text>
