@@ -13,7 +13,7 @@ WITH_RAY := tests/cluster tests/service
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-all check format bench loadtest lock sbom dist clean
+.PHONY: help demo browser test test-fast test-all check format bench loadtest lock sbom dist clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -31,6 +31,11 @@ demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their ro
 	$(BIN)/elsinore generate ridesharing --events 200000 --out $(BUILD)/rides.parquet
 	$(BIN)/elsinore explain examples/ridesharing/workload.elsinore
 	ELSINORE_ENGINE=ray $(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
+
+browser: $(STAMP) ## Chromium and Playwright, for the tests of the console; needs root on Debian and Ubuntu
+	command -v chromium || command -v chromium-browser || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
+	$(PIP) 'playwright>=1.65,<2'
+	cd deploy/console && npm ci --ignore-scripts
 
 check: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check $(CODE)

@@ -85,6 +85,8 @@ class Crew:
         self.pool = pool
         self.optimizer = optimizer
         self.failures = Budget(restarts)
+        self.replaced = 0
+        """How many actors were replaced."""
         self.committed = 0
         """The last batch whose rows are safe."""
         self.unsaved = False
@@ -298,6 +300,7 @@ class Crew:
         self._replace(number, place)
 
     def _replace(self, number: int, place: SupervisedActor) -> None:
+        self.replaced += 1
         place.actor = self.pool.replace(GraphActor)
         self._begin(number, place)
 

@@ -76,7 +76,7 @@ def serve_until_stopped(service: ServiceSettings, settings: Settings, say: Calla
         _until_ready(service, over, session)
         if not over.is_set():
             say(
-                f"Ready: http://{service.host}:{service.port}/openapi.json. "
+                f"Ready: http://{service.host}:{service.port}/ is the console, and /openapi.json describes all calls. "
                 "Ctrl-C stops the service; its jobs continue when it is started again."
             )
         while not over.wait(POLL_SECONDS):

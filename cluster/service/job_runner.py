@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from ray.exceptions import RayError
 from elsinore.calendar_years import as_python
 from elsinore.cluster.machines.file_locks import HeldError
 from elsinore.cluster.machines.settings import Settings
+from elsinore.cluster.service.history import History
 from elsinore.cluster.service.intake import forget_keys, is_last, sweep
 from elsinore.cluster.service.jobs import DamagedJobError, Spec, StoredJob, paused
 from elsinore.cluster.service.rows import RowsSink, forget_rows
@@ -116,6 +117,7 @@ class JobRunner:
     """The thread that stops the current stream and waits for its end."""
 
     def __post_init__(self) -> None:
+        self.history = History(self.job)
         before = self.job.status()
         self.last = before.get("metrics", {})
         self.types = before.get("types", {})
@@ -160,6 +162,7 @@ class JobRunner:
         with self._locked():
             self._put(paused(self._spec_or_read(), True))
             stopped = self._stop(STOP_SECONDS)
+            self._happened("paused", "by request")
             self.write_status()
         if not stopped:
             raise self._still_busy("it is paused after this batch")
@@ -173,6 +176,7 @@ class JobRunner:
             self._put(paused(self._spec_or_read(), False))
             self.error, self.damage, self.closing = None, False, False
             self.failures, self.pause_until = 0, 0.0
+            self._happened("resumed", "by request")
             self.write_status()
         LOG.info("job resumed", extra={"job": self.job.name})
 
@@ -201,6 +205,7 @@ class JobRunner:
             if terms is not None:
                 terms.changed(spec.workload, spec.strategy, terms.ranges.places)
             self._put(spec)
+            self._noted(lambda: self.history.changed(before, spec.workload))
             try:
                 if self.live is not None and not self.ending and not self.live.wait(0):
                     self.live.change(spec.workload)
@@ -299,6 +304,7 @@ class JobRunner:
             finally:
                 self.starting.release()
             self.begun_with = self.live.metrics.batches
+            self._happened("started", f"it continues after batch {self.begun_with:,}" if self.begun_with else "")
             LOG.info("stream started", extra={"job": self.job.name})
 
     def _has_to_stop(self, live: Live) -> bool:
@@ -365,11 +371,27 @@ class JobRunner:
             held = isinstance(error, HeldError)
             if not held and (bad or self.failures > MAX_FAILURES):
                 self._set_error(error)
-            self.pause_until = time() + min(2.0**self.failures, MAX_PAUSE_SECONDS)
+            pause = min(2.0**self.failures, MAX_PAUSE_SECONDS)
+            if self.error is None:
+                why = f"{refusal(error).detail}; attempt {self.failures + 1} begins in {pause:g} s"
+                self._happened("interrupted", why)
+            self.pause_until = time() + pause
             self.write_status()
 
     def _set_error(self, error: Exception) -> None:
-        self.error, self.damage = refusal(error).document, isinstance(error, DamagedJobError)
+        before, self.error, self.damage = self.error, refusal(error).document, isinstance(error, DamagedJobError)
+        if self.error != before:
+            self._happened("failed", self.error["detail"])
+
+    def _happened(self, what: str, why: str = "") -> None:
+        self._noted(lambda: self.history.note(what, why))
+
+    def _noted(self, note: Callable[[], None]) -> None:
+        """Write the history. A failure here is logged and ends nothing: the history is not relied on."""
+        try:
+            note()
+        except Exception as error:
+            LOG.warning("the history was not written", extra={"job": self.job.name}, exc_info=error)
 
     def _start_stream(self) -> Live:
         spec, self._cut = self._spec_or_read(), Event()
@@ -418,6 +440,7 @@ class JobRunner:
     def _note(self, live: Live) -> None:
         """Read the counters of a stream; if that fails, log it and keep those read last."""
         try:
+            self._noted(lambda: self.history.watch(live))
             if live.done.number != self.batches:
                 self.batches, self.done_at = live.done.number, time()
             self.last, self.types = metrics_of(live, time() - self.done_at), live.done.types

@@ -7,6 +7,7 @@ jobs/NAME/keys/             the idempotency keys of appends
 jobs/NAME/rows/             a file for each batch that has rows
 jobs/NAME/checkpoint/       the checkpoint of its live stream
 jobs/NAME/status.json       its status as the manager wrote it last; nothing relies on it
+jobs/NAME/history.json      what happened to it; nothing relies on it
 gone/                       folders of removed jobs, until their files are deleted
 manager.json                when the manager was last alive
 lock                        held by the manager
@@ -134,6 +135,21 @@ class StoredJob:
 
     def put_status(self, status: dict[str, Any]) -> None:
         _put_optional(self.folder / "status.json", status)
+
+    def history(self) -> list[dict[str, Any]]:
+        """Return what happened to the job, oldest first; empty where that cannot be read."""
+        found = _read_optional(self.folder / "history.json")
+        return found if _is_history(found) else []
+
+    def put_history(self, entries: list[dict[str, Any]]) -> None:
+        _put_optional(self.folder / "history.json", entries)
+
+    def history_time(self) -> int:
+        """Return when the history changed last, in nanoseconds; 0 if there is none."""
+        try:
+            return (self.folder / "history.json").stat().st_mtime_ns
+        except OSError:
+            return 0
 
     def _read(self, name: str, default: Any = None) -> Any:
         """Return the content of a file that must not be lost, or the default where it may be missing.
@@ -321,6 +337,17 @@ def _is_status(found: Any) -> bool:
         and isinstance(error.get("detail"), str)
         and (type(error.get("status", 500)) is int and error.get("status", 500) in TITLES)
         and isinstance(error.get("problems", []), list)
+    )
+
+
+def _is_history(found: Any) -> bool:
+    """Return whether these are entries of a history."""
+    return isinstance(found, list) and all(
+        isinstance(entry, dict)
+        and _is_number(entry.get("time"))
+        and isinstance(entry.get("what"), str)
+        and isinstance(entry.get("why"), str)
+        for entry in found
     )
 
 

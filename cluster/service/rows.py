@@ -168,6 +168,19 @@ class Reader:
                 at = Cursor(batch, skipped + part.num_rows)
         return RowsPage(numbers, parts, at)
 
+    def before_last(self, rows: int) -> Cursor:
+        """Return the cursor after which there are so many rows, or all if there are fewer."""
+        left = rows
+        for batch in reversed(self._listed()):
+            try:
+                found = self._read(batch).num_rows
+            except FileNotFoundError:  # it has expired
+                continue
+            if found >= left:
+                return Cursor(batch, found - left)
+            left -= found
+        return Cursor()
+
     def touched(self) -> int:
         """Return the modification time of the folder in nanoseconds, which is cheap; 0 if there is none."""
         try:

@@ -460,6 +460,11 @@ class Live:
                     query.stop()
 
     @property
+    def replaced(self) -> int:
+        """Return how many graph actors of this era were replaced after a failure."""
+        return self.crew.replaced if hasattr(self, "crew") else 0
+
+    @property
     def ended(self) -> bool:
         return not self._thread.is_alive()
 

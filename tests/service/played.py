@@ -42,6 +42,7 @@ class PlayedLive:
         clock = clock or Clock.of(pa.int64(), "s", [Fraction(60)])
         self.terms = Terms("x", WORKLOAD, "auto", "exact", clock, Ranges.even(128, 2))
         self.crew = SimpleNamespace(ask=lambda _: [])
+        self.replaced = 0
         self.going = True
         self.error: Exception | None = None
 

@@ -12,11 +12,13 @@ from fastapi.openapi.utils import get_openapi
 from starlette.exceptions import HTTPException
 
 from elsinore import __version__
+from elsinore.cluster.service.console.jobs_view import JobsView
 from elsinore.cluster.service.control import Control
 from elsinore.cluster.service.intake import Backlog
 from elsinore.cluster.service.jobs import Jobs
 from elsinore.cluster.service.settings import ServiceSettings
-from elsinore.cluster.service.web import health_routes, job_routes, stream_routes
+from elsinore.cluster.service.web import console_routes, health_routes, job_routes, stream_routes
+from elsinore.cluster.service.web.console_routes import Views, documents_with_history
 from elsinore.cluster.service.web.context import MAX_BODIES, BodyMemory, Context, message_of
 from elsinore.cluster.service.web.documents import ProblemDocument, Queries, Submission
 from elsinore.cluster.service.web.guard import Guard
@@ -30,7 +32,7 @@ PROBLEM = "application/problem+json"
 
 def build(settings: ServiceSettings, control: Control) -> FastAPI:
     app = FastAPI(title="Elsinore", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.state.context = Context(
+    here = app.state.context = Context(
         settings,
         Jobs(settings.data),
         control,
@@ -39,7 +41,8 @@ def build(settings: ServiceSettings, control: Control) -> FastAPI:
         asyncio.Semaphore(1),
         Backlog(settings),
     )
-    for routes in (health_routes, job_routes, stream_routes):
+    app.state.views = Views(JobsView(lambda: documents_with_history(here)))
+    for routes in (health_routes, job_routes, stream_routes, console_routes):
         app.include_router(routes.router)
     app.add_middleware(Guard, settings=settings)
     app.add_exception_handler(RefusalError, _refused)

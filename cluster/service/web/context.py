@@ -68,6 +68,8 @@ class Context:
     planning: asyncio.Semaphore
     """Admits one at a time, because to plan a large workload takes a second of processor time."""
     backlog: Backlog
+    drafts: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
+    """Admits one request to the process of the workbench at a time."""
     readers: dict[str, Reader] = field(default_factory=dict)
 
     def reader(self, name: str) -> Reader:

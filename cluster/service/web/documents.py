@@ -51,6 +51,16 @@ class Queries(BaseModel):
     columns: dict[str, ColumnType] | None = None
 
 
+class Draft(BaseModel):
+    """A workload that somebody writes in the workbench."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    workload: str
+    strategy: str = "auto"
+    events: str = ""
+
+
 class WorkloadProblem(BaseModel):
     message: str
     hint: str = ""

@@ -12,13 +12,20 @@ from time import monotonic
 from typing import Any
 
 from elsinore.cluster.service.settings import ServiceSettings, token_of
+from elsinore.cluster.service.web.logins import Logins
 from elsinore.cluster.service.web.refusals import RefusalError
-from elsinore.cluster.service.web.sites import check_site, hosts_of
+from elsinore.cluster.service.web.sites import authority, check_site, hosts_of
 
 OPEN_PATHS = ("/v1/health", "/v1/ready")
 """Paths of health checks, which need no token."""
 
-JOB_PATH = re.compile(r"/v1/workloads/([^/]+)")
+CONSOLE_PATH = re.compile(r"/|/console/?|/console/static/.*")
+"""Matches paths of the files of the console, which need no token."""
+
+SAFE_METHODS = ("GET", "HEAD")
+"""Methods that change nothing."""
+
+JOB_PATH = re.compile(r"/(?:v1/workloads|console/jobs)/([^/]+)")
 """Matches the beginning of a path that names a job."""
 
 MAX_HEADER_BYTES = 1 << 16
@@ -59,6 +66,7 @@ class Guard:
         self.settings = settings
         token = token_of(settings)
         self.token = None if token is None else token.encode()
+        self.logins = None if token is None else Logins(token.encode())
         self.hosts = hosts_of(settings.host, settings.hosts)
         self.rate = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
         self.failures = RateLimit(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
@@ -103,7 +111,8 @@ class Guard:
         headers = scope["headers"]
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
             raise RefusalError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
-        self._check_token([value for name, value in headers if name == b"authorization"])
+        if not CONSOLE_PATH.fullmatch(scope["path"]):
+            self._check_token(scope)
         if not self.rate.allows(monotonic()):
             raise RefusalError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
@@ -116,14 +125,24 @@ class Guard:
         if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
             raise too_large(self.settings)
 
-    def _check_token(self, shown: list[bytes]) -> None:
+    def _check_token(self, scope: Any) -> None:
         if self.token is None:
             return
+        shown = _values_of(scope, b"authorization")
         if not shown:
-            raise self._failed("this service requires a token: send the header Authorization: Bearer TOKEN")
-        kind, _, token = shown[0].partition(b" ")
-        if kind.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self.token) or len(shown) > 1:
+            self._check_login(scope)
+        elif not _is_token(shown, self.token):
             raise self._failed("this is not the token of the service")
+
+    def _check_login(self, scope: Any) -> None:
+        """Refuse a request without the cookie of a log-in, and one that would change something for no page at all."""
+        asked = authority(_values_of(scope, b"host")[0])
+        assert self.logins is not None
+        assert asked is not None  # `check_site` has read it
+        if not self.logins.holds(asked, _values_of(scope, b"cookie")):
+            raise self._failed("this service requires a token: send the header Authorization: Bearer TOKEN")
+        if scope["method"] not in SAFE_METHODS and not _values_of(scope, b"origin"):
+            raise RefusalError(403, "a change by a logged-in browser must have the header Origin", kind="site")
 
     def _failed(self, detail: str) -> RefusalError:
         """Return the refusal of a request without the token.
@@ -135,6 +154,16 @@ class Guard:
                 429, f"more than {FAILURES_PER_SECOND} requests a second without the token; try again in a moment"
             )
         return RefusalError(401, detail)
+
+
+def _is_token(shown: list[bytes], token: bytes) -> bool:
+    """Return whether the headers Authorization of a request are one, with this token."""
+    kind, _, given = shown[0].partition(b" ")
+    return len(shown) == 1 and kind.lower() == b"bearer" and hmac.compare_digest(given.strip(), token)
+
+
+def _values_of(scope: Any, header: bytes) -> list[bytes]:
+    return [value for name, value in scope["headers"] if name == header]
 
 
 def _job_of(scope: Any) -> str:

@@ -77,7 +77,7 @@ async def submit_workload(request: Request) -> Response:
 async def list_workloads(request: Request) -> Response:
     """Return all jobs."""
     here = context(request)
-    return JSONResponse({"workloads": await in_thread(_documents, here)})
+    return JSONResponse({"workloads": await in_thread(documents_of, here)})
 
 
 @router.get("/{name}", response_model=JobDocument)
@@ -193,7 +193,8 @@ async def _shown(request: Request, name: str) -> Response:
     return JSONResponse(await in_thread(job_document, here.jobs.get(name), here.jobs.manager()))
 
 
-def _documents(here: Context) -> list[dict[str, Any]]:
+def documents_of(here: Context) -> list[dict[str, Any]]:
+    """Return the documents of all jobs."""
     manager = here.jobs.manager()
     found = []
     for job in here.jobs.all():

@@ -235,3 +235,29 @@ def test_a_change_is_computed_anew_when_another_comes_between(service: Played, j
     answer = service.ask("POST", "/v1/workloads/job/queries", json={"workload": query})
     assert answer.status_code < 300, answer.text
     assert service.document("job")["queries"][-2:] == ["r", "s"]
+
+
+def test_what_happened_is_in_the_history(service: Played, job: StoredJob, streams: Streams) -> None:
+    work = working(service)
+    work.change(replace(job.spec(), workload=MORE), job.spec().workload)
+    live = streams.all[0]
+    live.replaced += 1
+    until(lambda: job.history()[-1]["what"] == "recovered")
+    live.metrics.replanned += 1
+    until(lambda: job.history()[-1]["what"] == "replanned")
+    live.fail(FailedError("the disk is gone"))
+    until(lambda: len(streams.all) == 2 and job.history()[-1]["what"] == "started")
+    work.pause()
+    work.resume()
+    until(lambda: job.history()[-1]["what"] == "started")
+    streams.all[-1].fail(InputError("no such column"))
+    until(lambda: work.state == "failed")
+    found = [(entry["what"], entry["why"]) for entry in job.history()]
+    assert [what for what, _ in found] == [
+        *("submitted", "started", "queries added", "recovered", "replanned"),
+        *("interrupted", "started", "paused", "resumed", "started", "failed"),
+    ]
+    assert dict(found)["queries added"] == "r"
+    assert dict(found)["interrupted"].startswith("the disk is gone")
+    assert dict(found)["failed"] == "no such column"
+    assert dict(found)["started"] == "it continues after batch 3"

@@ -1,0 +1,67 @@
+"""What the workbench asks: whether a workload is right, how it is planned, and what its rows are over a few events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from elsinore.api import draw, explain, run
+from elsinore.errors import InputError, WorkloadError
+
+MAX_ROWS = 1000
+"""Rows that an answer has, the first ones."""
+
+MAX_MATCHES = 100_000
+
+MAX_LETTERS = 20
+"""Dead letters that an answer has, the first ones."""
+
+COUNTERS = ("events", "rows", "late", "dead", "dropped", "bursts", "shared_bursts", "snapshots")
+
+
+def answer(request: tuple[str, ...]) -> dict[str, Any] | Exception:
+    """Return the answer to a request, or the error of its workload or events, which the replica raises."""
+    kind, text, *others = request
+    try:
+        return ANSWERS[kind](as_text(text), *others)
+    except (WorkloadError, InputError) as error:
+        return error
+
+
+def as_text(workload: str) -> str:
+    """Return a workload that is not taken for the path of a file: the text comes from a browser."""
+    return f"{workload}\n"
+
+
+def planned(text: str, strategy: str) -> dict[str, Any]:
+    return {"plan": explain(text, strategy)}
+
+
+def drawn(text: str, strategy: str) -> dict[str, Any]:
+    """Return the plan, and its pictures: what the queries have in common, and how they share it."""
+    pictures = [draw(text, strategy=strategy).svg, draw(text, plan=True, strategy=strategy).svg]
+    return {"plan": explain(text, strategy), "pictures": list(dict.fromkeys(pictures))}
+
+
+def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
+    """Run a workload over the events of a file, given as text, in this process."""
+    with TemporaryDirectory() as folder:
+        path, dead = Path(folder) / f"events{suffix}", Path(folder) / "dead.jsonl"
+        path.write_text(events)
+        found = run(text, path, engine="local", strategy=strategy, dead_letters=dead, most_matches=MAX_MATCHES)
+        letters = [json.loads(line) for line in dead.read_text().splitlines()] if dead.exists() else []
+    rows = found.head(MAX_ROWS)[:MAX_ROWS]
+    counters = asdict(found.metrics)  # type: ignore[arg-type]
+    return {
+        "rows": [json.dumps(row, default=str) for row in rows],
+        "counters": {name: counters[name] for name in COUNTERS},
+        "queries": {name: len(found.query(name)) for name in found.queries},
+        "dead": [f"line {letter['line']}: {letter['reason']}" for letter in letters[:MAX_LETTERS]],
+    }
+
+
+ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {"check": planned, "draw": drawn, "try": tried}
