@@ -133,7 +133,7 @@ def run(
     """
     from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, late_events
     from elsinore.progress import bar
-    from elsinore.result import Result
+    from elsinore.result import Result, RunSource
 
     job = prepare(
         workload,
@@ -158,7 +158,11 @@ def run(
     rows = answers(parts, columns, local.clock)
     late = late_events(local.late, local.clock, type_column, time_column)
     recorded = local.decisions if decisions else None
-    return Result(rows, columns, bounds_type(local.clock), numeric == "approximate", local.metrics, late, recorded)
+    reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit, "lateness": lateness}
+    source = RunSource.kept(workload, events, reading)
+    return Result(
+        rows, columns, bounds_type(local.clock), numeric == "approximate", local.metrics, late, recorded, source
+    )
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,8 @@ def _notes(query: Query, events: Events) -> Iterator[str]:
     if events.late.any():
         yield f"{int(events.late.sum()):,} events are late"
     if events.dead:
-        yield f"{len(events.dead):,} events are dead letters; the first: {events.dead[0]['reason']}"
+        first = events.dead[0]
+        yield f"{len(events.dead):,} events are dead letters; {first.where}: {first.reason}"
     for name in query.partition:
         nulls = sum(events.of_type(kind).nulls(name) for kind in query.types)
         if nulls:

@@ -28,9 +28,10 @@ from elsinore.planner.language.syntax import (
     nodes,
 )
 from elsinore.planner.language.walk import readers
-from elsinore.reasons.cause import AS_IT_IS, Fix, Reading, Suspect
+from elsinore.problems import Place
+from elsinore.reasons.cause import Fix, Reading, Suspect
 from elsinore.reasons.edits import exchanged, renamed_attribute, renamed_type, without_key
-from elsinore.reasons.events import Events, as_numbers, number_of
+from elsinore.reasons.events import Events, number_of
 from elsinore.reasons.spelling import near, normal
 
 NAME = re.compile(r"(?!(?:seq|and|or|not)\b)[^\W\d]\w*", re.IGNORECASE)
@@ -78,7 +79,7 @@ def _missing_type(case: Case, leaf: EventType) -> Suspect:
         return Suspect("late", message, leaf.place, (Fix("allow more lateness", reading=Reading(late=True)),))
     if name in events.dead_types:
         message = f"all {events.dead_types[name]:,} events of type {quote(name)} are dead letters"
-        return Suspect("dead", message, leaf.place, (Fix(_dead_hint(case.events, name)),))
+        return Suspect("dead", message, leaf.place, (Fix(dead_hint(case.events, name)),))
     meant = near(name, [one for one in {**events.counts, **events.dead_types} if one not in case.query.types])
     if meant is None:
         return Suspect("type", nothing, leaf.place, (Fix(f"the types of the events are {those(events.counts)}"),))
@@ -90,11 +91,10 @@ def _missing_type(case: Case, leaf: EventType) -> Suspect:
     return Suspect("type", message, leaf.place, (fix,))
 
 
-def _dead_hint(events: Events, name: str) -> str:
-    of_it = (one for one in events.dead if isinstance(one.get("event"), dict))
-    reasons = [str(one["reason"]) for one in of_it if one["event"].get(events.columns.type) == name]
-    why = f"mend the events: {reasons[0]}" if reasons else "mend the events"
-    return f"{why} (--dead-letters FILE lists them)"
+def dead_hint(events: Events, name: str) -> str:
+    """Return how to mend the bad events of a type."""
+    first = events.dead_of(name)
+    return f"mend the events; {first.where}: {first.reason} (elsinore run --dead-letters FILE lists them)"
 
 
 def about_one(query: Query, variable: str | None) -> list[Expression]:
@@ -261,7 +261,7 @@ def _no_key(name: str) -> Fix:
     return Fix(f"leave out {name} there, or give these events a value", without_key(name))
 
 
-def place_of_key(query: Query, name: str):  # type: ignore[no-untyped-def]
+def place_of_key(query: Query, name: str) -> Place | None:
     """Return where an attribute stands that splits the stream."""
     for part in query.equivalences:
         if name in part.attributes:
@@ -292,6 +292,3 @@ def _foreign_keys(case: Case) -> Iterator[Suspect]:
 
 def _alike(value: str, others: set[object]) -> str:
     return next((other for other in others if isinstance(other, str) and normal(other) == normal(value)), "")
-
-
-__all__ = ["AS_IT_IS", "Case", "about_one", "as_numbers", "mandatory", "needs", "place_of_key"]

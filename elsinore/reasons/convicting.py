@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, product
+from typing import Any
 
 from elsinore.planner.language.syntax import EventType, Not, nodes
 from elsinore.problems import Problem
 from elsinore.reasons.cause import AS_IT_IS, Cause, Fix, Reached, Reading, Scale, Suspect, Tested
-from elsinore.reasons.certain import Case, needs
+from elsinore.reasons.certain import Case, dead_hint, needs
 from elsinore.reasons.edits import affirmed, unchanged
 from elsinore.reasons.prefixes import parts_of
 from elsinore.reasons.relaxations import finer_units, lateness_needed, suspects, unit_suspect
@@ -134,12 +135,7 @@ def _dead(case: Case, reached: Reached) -> Iterator[Cause]:
     for name in dead[:1]:
         count = case.events.dead_types[name]
         message = f"{count:,} events of type `{name}` could not be read: they are dead letters"
-        reason = next(
-            str(one["reason"])
-            for one in case.events.dead
-            if isinstance(one["event"], dict) and one["event"].get(case.events.columns.type) == name
-        )
-        hint = f"mend the events: {reason} (--dead-letters FILE lists them)"
+        hint = dead_hint(case.events, name)
         yield Cause("dead", Problem(message, hint, parts[reached.parts].place, case.query.name))
 
 
@@ -157,7 +153,7 @@ def _tested(case: Case, trials: Trials, one: Suspect, fix: Fix, hint: str, rows:
     return Cause(one.kind, Problem(one.message, hint, one.place, case.query.name), tested)
 
 
-def _forbidden(trials: Trials, one: Suspect, fix: Fix) -> list[object]:
+def _forbidden(trials: Trials, one: Suspect, fix: Fix) -> list[Mapping[str, Any]]:
     """Return an example of what a NOT forbids: the events of a match and the one in between."""
     negation = next(
         (node for node in nodes(trials.query.pattern) if isinstance(node, Not) and node.place == one.place), None

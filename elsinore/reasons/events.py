@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from elsinore.actors.columns.expressions import Evaluator
+from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.sources import Source, open_events
 from elsinore.planner.language.syntax import EventColumns, Expression, Query
 from elsinore.planner.time.clock import Clock
@@ -36,6 +34,15 @@ FARTHEST = 2**62
 
 
 @dataclass(frozen=True)
+class Letter:
+    """A bad event: why it could not be read, and where it stands."""
+
+    reason: str
+    where: str
+    event: Any
+
+
+@dataclass(frozen=True)
 class Events:
     """Events in the order in which they came, as columns: type, time in ticks, attributes."""
 
@@ -45,8 +52,8 @@ class Events:
     columns: EventColumns
     late: Mask
     """Which of them came behind the watermark."""
-    dead: Sequence[Mapping[str, Any]] = ()
-    """The bad events as dead letters, which are not among the columns; the first of them."""
+    dead: Sequence[Letter] = ()
+    """The bad events, which are not among the columns; the first of them."""
 
     @property
     def types(self) -> npt.NDArray[Any]:
@@ -74,7 +81,11 @@ class Events:
     @cached_property
     def dead_types(self) -> Mapping[str, int]:
         """How many bad events there are of each type that can be told."""
-        return _counted(_type_of(letter.get("event"), self.columns.type) for letter in self.dead)
+        return _counted(_type_of(letter.event, self.columns.type) for letter in self.dead)
+
+    def dead_of(self, name: str) -> Letter:
+        """Return the first bad event of a type that has some."""
+        return next(letter for letter in self.dead if _type_of(letter.event, self.columns.type) == name)
 
     @property
     def _names(self) -> list[str]:
@@ -220,22 +231,31 @@ def number_of(text: object) -> float | None:
 
 def read_events(query: Query, events: Any, reading: Mapping[str, Any], lateness: Fraction) -> Events:
     """Read the events that a query is asked about; options on columns and times are those of a run."""
-    with TemporaryDirectory() as folder:
-        letters = Path(folder) / "dead.jsonl"
-        source = open_events(events, dead_letters=letters, **reading)
-        spans = [span.seconds for span in (query.within, query.slide) if span is not None and span.unit != "events"]
-        clock = Clock.of(source.form, source.time_unit, [*spans, lateness])
-        columns = columns_of(query, source)
-        parts = list(source.batches(clock, columns))
-        dead = _letters(letters) if source.dead else []
-    return Events(
-        _joined(parts, columns),
-        clock,
-        source.time_unit,
-        source.event_columns,
-        _late(parts, clock.ticks(lateness)),
-        dead,
-    )
+    letters = Kept()
+    source = replace(open_events(events, **reading), letters=letters)
+    spans = [span.seconds for span in (query.within, query.slide) if span is not None and span.unit != "events"]
+    clock = Clock.of(source.form, source.time_unit, [*spans, lateness])
+    columns = columns_of(query, source)
+    parts = list(source.batches(clock, columns))
+    late = _late(parts, clock.ticks(lateness))
+    return Events(_joined(parts, columns), clock, source.time_unit, source.event_columns, late, letters.kept)
+
+
+class Kept(DeadLetters):
+    """Dead letters in memory: the first of them, with the reasons."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Letter] = []
+
+    @property
+    def wants_events(self) -> bool:
+        return len(self.kept) < DEAD_KEPT
+
+    def write(self, reason: str, where: Where, event: Any) -> None:
+        """Keep a bad event."""
+        if len(self.kept) < DEAD_KEPT:
+            self.kept.append(Letter(reason, str(where), event))
 
 
 def columns_of(query: Query, source: Source) -> list[str]:
@@ -268,11 +288,6 @@ def _late(parts: Sequence[pa.RecordBatch], lateness: int) -> Mask:
             reached = int(times.max()) - lateness
             watermark = reached if watermark is None else max(watermark, reached)
     return np.concatenate(found) if found else np.zeros(0, np.bool_)
-
-
-def _letters(path: Path) -> list[Mapping[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line, _ in zip(lines, range(DEAD_KEPT), strict=False)]
 
 
 def _type_of(event: Any, column: str) -> str | None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow.types as pt
 
+from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.language.errors import quote
 from elsinore.planner.language.syntax import Attribute, Comparison, Kleene, Not, Query, Semantics, Seq, Span, nodes
 from elsinore.planner.language.walk import readers, variables
@@ -17,6 +18,7 @@ from elsinore.planner.time.clock import UNITS
 from elsinore.reasons.cause import Fix, Reading, Scale, Suspect
 from elsinore.reasons.certain import Case, place_of_key
 from elsinore.reasons.edits import (
+    Edit,
     exchanged,
     optional,
     swapped,
@@ -33,6 +35,12 @@ FINER |= {"ms": ("us", "ns"), "us": ("ns",)}
 
 EPOCH_YEARS = range(1990, 2101)
 """Years in which a number is taken for a time since 1970."""
+
+FAR_APART = 20
+"""Windows between two events of a pattern, from which on a wrong unit of time is more likely than a short window."""
+
+MOST_WINDOWS = 50
+"""Windows that an event is in at once, where windows are made longer."""
 
 YEAR_SECONDS = 31_556_952
 
@@ -87,9 +95,19 @@ def _units(case: Case) -> Iterator[Suspect]:
     middle = float(np.median(case.events.times)) / float(case.events.clock.ticks_per_unit)
     if _is_epoch(middle, given):
         return
+    if _gap(case) >= FAR_APART * case.query.within.seconds:
+        yield from (unit_suspect(case, unit, 31) for unit in finer_units(case))
     for unit in ("s", "ms", "us", "ns"):
         if unit != given and _is_epoch(middle, unit):
             yield unit_suspect(case, unit, 5)
+
+
+def _gap(case: Case) -> Fraction:
+    """Return the median of seconds from one event of the pattern to the next."""
+    events = case.events.on_time
+    numbers = [n for n, name in enumerate(events.batch.column(0).dictionary.to_pylist()) if name in case.query.types]
+    gaps = np.diff(np.sort(events.times[np.isin(events.types, numbers)]))
+    return Fraction(int(np.median(gaps)) if len(gaps) else 0, events.clock.ticks_per_second)
 
 
 def unit_suspect(case: Case, unit: str, size: float) -> Suspect:
@@ -163,10 +181,12 @@ def _edges(query: Query) -> Iterator[Suspect]:
             fixes.append(Fix(f"write SLIDE {slide}", _slid(slide)))
     fixes.append(Fix("leave out SLIDE, so that the window moves with every event", _slid(None)))
     message = f"the events fit into WITHIN {query.within}, but lie on both sides of the edge of a window"
-    yield Suspect("window edge", message, query.slide.place, tuple(fixes), 22)
+    # NOT at an edge of the pattern ends with its window, so that other windows tell nothing of events too far apart.
+    size = 29 if any(at_edge(query.pattern, backwards) for backwards in (False, True)) else 22
+    yield Suspect("window edge", message, query.slide.place, tuple(fixes), size)
 
 
-def _slid(slide: Span | None):  # type: ignore[no-untyped-def]
+def _slid(slide: Span | None) -> Edit:
     return lambda query: replace(query, slide=slide)
 
 
@@ -180,7 +200,7 @@ def _semantics(query: Query) -> Iterator[Suspect]:
         yield Suspect("semantics", message, query.pattern.place, (fix,), size)
 
 
-def _meaning(semantics: Semantics):  # type: ignore[no-untyped-def]
+def _meaning(semantics: Semantics) -> Edit:
     return lambda query: replace(query, semantics=semantics)
 
 
@@ -240,17 +260,24 @@ def _windows(case: Case) -> Iterator[Suspect]:
 
     def at(amount: int) -> Fix:
         new = replace(within, amount=Fraction(amount))
-        return Fix(f"write WITHIN {new}", lambda query: replace(query, within=new, slide=_widened(query, new)))
+        slide = _widened(query, new)
+        added = "" if slide == query.slide else f" SLIDE {slide}"
+        return Fix(f"write WITHIN {new}{added}", lambda query: replace(query, within=new, slide=slide))
 
     message = f"WITHIN {within} is too short: the events lie further apart"
     yield Suspect("window", message, within.place, (), 32, Scale(least, most, at))
 
 
 def _widened(query: Query, within: Span) -> Span | None:
-    """Return the slide of a longer window: windows that did not overlap do not, so that few are kept at once."""
-    if query.slide is None or query.slide.length < query.within.length:
-        return query.slide
-    return Span(within.amount, within.unit, place=query.slide.place)
+    """Return the slide of a longer window: windows that did not overlap do not, and no event is in very many."""
+    slide = query.slide
+    if slide is None:
+        return None
+    if slide.length == query.within.length:
+        return replace(within, place=slide.place)
+    if slide.length * MOST_WINDOWS >= within.length:
+        return slide
+    return Span(Fraction(max(1, int(within.amount / MOST_WINDOWS))), within.unit, place=slide.place)
 
 
 def _orders(query: Query) -> Iterator[Suspect]:
