@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 import pyarrow.types as pt
@@ -39,8 +40,8 @@ EPOCH_YEARS = range(1990, 2101)
 FAR_APART = 20
 """Windows between two events of a pattern, from which on a wrong unit of time is more likely than a short window."""
 
-MOST_WINDOWS = 50
-"""Windows that an event is in at once, where windows are made longer."""
+MOST_WINDOWS = 8
+"""Windows that an event may be in at once, where windows are made longer and their slide is kept."""
 
 YEAR_SECONDS = 31_556_952
 
@@ -259,8 +260,7 @@ def _windows(case: Case) -> Iterator[Suspect]:
         return
 
     def at(amount: int) -> Fix:
-        new = replace(within, amount=Fraction(amount))
-        slide = _widened(query, new)
+        new, slide = _widened(query, amount)
         added = "" if slide == query.slide else f" SLIDE {slide}"
         return Fix(f"write WITHIN {new}{added}", lambda query: replace(query, within=new, slide=slide))
 
@@ -268,16 +268,20 @@ def _windows(case: Case) -> Iterator[Suspect]:
     yield Suspect("window", message, within.place, (), 32, Scale(least, most, at))
 
 
-def _widened(query: Query, within: Span) -> Span | None:
-    """Return the slide of a longer window: windows that did not overlap do not, and no event is in very many."""
-    slide = query.slide
-    if slide is None:
-        return None
-    if slide.length == query.within.length:
-        return replace(within, place=slide.place)
-    if slide.length * MOST_WINDOWS >= within.length:
-        return slide
-    return Span(Fraction(max(1, int(within.amount / MOST_WINDOWS))), within.unit, place=slide.place)
+def _widened(query: Query, amount: int) -> tuple[Span, Span | None]:
+    """Return a window of at least this amount, and its slide.
+
+    The window stays a multiple of its slide if it was one, because panes are as long as both have in common.
+    """
+    within, slide = query.within, query.slide
+    if slide is None or slide.length == within.length:
+        new = replace(within, amount=Fraction(amount))
+        return new, slide and replace(new, place=slide.place)
+    step = within.amount * slide.length / within.length
+    if amount <= MOST_WINDOWS * step:
+        return replace(within, amount=step * ceil(amount / step)), slide
+    times = ceil(amount / within.amount)
+    return replace(within, amount=within.amount * times), replace(slide, amount=slide.amount * times)
 
 
 def _orders(query: Query) -> Iterator[Suspect]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from elsinore.calendar_years import rows_as_python
 from elsinore.cluster.run.local import LocalRun
@@ -19,9 +20,9 @@ from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from elsinore.reasons.cause import AS_IT_IS, Fix, Reading
 from elsinore.reasons.edits import whole_rows
-from elsinore.reasons.events import Events, Replay
+from elsinore.reasons.events import Events, Mask, Replay
 
-MOST_EVENTS = 1 << 14
+MOST_EVENTS = 1 << 13
 """Events that a changed query is run over."""
 
 SPOTS = 4
@@ -101,20 +102,50 @@ class Trials:
 
 
 def part_of(events: Events, query: Query) -> Events:
-    """Return the events over which changes are tested: all, or those around events of the pattern's rarest type."""
+    """Return the events over which changes are tested: all, or some of a long stream.
+
+    Half of these are around events of the pattern's rarest type, and half are all events of some partitions that have
+    such an event.
+    """
     if len(events) <= MOST_EVENTS:
         return events
     present = [(events.counts[name], name) for name in query.types if name in events.counts]
-    ordered = events.in_order
     if not present:
-        return events.where(_mask(len(events), ordered[:MOST_EVENTS]))
+        return events.where(_mask(len(events), events.in_order[:MOST_EVENTS]))
     _, rarest = min(present)
-    number = events.batch.column(0).dictionary.to_pylist().index(rarest)
-    places = np.flatnonzero(events.types[ordered] == number)
+    rare = events.types == events.batch.column(0).dictionary.to_pylist().index(rarest)
+    mask = _mask(len(events), _around(events, rare))
+    if query.partition and not query.counts_events:
+        mask |= _whole_partitions(events, query.partition, rare)
+    return events.where(mask)
+
+
+def _around(events: Events, rare: Mask) -> np.ndarray[Any, Any]:
+    """Return the places of the events around some of the rare ones."""
+    ordered = events.in_order
+    places = np.flatnonzero(rare[ordered])
     spots = places[np.linspace(0, len(places) - 1, SPOTS).astype(np.int64)]
-    half = MOST_EVENTS // SPOTS // 2
-    near = [ordered[max(0, spot - half) : spot + half] for spot in spots.tolist()]
-    return events.where(_mask(len(events), np.concatenate(near)))
+    half = MOST_EVENTS // SPOTS // 4
+    return np.concatenate([ordered[max(0, spot - half) : spot + half] for spot in spots.tolist()])
+
+
+def _whole_partitions(events: Events, attributes: tuple[str, ...], rare: Mask) -> Mask:
+    """Return the events of the first partitions that have a rare event, as many as there is room for."""
+    codes = np.zeros(len(events), np.int64)
+    known = np.ones(len(events), np.bool_)
+    for name in attributes:
+        values = events.values(name)
+        coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+        known &= coded.is_valid().to_numpy(zero_copy_only=False)
+        _, codes = np.unique(
+            codes * (len(coded.dictionary) + 1) + coded.indices.fill_null(0).to_numpy(zero_copy_only=False),
+            return_inverse=True,
+        )
+    counts = np.bincount(codes[known], minlength=int(codes.max()) + 1)
+    wanted, first = np.unique(codes[known & rare], return_index=True)
+    wanted = wanted[np.argsort(first)]
+    taken = wanted[np.cumsum(counts[wanted]) <= MOST_EVENTS // 2]
+    return known & np.isin(codes, taken)
 
 
 def _mask(count: int, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
