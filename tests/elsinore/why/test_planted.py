@@ -1,4 +1,4 @@
-"""Test that `elsinore.explain_rows` finds planted mistakes, and that each change that it proposes gives a row."""
+"""Test that `elsinore.why` finds planted mistakes, and that each change that it proposes gives a row."""
 
 from __future__ import annotations
 
