@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from elsinore.live import LiveStream, stream
     from elsinore.matching import Matches, matches
+    from elsinore.reasons.asking import Why, why
     from elsinore.result import Result
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "Result",
     "Sent",
     "UnreachableError",
+    "Why",
     "WorkloadError",
     "__version__",
     "check",
@@ -64,6 +66,7 @@ __all__ = [
     "parse",
     "run",
     "stream",
+    "why",
 ]
 
 _HOMES = {
@@ -78,6 +81,7 @@ _HOMES = {
     "Drawing": "elsinore.drawing.drawing",
     **dict.fromkeys(("LiveStream", "stream"), "elsinore.live"),
     **dict.fromkeys(("Matches", "matches"), "elsinore.matching"),
+    **dict.fromkeys(("Why", "why"), "elsinore.reasons.asking"),
 }
 
 

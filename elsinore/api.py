@@ -149,7 +149,7 @@ def run(
     """
     from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, late_events
     from elsinore.progress import bar
-    from elsinore.result import Result
+    from elsinore.result import Result, RunSource
 
     job = prepare(
         workload,
@@ -174,6 +174,7 @@ def run(
     rows = answers(parts, columns, local.clock)
     late = late_events(local.late, local.clock, type_column, time_column)
     recorded = local.decisions if decisions else None
+    reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit, "lateness": lateness}
     return Result(
         rows,
         columns,
@@ -183,6 +184,7 @@ def run(
         late,
         recorded,
         job.choice.engine,
+        RunSource.kept(workload, events, reading),
     )
 
 

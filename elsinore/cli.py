@@ -175,6 +175,53 @@ def run(
 
 @app.command()
 @outcomes()
+def why(
+    workload: WorkloadFile,
+    events: Annotated[
+        list[str],
+        typer.Option("--events", "-e", metavar="FILE...", help="CSV, JSON lines or Parquet, one or more."),
+    ],
+    more_events: Annotated[list[str] | None, typer.Argument(hidden=True, metavar="[FILE]...")] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", "-q", metavar="NAME", help="One query.", show_default="all")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE", help="The group of the expected row: a value, or name=value.", show_default=False
+        ),
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Where the window of the expected row starts.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
+    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
+    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
+    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
+) -> None:
+    """Explain why a query has no row over files of events, and which change would give one."""
+    import json
+
+    from elsinore.reasons.asking import why
+
+    found = why(
+        workload,
+        [*events, *(more_events or [])],
+        query=query,
+        group=group,
+        window=window,
+        type_column=type_column,
+        time_column=time_column,
+        time_unit=time_unit,
+        lateness=lateness,
+    )
+    typer.echo(json.dumps(found.to_dict(), default=str) if as_json else str(found))
+
+
+@app.command()
+@outcomes()
 def stream(
     workload: WorkloadFile,
     source: Annotated[Path, typer.Option("--source", "-s", metavar="DIR", help="A folder in which files appear.")],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from os import PathLike
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from elsinore.cluster.run.local import Metrics
+    from elsinore.reasons.asking import Why
+
+
+@dataclass(frozen=True)
+class RunSource:
+    """A workload, its events, and the options with which they were read."""
+
+    workload: str | PathLike[str]
+    events: Any
+    reading: Mapping[str, Any]
+
+    @classmethod
+    def kept(cls, workload: str | PathLike[str], events: Any, reading: Mapping[str, Any]) -> RunSource | None:
+        """Return what was run; None for events that can be read only once."""
+        once = hasattr(events, "__next__") or isinstance(events, pa.RecordBatchReader)
+        return None if once else cls(workload, events, reading)
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +55,22 @@ class Result:
     recorded: pa.Table | None = None
     engine: str = "ray"
     """What ran the workload: "local" is this process, "ray" is Spark and Ray."""
+    source: RunSource | None = None
+    """What was run, where its events can be read again: `why` needs it."""
+
+    def why(self, query: str | None = None, *, group: Any = None, window: Any = None) -> Why:
+        """Explain why queries have no row, or not the one that was expected, as `elsinore.why` does.
+
+        The events are read again, so they must be a frame, a table, a list or files of a run in this program.
+        """
+        if self.source is None:
+            raise InputError(
+                "these events cannot be read again; call elsinore.why(workload, events) with the events themselves"
+            )
+        from elsinore.reasons.asking import why
+
+        asked = self.source
+        return why(asked.workload, asked.events, query=query, group=group, window=window, **asked.reading)
 
     @property
     def late(self) -> pa.Table:

@@ -20,6 +20,7 @@ DOCUMENTS = (
     "docs/commands.md",
     "docs/language.md",
     "docs/service.md",
+    "docs/why.md",
 )
 SERVICE = 'elsinore.connect("http://localhost:8000"'
 """Text that a program contains if it uses a service; tests run one at another address."""

@@ -1,0 +1,306 @@
+"""The events that are asked about: read once, counted by column, and read again otherwise for a test."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from elsinore.actors.columns.expressions import Evaluator
+from elsinore.connectors.dead_letters import DeadLetters, Where
+from elsinore.connectors.sources import Source, open_events
+from elsinore.planner.language.syntax import EventColumns, Expression, Query
+from elsinore.planner.time.clock import Clock
+from elsinore.reasons.cause import AS_IT_IS, Reading
+from elsinore.reasons.spelling import near, normal
+
+Mask = npt.NDArray[np.bool_]
+
+DEAD_KEPT = 10_000
+"""Bad events whose types are looked at."""
+
+TIE_STEPS = 1 << 16
+"""Events of one time, at most, that are put one after the other."""
+
+FARTHEST = 2**62
+"""Ticks from zero: times beyond that are not counted."""
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A bad event: why it could not be read, and where it stands."""
+
+    reason: str
+    where: str
+    event: Any
+
+
+@dataclass(frozen=True)
+class Events:
+    """Events in the order in which they came, as columns: type, time in ticks, attributes."""
+
+    batch: pa.RecordBatch
+    clock: Clock
+    time_unit: str
+    columns: EventColumns
+    late: Mask
+    """Which of them came behind the watermark."""
+    dead: Sequence[Letter] = ()
+    """The bad events, which are not among the columns; the first of them."""
+
+    @property
+    def types(self) -> npt.NDArray[Any]:
+        """The type of each event, as a number."""
+        return self.batch.column(0).indices.to_numpy(zero_copy_only=False)
+
+    @property
+    def times(self) -> npt.NDArray[np.int64]:
+        return self.batch.column(1).to_numpy()
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    @cached_property
+    def on_time(self) -> Events:
+        """The events that count in a run."""
+        return self.where(~self.late) if self.late.any() else self
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many events there are of each type."""
+        counts = np.bincount(self.types, minlength=len(self._names))
+        return {name: int(count) for name, count in zip(self._names, counts, strict=True) if count}
+
+    @cached_property
+    def dead_types(self) -> Mapping[str, int]:
+        """How many bad events there are of each type that can be told."""
+        return _counted(_type_of(letter.event, self.columns.type) for letter in self.dead)
+
+    def dead_of(self, name: str) -> Letter:
+        """Return the first bad event of a type that has some."""
+        return next(letter for letter in self.dead if _type_of(letter.event, self.columns.type) == name)
+
+    @property
+    def _names(self) -> list[str]:
+        names: list[str] = self.batch.column(0).dictionary.to_pylist()
+        return names
+
+    def of_type(self, name: str) -> Events:
+        """Return the events of one type."""
+        return self._by_type.get(name) or self.where(np.zeros(len(self), np.bool_))
+
+    @cached_property
+    def _by_type(self) -> dict[str, Events]:
+        return {
+            name: self.where(self.types == number) for number, name in enumerate(self._names) if name in self.counts
+        }
+
+    def where(self, mask: Mask) -> Events:
+        """Return the events of a mask."""
+        return replace(self, batch=self.batch.filter(pa.array(mask)), late=self.late[mask])
+
+    def values(self, name: str) -> pa.Array:
+        """Return a column of attributes."""
+        return self.batch.column(self.batch.schema.get_field_index(name))
+
+    def has(self, name: str) -> bool:
+        """Return whether an attribute was read."""
+        return name in self.batch.schema.names[2:]
+
+    def texts(self, name: str) -> list[str] | None:
+        """Return the distinct values of an attribute of texts; None where it holds something else."""
+        kind = self.values(name).type
+        if not (pa.types.is_string(kind) or pa.types.is_dictionary(kind)):
+            return None
+        found: list[str] = pc.unique(self.values(name).cast(pa.string())).drop_null().to_pylist()
+        return found
+
+    def nulls(self, name: str) -> int:
+        """Return how many events lack an attribute."""
+        return int(self.values(name).null_count)
+
+    def satisfying(self, condition: Expression, query: Query, text: str) -> Mask:
+        """Return which events satisfy a predicate that reads one event alone."""
+        columns = dict(zip(self.batch.schema.names[2:], self.batch.columns[2:], strict=True))
+        return Evaluator(columns, len(self), query.name, text).condition(condition)
+
+    @cached_property
+    def in_order(self) -> npt.NDArray[np.int64]:
+        """The places of the events, sorted by time."""
+        return np.argsort(self.times, kind="stable")
+
+    def near_column(self, name: str) -> str | None:
+        """Return an attribute that is spelled almost like another and has values for these events."""
+        found = near(name, [one for one in self.batch.schema.names[2:] if one != name and self.nulls(one) < len(self)])
+        return found.text if found else None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """Events as a source for a run, read otherwise where `reading` says so."""
+
+    events: Events
+    reading: Reading = AS_IT_IS
+    dead: int = 0
+
+    @property
+    def form(self) -> pa.DataType:
+        return self.events.clock.form
+
+    @property
+    def time_unit(self) -> str:
+        return self.reading.time_unit or self.events.time_unit
+
+    @property
+    def finer(self) -> Fraction:
+        """The lateness with which the clock of a run can part events of one time; none of the events is late."""
+        own = self.events.clock.ticks_per_second
+        return Fraction(1, own * TIE_STEPS) if self.reading.ties else Fraction(0)
+
+    def batches(self, clock: Clock, columns: Collection[str]) -> Iterator[pa.RecordBatch]:
+        """Yield all events as one batch."""
+        events = self.events
+        times = self._times(clock)
+        if times is None or not len(events):
+            return
+        types = events.batch.column(0)
+        if self.reading.types:
+            respelled = dict(self.reading.types)
+            types = pa.DictionaryArray.from_arrays(
+                types.indices, pa.array([respelled.get(name, name) for name in types.dictionary.to_pylist()])
+            )
+            types = types.cast(pa.string()).dictionary_encode()
+        arrays = [self._attribute(name) for name in columns]
+        yield pa.RecordBatch.from_arrays([types, pa.array(times), *arrays], ["type", "time", *columns])
+
+    def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
+        """Leave late events alone: one batch has none."""
+
+    def _times(self, clock: Clock) -> npt.NDArray[np.int64] | None:
+        """Return the times on the clock of a run; None if they are too far from zero for it."""
+        factor = clock.ticks_per_unit / self.events.clock.ticks_per_unit
+        times = self.events.times
+        if len(times) and int(np.abs(times).max()) * factor >= FARTHEST:
+            return None
+        ticks = times * factor.numerator // factor.denominator
+        if not self.reading.ties:
+            return ticks
+        order = self.events.in_order
+        ordered = ticks[order]
+        begins = np.searchsorted(ordered, ordered)
+        ticks = ticks.copy()
+        ticks[order] += np.minimum(np.arange(len(ticks)) - begins, TIE_STEPS - 1)
+        return ticks
+
+    def _attribute(self, name: str) -> pa.Array:
+        if not self.events.has(name):
+            return pa.nulls(len(self.events))
+        values = self.events.values(name)
+        if name in self.reading.normal and self.events.texts(name) is not None:
+            return _over_texts(values, lambda text: normal(text) if text is not None else None)
+        if name in self.reading.numbers:
+            return as_numbers(values)
+        return values
+
+
+def _over_texts(values: pa.Array, change: Any) -> pa.Array:
+    coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode()
+    changed = pa.array([change(text) for text in coded.dictionary.to_pylist()], pa.string())
+    return pa.DictionaryArray.from_arrays(coded.indices, changed).cast(pa.string())
+
+
+def as_numbers(values: pa.Array) -> pa.Array:
+    """Return texts as the numbers that they spell, null where they spell none."""
+    return pa.array([number_of(text) for text in values.to_pylist()], pa.float64())
+
+
+def number_of(text: object) -> float | None:
+    """Return the number that a text spells."""
+    try:
+        return float(str(text))
+    except ValueError:
+        return None
+
+
+def read_events(query: Query, events: Any, reading: Mapping[str, Any], lateness: Fraction) -> Events:
+    """Read the events that a query is asked about; options on columns and times are those of a run."""
+    letters = Kept()
+    source = replace(open_events(events, **reading), letters=letters)
+    spans = [span.seconds for span in (query.within, query.slide) if span is not None and span.unit != "events"]
+    clock = Clock.of(source.form, source.time_unit, [*spans, lateness])
+    columns = columns_of(query, source)
+    parts = list(source.batches(clock, columns))
+    late = _late(parts, clock.ticks(lateness))
+    return Events(_joined(parts, columns), clock, source.time_unit, source.event_columns, late, letters.kept)
+
+
+class Kept(DeadLetters):
+    """Dead letters in memory: the first of them, with the reasons."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kept: list[Letter] = []
+
+    @property
+    def wants_events(self) -> bool:
+        return len(self.kept) < DEAD_KEPT
+
+    def write(self, reason: str, where: Where, event: Any) -> None:
+        """Keep a bad event."""
+        if len(self.kept) < DEAD_KEPT:
+            self.kept.append(Letter(reason, str(where), event))
+
+
+def columns_of(query: Query, source: Source) -> list[str]:
+    """Return the attributes to read: those that a query names, those spelled almost alike, and those of its rows."""
+    named = list(query.columns)
+    if query.whole_events:
+        named += source.attributes
+    alike = [near(name, source.attributes) for name in named]
+    return list(dict.fromkeys([*named, *(one.text for one in alike if one)]))
+
+
+def _joined(parts: Sequence[pa.RecordBatch], columns: Sequence[str]) -> pa.RecordBatch:
+    tables = [pa.Table.from_batches([one]) for one in parts if one.num_rows]
+    if not tables:
+        names = ["type", "time", *columns]
+        arrays = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
+        return pa.RecordBatch.from_arrays([*arrays, *(pa.nulls(0) for _ in columns)], names)
+    (whole,) = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks().to_batches()
+    return whole
+
+
+def _late(parts: Sequence[pa.RecordBatch], lateness: int) -> Mask:
+    """Return which events came behind the watermark: the latest time of the batches before, less the lateness."""
+    found = []
+    watermark: int | None = None
+    for part in parts:
+        times = part.column(1).to_numpy()
+        found.append(np.zeros(len(times), np.bool_) if watermark is None else times < watermark)
+        if len(times):
+            reached = int(times.max()) - lateness
+            watermark = reached if watermark is None else max(watermark, reached)
+    return np.concatenate(found) if found else np.zeros(0, np.bool_)
+
+
+def _type_of(event: Any, column: str) -> str | None:
+    """Return the type of a bad event, which is columns, or the text of a line that could not be read."""
+    if isinstance(event, Mapping):
+        found = event.get(column)
+        return found if isinstance(found, str) else None
+    return None
+
+
+def _counted(names: Iterator[str | None]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        if name is not None:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
