@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from elsinore.errors import InputError, WorkloadError
 from elsinore.extras import needing_cluster
-from elsinore.planner.language.errors import enumeration
+from elsinore.inputs import check_known, checked, seconds
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.time.clock import NANOSECOND
 from elsinore.workloads import text_of
 
 if TYPE_CHECKING:
@@ -263,26 +262,6 @@ def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
     return settings(**given) if engine is None else settings(engine=engine, **given)
 
 
-def seconds(length: float | Fraction | timedelta) -> Fraction:
-    """Return a length of time as an exact number of seconds, to the nanosecond; a float counts as its decimal text."""
-    if isinstance(length, timedelta):
-        length = Fraction(length // timedelta(microseconds=1), 10**6)
-    try:
-        exact = Fraction(round(Fraction(str(length)) * NANOSECOND), NANOSECOND)
-    except ValueError:
-        exact = Fraction(-1)
-    if exact < 0:
-        raise InputError(f"lateness must be a number of seconds, 0 or more, not {length}")
-    return exact
-
-
-def checked(workload: str | PathLike[str]) -> Workload:
-    """Parse and check a workload, given as text or path; raise WorkloadError if it has problems."""
-    from elsinore.planner.checks.check import check_text
-
-    return check_text(text_of(workload))
-
-
 def _planned(workload: Workload, strategy: str) -> Plan:
     from elsinore.planner.plans.planning import STRATEGIES, plan
 
@@ -295,9 +274,3 @@ def attributes_of(source: Source, types: Collection[str]) -> Mapping[str, Collec
     if source.attributes_of_types is not None:
         return source.attributes_of_types
     return dict.fromkeys(types, source.attributes) if source.feed.types else {}
-
-
-def check_known(what: str, name: str, names: tuple[str, ...]) -> None:
-    """Raise InputError if a name is not one of the allowed names."""
-    if name not in names:
-        raise InputError(f"there is no {what} {name!r}; there is {enumeration(map(repr, names))}")

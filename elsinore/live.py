@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import pyarrow as pa
 
-from elsinore.api import NUMERICS, check_known, checked, chosen_settings, seconds
+from elsinore.api import NUMERICS, chosen_settings
 from elsinore.connectors.live_sinks import Callback, LiveSink, open_live_sink
 from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, table
 from elsinore.errors import FailedError, InputError
 from elsinore.extras import needing_cluster
+from elsinore.inputs import check_known, checked, seconds
 from elsinore.workloads import text_of
 
 if TYPE_CHECKING:

@@ -82,10 +82,11 @@ def matches(
 
     All events are kept in memory. The arguments are those of `run`; bad events are left out.
     """
-    from elsinore.api import attributes_of, checked
+    from elsinore.api import attributes_of
     from elsinore.cluster.run.searches import searches
     from elsinore.connectors.rows.row_tables import columns_of
     from elsinore.connectors.sources import open_events
+    from elsinore.inputs import checked
     from elsinore.planner.checks.check import check_attributes
     from elsinore.planner.language.resolve import with_events
     from elsinore.planner.time.clock import Clock

@@ -7,7 +7,6 @@ import uuid
 from dataclasses import replace
 from fractions import Fraction
 
-from elsinore.api import check_known, seconds
 from elsinore.cluster.service.intake import check_readable
 from elsinore.cluster.service.jobs import Jobs, Spec, StoredJob, digest, workload_of
 from elsinore.cluster.service.planning import PLANNER
@@ -15,6 +14,7 @@ from elsinore.cluster.service.settings import ServiceSettings
 from elsinore.cluster.service.web.documents import Queries, Submission
 from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import InputError
+from elsinore.inputs import check_known, seconds
 from elsinore.planner.language.parse import parse
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.planning import STRATEGIES

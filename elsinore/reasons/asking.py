@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from elsinore.api import checked, seconds
 from elsinore.errors import InputError
+from elsinore.inputs import checked, seconds
 from elsinore.planner.language.syntax import Query, Workload
 from elsinore.problems import Problem
 from elsinore.reasons.cause import Cause, Reading, Reason

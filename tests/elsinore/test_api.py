@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import elsinore
-from elsinore.api import seconds
+from elsinore.inputs import seconds
 from tests.support.one_workload import EVENTS, ROWS, WORKLOAD
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import elsinore
 from elsinore.actors.detection.joins import observing
-from elsinore.api import checked
+from elsinore.inputs import checked
 from elsinore.planner.detection.planned_sets import planned_sets
 from elsinore.planner.plans.planning import plan
 from elsinore.sampling import known_from
