@@ -13,7 +13,7 @@ from elsinore.errors import InputError, WorkloadError
 from elsinore.extras import needing_cluster
 from elsinore.planner.language.errors import enumeration
 from elsinore.planner.language.syntax import Workload
-from elsinore.planner.time.clock import NANOSECOND
+from elsinore.planner.time.spans import seconds as seconds
 from elsinore.workloads import text_of
 
 if TYPE_CHECKING:
@@ -228,19 +228,6 @@ def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
     from elsinore.cluster.machines.settings import settings
 
     return settings(**given) if engine is None else settings(engine=engine, **given)
-
-
-def seconds(length: float | Fraction | timedelta) -> Fraction:
-    """Return a length of time as an exact number of seconds, to the nanosecond; a float counts as its decimal text."""
-    if isinstance(length, timedelta):
-        length = Fraction(length // timedelta(microseconds=1), 10**6)
-    try:
-        exact = Fraction(round(Fraction(str(length)) * NANOSECOND), NANOSECOND)
-    except ValueError:
-        exact = Fraction(-1)
-    if exact < 0:
-        raise InputError(f"lateness must be a number of seconds, 0 or more, not {length}")
-    return exact
 
 
 def checked(workload: str | PathLike[str]) -> Workload:

@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from elsinore.api import checked, seconds
 from elsinore.errors import InputError
+from elsinore.planner.checks.check import check_text
 from elsinore.planner.language.syntax import Query, Workload
+from elsinore.planner.time.spans import seconds
 from elsinore.problems import Problem
 from elsinore.reasons.cause import Cause, Reading, Reason
 from elsinore.reasons.certain import Case
@@ -25,6 +26,7 @@ from elsinore.reasons.prefixes import longest
 from elsinore.reasons.report import text_of
 from elsinore.reasons.spelling import near
 from elsinore.reasons.trial import Trials
+from elsinore.workloads import text_of as text_of_workload
 
 Group = str | int | float | Sequence[Any] | Mapping[str, Any]
 
@@ -69,7 +71,7 @@ def why(
     `group` (a value, several, or a dict by attribute) and `window` (where it starts) say which row was expected.
     All events are kept in memory.
     """
-    asked = checked(workload)
+    asked = check_text(text_of_workload(workload))
     names = [one.name for one in asked.queries]
     if query is not None and query not in names:
         raise InputError(f"the workload has no query {query!r}; it has {', '.join(names)}")

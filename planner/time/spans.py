@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from fractions import Fraction
 from math import gcd, lcm
 
+from elsinore.errors import InputError
 from elsinore.planner.language.syntax import Query
+from elsinore.planner.time.clock import NANOSECOND
 
 
 def common(lengths: Iterable[Fraction]) -> Fraction:
@@ -30,3 +33,16 @@ def show_length(seconds: Fraction) -> str:
         if seconds % size == 0:
             return f"{seconds // size} {name}"
     return f"{float(seconds * 1000):g} ms"
+
+
+def seconds(length: float | Fraction | timedelta) -> Fraction:
+    """Return a length of time as an exact number of seconds, to the nanosecond; a float counts as its decimal text."""
+    if isinstance(length, timedelta):
+        length = Fraction(length // timedelta(microseconds=1), 10**6)
+    try:
+        exact = Fraction(round(Fraction(str(length)) * NANOSECOND), NANOSECOND)
+    except ValueError:
+        exact = Fraction(-1)
+    if exact < 0:
+        raise InputError(f"lateness must be a number of seconds, 0 or more, not {length}")
+    return exact
