@@ -30,7 +30,7 @@ demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their ro
 	@mkdir -p $(BUILD)
 	$(BIN)/elsinore generate ridesharing --events 200000 --out $(BUILD)/rides.parquet
 	$(BIN)/elsinore explain examples/ridesharing/workload.elsinore
-	$(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
+	ELSINORE_ENGINE=ray $(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
 
 check: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check $(CODE)

@@ -53,6 +53,8 @@ class Result:
     metrics: Metrics | SimpleNamespace
     kept: pa.Table | None = None
     recorded: pa.Table | None = None
+    engine: str = "ray"
+    """What ran the workload: "local" is this process, "ray" is Spark and Ray."""
     source: RunSource | None = None
     """What was run, where its events can be read again: `why` needs it."""
 
