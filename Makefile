@@ -10,6 +10,7 @@ PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python
 PYTEST := $(BIN)/python -m pytest -q
 # Tests that start Ray and Spark have the mark `ray`, and the machine to themselves; all others run in two processes.
 WITH_RAY := tests/cluster tests/service
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
@@ -33,7 +34,8 @@ demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their ro
 	ELSINORE_ENGINE=ray $(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
 
 browser: $(STAMP) ## Chromium and Playwright, for the tests of the console; needs root on Debian and Ubuntu
-	command -v chromium || command -v chromium-browser || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
+	@command -v chromium || command -v chromium-browser || \
+		{ $(SUDO) apt-get update && $(SUDO) apt-get install --yes --no-install-recommends chromium; }
 	$(PIP) 'playwright>=1.65,<2'
 	cd deploy/console && npm ci --ignore-scripts
 
