@@ -41,7 +41,7 @@ def kill(live: elsinore.LiveStream, name: str) -> None:
     os.kill(pid_of(name), signal.SIGKILL)
 
 
-both_ways = pytest.mark.parametrize("hand_over", ["shared", "dealt"])
+both_ways = pytest.mark.parametrize("hand_over", ["shared", pytest.param("dealt", marks=pytest.mark.long)])
 
 VICTIMS = {
     "graph actor": "GraphActor",
@@ -53,7 +53,12 @@ VICTIMS = {
 
 
 @pytest.mark.parametrize(
-    ("victim", "hand_over"), [*((one, "shared") for one in VICTIMS), *((one, "dealt") for one in (*VICTIMS, "dealer"))]
+    ("victim", "hand_over"),
+    [
+        *((one, "shared") for one in VICTIMS),
+        *((one, "dealt") for one in ("graph actor", "dealer")),
+        *(pytest.param(one, "dealt", marks=pytest.mark.long) for one in VICTIMS if one != "graph actor"),
+    ],
 )
 def test_a_process_that_is_killed_is_not_missed(
     tmp_path: Path, growing: Growing, expected: Any, victim: str, hand_over: str
