@@ -31,7 +31,7 @@ demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their ro
 	@mkdir -p $(BUILD)
 	$(BIN)/elsinore generate ridesharing --events 200000 --out $(BUILD)/rides.parquet
 	$(BIN)/elsinore explain examples/ridesharing/workload.elsinore
-	$(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
+	ELSINORE_ENGINE=ray $(BIN)/python examples/ridesharing/run.py $(BUILD)/rides.parquet
 
 browser: $(STAMP) ## Chromium and Playwright, for the tests of the console; needs root on Debian and Ubuntu
 	@command -v chromium || command -v chromium-browser || \

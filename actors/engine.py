@@ -7,7 +7,7 @@ windows, the new plan all that begin later. That holds for every strategy and ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -30,6 +30,7 @@ from elsinore.actors.set_run import SetRun
 from elsinore.actors.state import checked, pack, reading, signed, unpack
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.key_groups import key_groups
+from elsinore.actors.streams.late import LateEvents
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.places import Beginning, Places
 from elsinore.actors.streams.reorder import END, START, Reorder
@@ -47,9 +48,6 @@ from elsinore.planner.time.spans import show_length
 
 SLICE_EVENTS = 1 << 22
 """Number of events in a slice of a batch; derived columns are in memory for one slice at a time."""
-
-LATE_KEPT = 10_000
-"""Number of late events that an engine keeps for inspection: all of them may not fit into memory."""
 
 
 class Engine:
@@ -75,8 +73,11 @@ class Engine:
         places: bool = False,
         beginning: Beginning | None = None,
         detection: DetectionSetting = ALONE,
+        observes: bool = True,
     ) -> None:
-        """`beginning`: what the stream had before, if the engine begins in the middle of it."""
+        """`beginning`: what the stream had before, if the engine begins in the middle of it; `observes`: whether
+        statistics of the stream are counted, for `Replanner`."""
+        self._observes = observes
         self.plan = plan
         self.clock = clock
         self.numeric = numeric
@@ -86,11 +87,7 @@ class Engine:
         self._windows_clock = Clock.of_events() if places else clock
         self.dropped = 0
         """Number of events with a null in an attribute that splits the stream."""
-        self.late: list[pa.RecordBatch] = []
-        """The first events that came behind the watermark; `late_count` counts all of them."""
-        self.late_count = 0
-        self.on_late: Callable[[pa.RecordBatch], None] | None = None
-        """Called with the late events of each batch, all of them."""
+        self.late_events = LateEvents()
         self._partitions: dict[tuple[tuple[str, ...], int], Partitions] = {}
         self._setting = Setting(
             self._windows_clock,
@@ -250,7 +247,7 @@ class Engine:
             self.places.note(batch.column(1).to_numpy() if times is None else times, self.reorder.watermark)
         ready, late = self.reorder.feed(batch, watermark)
         if late is not None:
-            self._note_late(late)
+            self.late_events.note(late)
         if ready is None:
             return Found()
         ready = self._placed(ready, self.reorder.watermark)
@@ -260,15 +257,6 @@ class Engine:
         self._end()
         self._forget()
         return found
-
-    def _note_late(self, late: pa.RecordBatch) -> None:
-        room = LATE_KEPT - self.late_count
-        self.late_count += late.num_rows
-        if self.on_late is not None:
-            self.on_late(late)
-        if room > 0:
-            # A slice would keep all of the batch in memory.
-            self.late.append(late if len(late) <= room else late.take(pa.array(range(room))))
 
     def _placed(self, ready: pa.RecordBatch, watermark: int) -> pa.RecordBatch:
         """Return events that the watermark has passed, with places instead of times where windows count events."""
@@ -284,9 +272,8 @@ class Engine:
         return ready.set_column(1, ready.schema.field(1), pa.array(placed))
 
     def look(self, batch: pa.RecordBatch) -> Observed | None:
-        """Return the statistics of these events as a sample of the stream, without taking them in."""
+        """Return the statistics of events, sorted by time, as a sample of the stream, without taking them in."""
         statistics = StreamStatistics.of(self.plan, self._windows_clock)
-        batch = batch.sort_by(batch.schema.names[1])
         times = batch.column(1).to_numpy()
         if self.places is not None:
             sample = Places()
@@ -317,7 +304,7 @@ class Engine:
                 needed = _between(whole, min(part.first for part in parts), max(part.end for part in parts))
                 if needed.num_rows:
                     events = self._batch(partitions, needed, after)
-                    if number == 0:
+                    if number == 0 and self._observes:
                         self.statistics.note(events.types, needed.column(1), events.slots)
                     for part in parts:
                         found.add(part.process(events))
@@ -333,14 +320,16 @@ class Engine:
         wanted = np.array([name in known for name in types.dictionary.to_pylist()], np.bool_)
         if wanted.all():
             return batch
-        return batch.filter(pa.array(wanted[types.indices.to_numpy()]))
+        return batch.take(pa.array(np.flatnonzero(wanted[types.indices.to_numpy()])))
 
     def _batch(self, partitions: Partitions, events: pa.RecordBatch, later: int) -> Batch:
         types, times, *attributes = events.columns
         columns = dict(zip(events.schema.names[2:], attributes, strict=True))
         ticks = np.require(times.to_numpy(), requirements=["W"])
         slots = partitions.slots(columns, ticks)
-        self.dropped += int(np.count_nonzero(slots < 0))
+        missing = int(np.count_nonzero(slots < 0))
+        self.dropped += missing
+        partitions.dropped += missing
         return Batch(types, ticks, columns, slots, later)
 
     def _forget(self) -> None:
@@ -374,6 +363,11 @@ class Engine:
             return (found >= own.start) & (found < own.stop)
 
         self.reorder.keep(wanted)
+
+    @property
+    def dropped_by_way(self) -> dict[tuple[tuple[str, ...], int], int]:
+        """Return the numbers of dropped events by the attributes that split the stream, and how many of them group."""
+        return {way: partitions.dropped for way, partitions in self._partitions.items()}
 
     @property
     def totals(self) -> tuple[int, int, int]:

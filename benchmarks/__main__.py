@@ -11,6 +11,7 @@ from benchmarks.figures import HEADER, Benchmark, Figure, line
 from benchmarks.papers.aseq import aseq
 from benchmarks.papers.auto import auto
 from benchmarks.papers.changing import changing
+from benchmarks.papers.everyday import board, shares
 from benchmarks.papers.gloria import gloria
 from benchmarks.papers.hamlet import hamlet
 from benchmarks.papers.linked import doubling, linked
@@ -19,6 +20,7 @@ from benchmarks.papers.type_grained import semantics, sliding, tumbling
 from benchmarks.runtime.flink import flink
 from benchmarks.runtime.live import growth, latency
 from benchmarks.runtime.memory import memory
+from benchmarks.runtime.scale_out import scale_out
 from benchmarks.runtime.spark_and_ray import runtime
 from benchmarks.runtime.starting import starting
 from elsinore.bench.machine import machine
@@ -27,6 +29,8 @@ BENCHMARKS: dict[str, Benchmark] = {
     benchmark.__name__: benchmark
     for benchmark in (
         tumbling,
+        shares,
+        board,
         sliding,
         semantics,
         linked,
@@ -41,6 +45,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         starting,
         flink,
         runtime,
+        scale_out,
         latency,
         growth,
     )

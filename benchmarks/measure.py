@@ -33,7 +33,7 @@ def _once(action: Callable[[], object], clock: Callable[[], float]) -> float:
 
 
 def run(workload: str, table: pa.Table, numeric: Numeric, strategy: str = "auto") -> Result:
-    return elsinore.run(workload, table, engine="local", time_unit="ms", numeric=numeric, strategy=strategy)
+    return elsinore.run(workload, table, engine="local", time_unit="ms", numeric=numeric, strategy=strategy, cores=1)
 
 
 def seconds(workload: str, table: pa.Table, numeric: Numeric) -> float:

@@ -38,6 +38,9 @@ class DictFeed:
     def total(self) -> int:
         return len(self._events)
 
+    def holds_at_most(self, events: int) -> bool:
+        return self.total <= events
+
     def head(self, column: str) -> pa.Array:
         values = self._columns[column]
         assert not isinstance(values, InputError), "type and time are made to be of one kind"

@@ -50,6 +50,9 @@ class Feed(Protocol):
     def in_memory(self) -> bool:
         """Return whether all events come as one chunk."""
 
+    def holds_at_most(self, events: int) -> bool:
+        """Return whether there are at most so many events; texts are estimated, streams are read ahead."""
+
     def head(self, column: str) -> pa.Array:
         """Return the first values of a column, from which their form is inferred."""
 

@@ -18,6 +18,12 @@ from elsinore.connectors.formats.json_lines import JsonLines
 from elsinore.connectors.formats.parquet_files import ParquetFile
 from elsinore.connectors.text_blocks import COMPRESSIONS
 
+TEXT_EVENT_BYTES = 50
+"""The bytes of an event in a text file, by which the number of events is estimated."""
+
+COMPRESSED_EVENT_BYTES = 5
+"""The same in a compressed one."""
+
 
 class EventFile(Protocol):
     """One file of events; its `types` may widen while it is read."""
@@ -55,7 +61,7 @@ class FilesFeed:
     def __init__(self, paths: Sequence[str | Path], names: Names) -> None:
         found = [path for named in paths for path in _expand(named)]
         self.files = [_format(path)(path, names) for path in found]
-        self._size = sum(path.stat().st_size for path in found)
+        self._sizes = [path.stat().st_size for path in found]
 
     @property
     def types(self) -> Mapping[str, pa.DataType]:
@@ -79,6 +85,9 @@ class FilesFeed:
         totals = [file.total for file in self.files]
         return None if None in totals else sum(total for total in totals if total is not None)
 
+    def holds_at_most(self, events: int) -> bool:
+        return sum(map(_estimate, self.files, self._sizes)) <= events
+
     def head(self, column: str) -> pa.Array:
         heads = (file.head(column) for file in self.files if column in file.types)
         return next((head for head in heads if len(head)), pa.array([], pa.string()))
@@ -88,7 +97,7 @@ class FilesFeed:
             yield from file.read(columns, letters)
 
     def progress(self) -> float:
-        return sum(file.bytes_read for file in self.files) / max(self._size, 1)
+        return sum(file.bytes_read for file in self.files) / max(sum(self._sizes), 1)
 
 
 def _merge(one: pa.DataType, other: pa.DataType) -> pa.DataType:
@@ -97,6 +106,13 @@ def _merge(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     if pa.types.is_null(one):
         return other
     return other if pa.types.is_floating(other_out) and pa.types.is_integer(one_out) else one
+
+
+def _estimate(file: EventFile, size: int) -> int:
+    """Return the number of events of a file of so many bytes, estimated where the file does not tell it."""
+    if file.total is not None:
+        return file.total
+    return size // (COMPRESSED_EVENT_BYTES if Path(file.source).suffix.lower() in COMPRESSIONS else TEXT_EVENT_BYTES)
 
 
 def _expand(named: str | Path) -> list[Path]:

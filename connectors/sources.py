@@ -78,6 +78,10 @@ class Source:
     def in_memory(self) -> bool:
         return self.feed.in_memory
 
+    def holds_at_most(self, events: int) -> bool:
+        """Return whether there are at most so many events, where that can be told before they are read."""
+        return self.feed.holds_at_most(events)
+
     def progress(self) -> float | None:
         """Return the fraction read so far, or None if it is not known."""
         return self.feed.progress()

@@ -98,6 +98,9 @@ class TableFeed:
     def total(self) -> int:
         return len(self._columns)
 
+    def holds_at_most(self, events: int) -> bool:
+        return self.total <= events
+
     def head(self, column: str) -> pa.Array:
         return self._columns.head(column)
 
@@ -125,17 +128,22 @@ class StreamFeed:
 
     def head(self, column: str) -> pa.Array:
         """Return the first values of a column, from the first batch that has any."""
-        for batch in self._ahead():
+        for batch in self._ahead(HEAD_ROWS):
             if values := _first_values(batch.column(column)):
                 return values
         return pa.nulls(0, self.types[column])
 
-    def _ahead(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches from the first one on, and keep them for `read`."""
+    def holds_at_most(self, events: int) -> bool:
+        return sum(map(len, self._ahead(events + 1))) <= events
+
+    def _ahead(self, rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the batches from the first one on, until they have so many rows, and keep them for `read`."""
         yield from self._seen
-        while sum(map(len, self._seen)) < HEAD_ROWS and (batch := self._next()) is not None:
+        count = sum(map(len, self._seen))
+        while count < rows and (batch := self._next()) is not None:
             if len(batch) or not self._seen:
                 self._seen.append(batch)
+                count += len(batch)
                 yield batch
 
     def read(self, columns: Sequence[str], letters: DeadLetters) -> Iterator[Chunk]:

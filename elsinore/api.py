@@ -19,6 +19,7 @@ from elsinore.workloads import text_of
 if TYPE_CHECKING:
     from elsinore.actors.rows.rows import Rows
     from elsinore.cluster.machines.settings import Settings
+    from elsinore.cluster.run.engine_choice import EngineChoice
     from elsinore.cluster.run.local import LocalRun
     from elsinore.cluster.run.ray_run import RayRun
     from elsinore.connectors.sources import Source
@@ -49,12 +50,25 @@ def explain(workload: str | PathLike[str], strategy: str = "auto", events: Any =
     """Return the plan of a workload as text, one line per node, with the reasons for it.
 
     Plans of queries that return matches follow from rates and selectivities. They are estimated from the first of
-    `events`, which are as in `run`, with its options on columns and times as `reading`; without events, assumed.
+    `events`, which are as in `run`, with its options on columns and times as `reading`; without events, assumed. The
+    last line says how a run on Spark and Ray with the present settings hands events over to graph actors.
     """
     from elsinore.planner.explain.text import explain
 
     made = _planned(checked(workload), strategy)
-    return explain(made, _known(made, events, reading))
+    return "\n".join((explain(made, _known(made, events, reading)), *_hand_over(made)))
+
+
+def _hand_over(made: Plan) -> Iterator[str]:
+    from elsinore.planner.plans.hand_over import chosen_hand_over
+    from elsinore.planner.plans.routes import routes
+
+    chosen = chosen_settings(None, {})
+    if chosen.engine == "ray":
+        found = routes(made.workload, spread=chosen.actors > 1)
+        way = chosen_hand_over(found, chosen.actors, chosen.address is not None, chosen.hand_over)
+        actors = "1 actor" if chosen.actors == 1 else f"{chosen.actors} actors"
+        yield f"hand-over to {actors}: {way.way}, {way.why}"
 
 
 def _known(made: Plan, events: Any, reading: Mapping[str, Any]) -> Known:
@@ -105,7 +119,7 @@ def run(
     workload: str | PathLike[str],
     events: Any,
     *,
-    engine: Literal["ray", "local"] | None = None,
+    engine: Literal["auto", "ray", "local"] | None = None,
     strategy: str = "auto",
     numeric: Literal["exact", "approximate"] = "exact",
     type_column: str = "type",
@@ -127,9 +141,11 @@ def run(
     counted and written to `dead_letters`; with `strict` the first bad one raises EventError. With `decisions` the
     result records the decision about each burst. `progress` shows a bar on stderr.
 
-    `engine="ray"`, the default, runs the workload on Spark and Ray, which are started on this machine, or joined at
-    `address`; `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this
-    process alone; there a query with more than `most_matches` matches ends the run with their number.
+    `engine="ray"` runs the workload on Spark and Ray, which are started on this machine, or joined at `address`;
+    `settings` are those of `elsinore.Settings`: `actors=4`, and so on. `engine="local"` runs it in this process alone;
+    there a query with more than `most_matches` matches ends the run with their number. `engine="auto"`, the default,
+    takes this process for events in memory and for up to 10 million events in files, and Spark and Ray for more, for
+    `address` and for any other of the settings; `engine` of the result says which it took.
     """
     from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, late_events
     from elsinore.progress import bar
@@ -158,7 +174,16 @@ def run(
     rows = answers(parts, columns, local.clock)
     late = late_events(local.late, local.clock, type_column, time_column)
     recorded = local.decisions if decisions else None
-    return Result(rows, columns, bounds_type(local.clock), numeric == "approximate", local.metrics, late, recorded)
+    return Result(
+        rows,
+        columns,
+        bounds_type(local.clock),
+        numeric == "approximate",
+        local.metrics,
+        late,
+        recorded,
+        job.choice.engine,
+    )
 
 
 @dataclass(frozen=True)
@@ -167,6 +192,7 @@ class PreparedRun:
 
     workload: Workload
     run: LocalRun | RayRun
+    choice: EngineChoice
     progress: Callable[[], float | None]
     """Returns the fraction of the run that is done, or None where it is unknown."""
 
@@ -198,6 +224,7 @@ def prepare(
     asked = checked(workload)
     planned = _planned(asked, strategy)
 
+    from elsinore.cluster.run.engine_choice import choose_engine
     from elsinore.connectors.sources import open_events
     from elsinore.planner.checks.check import check_attributes
     from elsinore.planner.detection.sets import with_event_columns
@@ -205,18 +232,26 @@ def prepare(
     source = open_events(events, **reading)
     check_attributes(asked, attributes_of(source, planned.types))
     planned = with_event_columns(planned, source.event_columns)
-    if chosen.engine == "local":
-        from elsinore.cluster.run.local import LocalRun
+    choice = choose_engine(chosen, settings or {}, source)
+    if choice.engine == "local":
+        from elsinore.cluster.run.local import LocalRun, usable_cores
 
         run = LocalRun(
-            planned, source, numeric=numeric, lateness=allowed, record_decisions=decisions, most_matches=most_matches
+            planned,
+            source,
+            numeric=numeric,
+            lateness=allowed,
+            record_decisions=decisions,
+            most_matches=most_matches,
+            whole=choice.whole,
+            cores=chosen.cores or usable_cores(),
         )
-        return PreparedRun(asked, run, source.progress)
+        return PreparedRun(asked, run, choice, source.progress)
     with needing_cluster("engine='ray'"):
         from elsinore.cluster.run.ray_run import RayRun
 
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
-    return PreparedRun(asked, spread, spread.progress)
+    return PreparedRun(asked, spread, choice, spread.progress)
 
 
 def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:

@@ -122,8 +122,8 @@ def run(
         str, typer.Option("--out", "-o", metavar="FILE", help="The output: a file .jsonl, .csv or .parquet.")
     ] = "-",
     engine: Annotated[
-        Literal["ray", "local"] | None,
-        typer.Option(help="Run on Spark and Ray, or in this process.", show_default="ray"),
+        Literal["auto", "ray", "local"] | None,
+        typer.Option(help="Run on Spark and Ray, or in this process; auto chooses by size.", show_default="auto"),
     ] = None,
     address: Annotated[
         str | None, typer.Option(help="A Ray cluster to join; by default Ray is started here.", show_default=False)

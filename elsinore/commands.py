@@ -35,7 +35,8 @@ def answer(job: PreparedRun, out: str, approximate: bool) -> str:
     with open_sink(out, columns_of(job.workload)) as sink, bar(job, _bar_has_room(out)):
         for part in _parts(job, approximate):
             sink.write(part)
-    return summary(job.run.metrics, perf_counter() - started)
+    line = summary(job.run.metrics, perf_counter() - started)
+    return f"{line}\n{job.choice}" if job.choice.reason else line
 
 
 def wait_for_end(live: LiveStream, folder: Path) -> str:

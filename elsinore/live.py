@@ -123,7 +123,7 @@ def stream(
     from elsinore.planner.plans.planning import STRATEGIES
     from elsinore.planner.plans.strategies import check_strategy
 
-    if settings.pop("engine", "ray") != "ray":
+    if settings.pop("engine", "ray") == "local":
         raise InputError("a live stream needs Spark and Ray: leave out engine, or write engine='ray'")
     chosen = chosen_settings("ray", settings)
     check_known("numeric", numeric, NUMERICS)

@@ -36,6 +36,8 @@ class Result:
     metrics: Metrics | SimpleNamespace
     kept: pa.Table | None = None
     recorded: pa.Table | None = None
+    engine: str = "ray"
+    """What ran the workload: "local" is this process, "ray" is Spark and Ray."""
 
     @property
     def late(self) -> pa.Table:

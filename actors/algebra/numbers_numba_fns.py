@@ -16,13 +16,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
 
 from elsinore.planner.kernels.compiled import INLINED, kernel, part
 
 OVERFLOW = np.int64(1 << 62)
-LOW = np.uint64(0xFFFFFFFF)
-HALF = np.uint64(32)
 WORD = np.uint64(64)
 BIG = 2.0**256
 SMALL = 2.0**-256
@@ -130,25 +130,38 @@ def _is_zero_wide(buffer, i, w):
 
 @part
 def _add_wide(dst, d, src, s, w, flag):
-    carry = np.uint64(0)
-    for k in range(w):
-        a = dst[d + k]
-        total = a + src[s + k]
-        over = np.uint64(total < a)
-        total += carry
-        carry = over | np.uint64(total < carry)
-        dst[d + k] = total
+    low = dst[d]
+    total = low + src[s]
+    dst[d] = total
+    carry = np.uint64(total < low)
+    for k in range(1, w):
+        b = src[s + k]
+        # Most numbers are much shorter than `w`.
+        if b != 0 or carry != 0:
+            a = dst[d + k]
+            total = a + b
+            over = np.uint64(total < a)
+            total += carry
+            carry = over | np.uint64(total < carry)
+            dst[d + k] = total
     return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
-@part
-def _multiply(a, b):
-    """Return the high and the low word of a product of two words."""
-    a0, a1, b0, b1 = a & LOW, a >> HALF, b & LOW, b >> HALF
-    low = a0 * b0
-    middle = a1 * b0 + (low >> HALF)
-    other = a0 * b1 + (middle & LOW)
-    return a1 * b1 + (middle >> HALF) + (other >> HALF), (other << HALF) | (low & LOW)
+def _product_of_words(typing: Any, a: Any, b: Any) -> Any:
+    """Return the high and the low word of a product of two unsigned words, by one instruction of the processor."""
+    pair: Any = types.UniTuple(types.uint64, 2)  # type: ignore[no-untyped-call]
+
+    def generated(context: Any, builder: Any, signature: Any, factors: Any) -> Any:
+        word, double = ir.IntType(64), ir.IntType(128)
+        one, other = (builder.zext(factor, double) for factor in factors)
+        product = builder.mul(one, other)
+        high = builder.trunc(builder.lshr(product, ir.Constant(double, 64)), word)
+        return context.make_tuple(builder, pair, (high, builder.trunc(product, word)))
+
+    return pair(types.uint64, types.uint64), generated
+
+
+_multiply: Any = intrinsic(_product_of_words)
 
 
 @kernel
@@ -175,11 +188,34 @@ def _add_factor(dst, d, src, s, w, factor):
 
 
 @kernel
+def _add_factor_of_few(dst, d, src, s, few, w, factor):
+    """Compute dst += src * factor for a non-negative src of `few` words, and a dst of `w`."""
+    carry = np.uint64(0)
+    for k in range(few):
+        high, low = _multiply(src[s + k], factor)
+        low += carry
+        high += np.uint64(low < carry)
+        total = dst[d + k] + low
+        carry = high + np.uint64(total < low)
+        dst[d + k] = total
+    k = few
+    while carry and k < w:
+        total = dst[d + k] + carry
+        carry = np.uint64(total < carry)
+        dst[d + k] = total
+        k += 1
+
+
+@kernel
 def _add_wide_times(dst, d, src, s, value, w, flag):
     if value == 0:
         return flag
-    if _words(src, s, w) >= w:
+    few = _words(src, s, w)
+    if few >= w:
         return flag | OVERFLOW
+    if value > 0 and np.int64(src[s + w - 1]) >= 0:
+        _add_factor_of_few(dst, d, src, s, few, w, np.uint64(value))
+        return flag | _magnitude(np.int64(dst[d + w - 1]))
     _add_factor(dst, d, src, s, w, np.uint64(value))
     if value < 0:  # the unsigned word was value + 2**64: subtract src * 2**64
         borrow = np.uint64(0)
@@ -209,31 +245,17 @@ def _double_wide(buffer, i, times, w, flag):
 def _add_wide_product(dst, d, one, i, other, j, w, flag):
     if _is_zero_wide(one, i, w) or _is_zero_wide(other, j, w):
         return flag
-    if _words(one, i, w) + _words(other, j, w) > w:
+    few, factors = _words(one, i, w), _words(other, j, w)
+    if few + factors > w:
         return flag | OVERFLOW
+    if np.int64(one[i + w - 1]) >= 0 and np.int64(other[j + w - 1]) >= 0:
+        for k in range(factors):
+            _add_factor_of_few(dst, d + k, one, i, few, w - k, other[j + k])
+        return flag | _magnitude(np.int64(dst[d + w - 1]))
     for k in range(w):
         if other[j + k] != 0:
             _add_factor(dst, d + k, one, i, w - k, other[j + k])
     return flag | _magnitude(np.int64(dst[d + w - 1]))
-
-
-@kernel
-def _add_factor_of_few(dst, d, src, s, few, w, factor):
-    """Compute dst += src * factor for a non-negative src of `few` words, and a dst of `w`."""
-    carry = np.uint64(0)
-    for k in range(few):
-        high, low = _multiply(src[s + k], factor)
-        low += carry
-        high += np.uint64(low < carry)
-        total = dst[d + k] + low
-        carry = high + np.uint64(total < low)
-        dst[d + k] = total
-    k = few
-    while carry and k < w:
-        total = dst[d + k] + carry
-        carry = np.uint64(total < carry)
-        dst[d + k] = total
-        k += 1
 
 
 @kernel

@@ -8,7 +8,6 @@ states see the counters of each query as if it had run apart.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from time import process_time
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from elsinore.actors.columns.intake import Taken
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.gloria.plan_numba_fns import PlanWorkspace, run_plan
 from elsinore.actors.hamlet.burst_work import Segment
-from elsinore.actors.hamlet.bursts_numba_fns import NUMBERS
 from elsinore.actors.hamlet.graphlets_numba_fns import Members
 from elsinore.actors.lowering.plans import PlanMember, PlanTables
 from elsinore.actors.lowering.sets import members_of
@@ -57,27 +55,16 @@ class PlanGraph(PaneSet):
         return found
 
     def _run(self, segment: Segment, events: Events, after: np.typing.NDArray[np.int32]) -> None:
-        begin = process_time()
-        done, count = 0, len(segment.touched)
-        while done < count:
+        def run(done: int) -> tuple[int, int]:
             members, tables, workspace, scratch = self._lay_out()
-            done, stopped = run_plan(
-                events, after, segment.touched, segment.starts, done, count, tables.arrivals, tables.chains,
-                tables.states, tables.inlets, members, self.merged().tables, workspace, self.numbers, self.least,
-                self.graphs[0].shape.words, scratch, self.totals,
+            found: tuple[int, int] = run_plan(
+                events, after, segment.touched, segment.starts, done, len(segment.touched), tables.arrivals,
+                tables.chains, tables.states, tables.inlets, members, self.merged().tables, workspace, self.numbers,
+                self.least, self.graphs[0].shape.words, scratch, self.totals,
             )  # fmt: skip
-            if done < count:
-                self._make_room(stopped)
-        self.seconds += process_time() - begin
-        self.reached(segment)
+            return found
 
-    def _make_room(self, stopped: int) -> None:
-        if stopped == NUMBERS or self.words >= self.graphs[0].shape.words:
-            # A coefficient that does not fit the words of the numbers has products that do not fit either.
-            self.widen()
-        else:
-            self.words *= 2
-        self._laid_out = None
+        self.run_segment(segment, run)
 
     def _lay_out(self) -> tuple[Members, PlanTables, PlanWorkspace, Scratch]:
         """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""

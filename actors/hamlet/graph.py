@@ -21,9 +21,8 @@ from elsinore.actors.columns.intake import Taken
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.burst_work import Cut, Segment, Work
 from elsinore.actors.hamlet.bursts_numba_fns import (
-    COEFFICIENTS,
     HELD,
-    NUMBERS,
+    SNAPSHOTS,
     Asked,
     BurstRows,
     Bursts,
@@ -53,7 +52,7 @@ MOST_HELD_OF_BURST, MOST_HELD = 1 << 12, 1 << 18
 BURSTS_AT_ONCE = 1 << 11
 """Fewest bursts in one question to an optimizer, but for the last question of a slice."""
 
-SNAPSHOTS = 16
+INITIAL_SNAPSHOTS = 16
 """Initial capacity of a graphlet, in snapshots."""
 
 
@@ -80,7 +79,7 @@ class HamletGraph(PaneSet):
         self.totals = self.decisions.totals
         self.held: Events | None = None
         """The events of bursts that may not be complete."""
-        self.snapshots = SNAPSHOTS
+        self.snapshots = INITIAL_SNAPSHOTS
         self.seen = Seen(np.zeros(0, np.int64), np.zeros(0, np.int64), self.longest)
         self._laid_out: tuple[Members, Sharers, Types, GraphletWorkspace, Scratch] | None = None
 
@@ -216,31 +215,25 @@ class HamletGraph(PaneSet):
 
     def _run(self, segment: Segment, work: Work) -> None:
         """Take in the bursts of a pane."""
-        begin = process_time()
-        done, count = 0, len(segment.touched)
-        while done < count:
+        needed = Needed(work.choices.together, work.choices.alone)
+
+        def run(done: int) -> tuple[int, int]:
             members, sharers, types, workspace, scratch = self._lay_out()
-            needed = Needed(work.choices.together, work.choices.alone)
-            done, stopped = run_bursts(
-                work.events, work.after, segment.touched, segment.burst_at, done, count,
+            found: tuple[int, int] = run_bursts(
+                work.events, work.after, segment.touched, segment.burst_at, done, len(segment.touched),
                 work.bursts, work.rows, work.choices.choice, needed, work.created, work.most, self.decisions.totals,
                 members, sharers, types, self.merged().tables, workspace, self.numbers, self.least,
                 self.graphs[0].shape.words, scratch,
             )  # fmt: skip
-            if done < count:
-                self._make_room(stopped)
-        self.seconds += process_time() - begin
-        self.reached(segment)
+            return found
 
-    def _make_room(self, stopped: int) -> None:
-        if stopped == NUMBERS or (stopped == COEFFICIENTS and self.words >= self.graphs[0].shape.words):
-            # A coefficient that does not fit the words of the numbers has products that do not fit either.
-            self.widen()
-        elif stopped == COEFFICIENTS:
-            self.words *= 2
-        else:
+        self.run_segment(segment, run)
+
+    def make_room(self, stopped: int) -> None:
+        if stopped == SNAPSHOTS:
             self.snapshots *= 2
-        self._laid_out = None
+        else:
+            super().make_room(stopped)
 
     def _lay_out(self) -> tuple[Members, Sharers, Types, GraphletWorkspace, Scratch]:
         """Return the arrays that kernels read; make them anew if buffers, lanes, partitions or kinds have changed."""

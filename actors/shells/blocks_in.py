@@ -14,6 +14,8 @@ KIND, TICKS, ATTRIBUTE, GROUP = "kind", "ticks", "a_", "g_"
 NO_TYPE = "*"
 """The type of all events whose types no query names."""
 
+Ints = npt.NDArray[np.int64]
+
 Bounds = tuple[int, int]
 """The first key group of a range, and the first one after it."""
 
@@ -21,44 +23,59 @@ ALL_GROUPS: Bounds = (0, 1 << 15)
 """The range of all key groups that there can be."""
 
 
-def events_of(blocks: Sequence[bytes]) -> pa.Table:
-    """Return the events of several blocks, without a copy."""
+UNTAKEN = (1 << 16) - 1
+"""The key group -1 as a number without a sign."""
+
+
+def events_of(blocks: Sequence[bytes]) -> tuple[pa.Table, Ints]:
+    """Return the events of several blocks, without a copy, and the times of all events of the stream, in ticks.
+
+    Where some blocks are of times alone, these are all times of the stream; otherwise those of the events are.
+    """
     tables = [pa.ipc.open_stream(pa.py_buffer(block)).read_all() for block in blocks]
-    return pa.concat_tables(tables, promote_options="default")
+    events = pa.concat_tables([one for one in tables if KIND in one.column_names], promote_options="default")
+    timed = [one.column(TICKS) for one in tables if KIND not in one.column_names]
+    times: Ints = np.concatenate([one.to_numpy() for one in timed or [events.column(TICKS)]])
+    return events, times
 
 
-def counted(events: pa.Table, types: Sequence[str]) -> dict[str, int]:
-    """Count the events of each type that a query names."""
+def times_block(times: Ints) -> pa.Buffer:
+    """Return a block of times alone."""
+    return buffer_of(pa.table({TICKS: times}))
+
+
+def counted(events: pa.Table, bounds: Bounds, routes: int, types: Sequence[str]) -> dict[str, int]:
+    """Count the events of each type that a query names, if this is the place to count them.
+
+    An event is counted at the first place that owns it along some route, and at the first of all if none takes it.
+    """
+    groups = np.stack([events.column(f"{GROUP}{route}").to_numpy() for route in range(routes)]).astype(np.uint16)
+    # Group -1 has become the largest number.
+    first = groups.min(axis=0)
+    here = (first >= bounds[0]) & (first < bounds[1])
+    if bounds[0] == 0:
+        here |= first == UNTAKEN
     # Types that no query names have the number -1.
-    found = np.bincount(events.column(KIND).to_numpy() + 1, minlength=len(types) + 1)[1:].tolist()
+    found = np.bincount(events.column(KIND).to_numpy()[here] + 1, minlength=len(types) + 1)[1:].tolist()
     return {name: number for name, number in zip(types, found, strict=True) if number}
 
 
-def own_events(events: pa.Table, bounds: Bounds, routes: int) -> tuple[pa.Table, pa.Table]:
-    """Return the events that are in one of these key groups along some route, and the times of all others."""
-    own = reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes)))
-    return _chosen(events, own), _nobodys(events.column(TICKS).to_numpy()[~own], routes)
-
-
-def times_of(events: pa.Table) -> npt.NDArray[np.int64]:
-    """Return the times of events, in ticks."""
-    ticks: npt.NDArray[np.int64] = events.column(TICKS).to_numpy()
-    return ticks
-
-
-def _nobodys(ticks: npt.NDArray[np.int64], routes: int) -> pa.Table:
-    """Return events with a time alone, that no route takes."""
-    nobody = pa.array(np.full(len(ticks), -1, np.int16))
-    groups = {f"{GROUP}{route}": nobody for route in range(routes)}
-    return pa.table({KIND: nobody, TICKS: pa.array(ticks), **groups})
+def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:
+    """Return the events that are in one of these key groups along some route."""
+    return _chosen(events, reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes))))
 
 
 def block_of(events: pa.Table) -> bytes:
     """Return events as a block, to be stored."""
+    return buffer_of(events).to_pybytes()
+
+
+def buffer_of(events: pa.Table) -> pa.Buffer:
+    """Return events as a block, to be handed on: Ray shares a buffer without copies."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, events.schema) as writer:
         writer.write_table(events)
-    return sink.getvalue().to_pybytes()
+    return sink.getvalue()
 
 
 def batch_of(

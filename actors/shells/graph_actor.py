@@ -23,12 +23,13 @@ from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.shells.blocks_in import (
     ALL_GROUPS,
     Bounds,
+    Ints,
     batch_of,
     block_of,
     counted,
     events_of,
     own_events,
-    times_of,
+    times_block,
 )
 from elsinore.actors.shells.remote_optimizer import RemoteOptimizer
 from elsinore.actors.state import pack, unpack
@@ -108,7 +109,7 @@ class Receipt:
     counts: Counts
     late: list[pa.RecordBatch] = field(default_factory=list)
     types: dict[str, int] = field(default_factory=dict)
-    """Events by type in the whole batch; one actor of a live stream counts them, if they come from Spark."""
+    """Events of the batch by type that this actor counts, in a live stream if they come from Spark."""
     matches: Counter[str] = field(default_factory=Counter)
     """Matches by query that came with it."""
     more: bool = False
@@ -184,10 +185,10 @@ class GraphActor:
             raise OutOfOrderError(f"batch {number} came after batch {self.number}")
         begin = perf_counter()
         self.taking = number
-        events = events_of(blocks) if blocks else None
+        events, times = events_of(blocks) if blocks else (None, None)
         types = self._counted_types(events)
-        events = self._own(number, events)
-        found = self._drained() if watermark is None else self._taken(watermark, events)
+        events = self._own(number, events, times)
+        found = self._drained() if watermark is None else self._taken(watermark, events, times)
         outlet = Outlet(found)
         matches = outlet.after({}, self.message_rows)
         self.seconds += perf_counter() - begin
@@ -219,23 +220,29 @@ class GraphActor:
                 self.optimizer.tell(self.duty.observed_as, self.place, self.number, seen)
 
     def _counted_types(self, events: pa.Table | None) -> dict[str, int]:
-        """Count the events of a batch by type, at one actor only: every actor of a live stream is sent all events."""
-        if events is None or self.duty.keeper is None or self.place:
+        """Count the events of a batch of a live stream by type, each at one actor only."""
+        if events is None or self.duty.keeper is None:
             return {}
-        return counted(events, self.duty.types)
+        return counted(events, self._bounds, len(self.duty.routes), self.duty.types)
 
-    def _own(self, number: int, events: pa.Table | None) -> pa.Table | None:
+    @property
+    def _bounds(self) -> Bounds:
+        return self.ranges[0][0], self.ranges[-1][1]
+
+    def _own(self, number: int, events: pa.Table | None, times: Ints | None) -> pa.Table | None:
         """Return the events of a batch; of a live stream this actor's own alone, after they have been stored."""
-        if self.duty.keeper is not None:
-            if events is not None:
-                bounds = self.ranges[0][0], self.ranges[-1][1]
-                events, others = own_events(events, bounds, len(self.duty.plans))
-                if any(route.counts_events for route in self.duty.routes):
-                    events = pa.concat_tables([events, others], promote_options="default")
-            self.duty.keeper.put_events(number, self.place, [] if events is None else [block_of(events)])
+        if self.duty.keeper is None:
+            return events
+        blocks: list[bytes] = []
+        if events is not None:
+            events = own_events(events, self._bounds, len(self.duty.plans))
+            blocks.append(block_of(events))
+            if times is not None and any(route.counts_events for route in self.duty.routes):
+                blocks.append(times_block(times).to_pybytes())
+        self.duty.keeper.put_events(number, self.place, blocks)
         return events
 
-    def _taken(self, watermark: int, events: pa.Table | None) -> Found:
+    def _taken(self, watermark: int, events: pa.Table | None, times: Ints | None) -> Found:
         found = Found()
         for number, engine in enumerate(self.engines):
             range_, route = divmod(number, len(self.duty.plans))
@@ -243,7 +250,7 @@ class GraphActor:
             if events is not None:
                 bounds = ALL_GROUPS if self.duty.routes[route].spread else self.ranges[range_]
                 batch = batch_of(events, route, bounds, self.duty.types, columns)
-                found.join(engine.feeding_partial(batch, watermark, times_of(events)))
+                found.join(engine.feeding_partial(batch, watermark, times))
             if self.duty.remembered:
                 engine.forget_decisions(self.duty.remembered)
         return found
@@ -256,9 +263,9 @@ class GraphActor:
 
     def _counted(self) -> tuple[Counts, list[pa.RecordBatch]]:
         bursts, shared, snapshots = (sum(engine.totals[n] for engine in self.engines) for n in range(3))
-        late = [batch for engine in self.engines for batch in engine.late]
+        late = [batch for engine in self.engines for batch in engine.late_events.kept]
         for engine in self.engines:
-            engine.late = []
+            engine.late_events.kept = []
         self.late += sum(batch.num_rows for batch in late)
         seconds = sum(engine.decision_seconds for engine in self.engines)
         told = self.optimizer

@@ -26,6 +26,13 @@ its own.
 No state and no result depends on them: keys are numbered in the order in which they come, and states have no hashes."""
 
 
+MANY_WORDS = 1 << 12
+"""The number of words in one call from which on a table of small words is worth its room."""
+
+DIRECT_WORDS = 1 << 16
+"""The words of that table; it stays in a cache of the processor."""
+
+
 class Texts:
     """All texts seen, by number; their bytes are stored one after another in `arena`."""
 
@@ -91,15 +98,19 @@ class Tuples:
         self.count = 0
         self.keys: Words = np.zeros((width, 64), np.int64)
         self.table = np.full(128, -1, np.int32)
+        self.low, self.direct = 0, np.zeros(0, np.int32)
+        """The numbers of the words from `low` on, as far as they are known: many keys are small numbers."""
 
     def numbers(self, words: Words, valid: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
         """Return the number of each column of words: the next one for a new column, -1 where not valid."""
         out = np.empty(words.shape[1], np.int32)
+        if not len(self.direct) and len(words) == 1 and len(out) >= MANY_WORDS:
+            self.low, self.direct = int(words[0, :MANY_WORDS].min()), np.full(DIRECT_WORDS, -1, np.int32)
         done = 0
         while done < len(out):
             if len(words) == 1:
                 done, self.count = number_words(
-                    words[0], valid, done, self.table, SECRET, self.keys[0], self.count, out
+                    words[0], valid, done, self.table, SECRET, self.keys[0], self.count, self.low, self.direct, out
                 )
             else:
                 done, self.count = number_tuples(words, valid, done, self.table, SECRET, self.keys, self.count, out)

@@ -37,6 +37,8 @@ class Partitions:
         self.group_of = np.zeros(0, np.int32)
         self.last_seen = np.zeros(0, np.int64)
         self.worth_a_look = KEEP_ALL_BELOW
+        self.dropped = 0
+        """Number of events that are in no partition, for want of an attribute."""
 
     @property
     def count(self) -> int:

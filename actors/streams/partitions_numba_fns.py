@@ -76,14 +76,21 @@ def number_tuples(words, valid, first, table, secret, keys, count, out):
 
 
 @kernel
-def number_words(words, valid, first, table, secret, keys, count, out):
-    """Do as `number_tuples` for single words, the most frequent keys."""
+def number_words(words, valid, first, table, secret, keys, count, low, direct, out):
+    """Number single words as `number_tuples` does tuples; most keys are single words.
+
+    `direct` has the numbers of the words from `low` on, as far as they are known, else -1.
+    """
     mask = np.uint64(len(table) - 1)
     for i in range(first, len(words)):
         if not valid[i]:
             out[i] = -1
             continue
         word = words[i]
+        at = np.uint64(word - low)
+        if at < np.uint64(len(direct)) and direct[at] >= 0:
+            out[i] = direct[at]
+            continue
         place = _hashed(np.uint64(word), secret) & mask
         number = table[place]
         while number >= 0 and keys[number] != word:
@@ -96,6 +103,8 @@ def number_words(words, valid, first, table, secret, keys, count, out):
             table[place] = number
             keys[number] = word
             count += 1
+        if at < np.uint64(len(direct)):
+            direct[at] = number
         out[i] = number
     return len(words), count
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -62,19 +62,7 @@ class Reorder:
             self.waiting = self.waiting.filter(pa.array(wanted(self.waiting)))
 
     def _joined(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        waiting = self.waiting
-        if waiting is None or not waiting.num_rows:
-            return batch
-        tables = [pa.Table.from_batches([one]) for one in (waiting, batch)]
-        try:
-            joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            # Integers beyond 2**53 and floats in a later batch, for instance: no column holds both.
-            hint = "give an attribute values of one kind"
-            raise WorkloadError(
-                [Problem(f"values of later events do not fit those of earlier ones: {error}", hint)]
-            ) from None
-        return joined.to_batches()[0]
+        return batch if self.waiting is None or not self.waiting.num_rows else one_batch([self.waiting, batch])
 
     def save(self) -> dict[str, Any]:
         waiting = pack_batch(self.waiting) if self.waiting is not None and self.waiting.num_rows else None
@@ -83,6 +71,21 @@ class Reorder:
     def load(self, state: dict[str, Any]) -> None:
         self.watermark = state["watermark"]
         self.waiting = unpack_batch(state["waiting"]) if state["waiting"] else None
+
+
+def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Return one batch of the events of several, where integers become floats if other batches have floats."""
+    tables = [pa.Table.from_batches([one]) for one in batches]
+    try:
+        whole = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        # Integers beyond 2**53 and floats in a later batch, for instance: no column holds both.
+        message = f"values of later events do not fit those of earlier ones: {error}"
+        raise WorkloadError([Problem(message, "give an attribute values of one kind")]) from None
+    if max(column.num_chunks for column in whole.columns) > 1:
+        hint = "drop the column, or run on Spark and Ray: engine='ray'"
+        raise WorkloadError([Problem("the texts of a column take more than 2 GiB, which one batch cannot hold", hint)])
+    return whole.to_batches()[0]
 
 
 def _sorted(batch: pa.RecordBatch) -> pa.RecordBatch:

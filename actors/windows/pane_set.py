@@ -7,9 +7,10 @@ can access them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import gcd
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from elsinore.actors.columns.events import plain
 from elsinore.actors.columns.intake import Growth
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.burst_work import Segment
-from elsinore.actors.hamlet.bursts_numba_fns import by_partition
+from elsinore.actors.hamlet.bursts_numba_fns import NUMBERS, by_partition
 from elsinore.actors.lowering.sets import MemberColumns, Merged
 from elsinore.actors.members import SetMember
 from elsinore.actors.rows.cells import Cells
@@ -120,7 +121,34 @@ class PaneSet(SetGraph[Cells]):
         self.graphs[member].extend(growth, self.members[member].tables())
         self.graphs[member].load(state)
 
-    def reached(self, segment: Segment) -> None:
+    def run_segment(self, segment: Segment, run: Callable[[int], tuple[int, int]]) -> None:
+        """Take in the events of a segment, with more memory wherever the kernel stops.
+
+        `run` goes on from a number of partitions that are done, and returns how many are done then and why it stopped.
+        """
+        begin = process_time()
+        done, count = 0, len(segment.touched)
+        while done < count:
+            done, stopped = run(done)
+            if done < count:
+                self.make_room(stopped)
+                self._laid_out = None
+        self.seconds += process_time() - begin
+        self._reached(segment)
+
+    def make_room(self, stopped: int) -> None:
+        """Give numbers or coefficients more words."""
+        if stopped == NUMBERS or self.words >= self.graphs[0].shape.words:
+            # A coefficient that does not fit the words of the numbers has products that do not fit either.
+            self.widen()
+        else:
+            self.words *= 2
+
+    def widen(self) -> None:
+        """Double the words of all members' numbers: these have the same words for all members."""
+        self.graphs[0].widen()
+
+    def _reached(self, segment: Segment) -> None:
         """Note that all members have taken in the events of a segment."""
         pane_of: dict[int, npt.NDArray[np.int64]] = {}
         for graph in self.graphs:
@@ -154,10 +182,6 @@ class PaneSet(SetGraph[Cells]):
                 order[lo:hi] = np.arange(lo, hi)
             events = ordered(events, order)
         return segments, plain(events), after
-
-    def widen(self) -> None:
-        """Double the words of all members' numbers: these have the same words for all members."""
-        self.graphs[0].widen()
 
     def merged(self) -> Merged:
         if self._merged is None:

@@ -22,6 +22,7 @@ from elsinore.actors.columns.events import plain
 from elsinore.actors.columns.intake import Growth, Taken
 from elsinore.actors.neighbours.graph import Moments
 from elsinore.actors.rows.cells import Cells
+from elsinore.actors.windows.counting import counting
 from elsinore.planner.time.windows import Windows
 
 SEGMENT = 1 << 14
@@ -108,6 +109,7 @@ class PaneGraph:
         self.method = method
         self.own = Blocks.empty(shape, exact)
         self.scratch = scratch(shape, exact)
+        self._counting = counting(tables, shape.lanes, shape.keys)
         self.group_of = np.zeros(0, np.int32)
         self.pane_of = np.zeros(0, np.int64)
         """By partition, the last pane that had an event of it."""
@@ -178,8 +180,11 @@ class PaneGraph:
         hi = min(end, lo + SEGMENT)
         if hi < end:
             hi = int(np.searchsorted(events.time, events.time[hi - 1], side="right"))
-        after = np.empty(hi - lo, np.int32)
         part = plain(Events(*(column[..., lo:hi] for column in events)))
+        assert self.pane is not None, "a pane is open"
+        if self._counting and self._counting.count(part, self.own, self.slots, self.pane, self.pane_of):
+            return hi
+        after = np.empty(hi - lo, np.int32)
         touched = np.empty(min(hi - lo, self.slots), np.int64)
         count = chain(part.slot, 0, hi - lo, self.head, after, touched)
 
@@ -212,6 +217,7 @@ class PaneGraph:
                 least = blocks.least.reshape(-1, blocks.shape.keys)
                 least[:, key] = as_floats(least[:, key])
         self.tables = tables
+        self._counting = counting(tables, self.shape.lanes, self.shape.keys)
         if growth.lanes:
             self.scratch = scratch(self.shape, self.own.exact)
 

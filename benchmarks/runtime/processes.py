@@ -13,6 +13,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 ROLES = {
     "ray::GraphActor": "graph actors",
     "ray::OptimizerActor": "optimizer",
+    "ray::Dealer": "dealers",
     "ray::Collector": "collector",
     "SparkSubmit": "Spark driver",
     "AppMaster": "RayDP",

@@ -50,8 +50,8 @@ def _parquet_to_parquet(folder: Path, events: int) -> Iterator[Figure]:
         frame.write.format("noop").mode("overwrite").save()
 
     # The two run in turn, because a machine is not equally fast all the time.
-    (base, _), (took, spent) = _best(alone, lambda: _run(workload, path))
-    metrics = _run(workload, path)
+    (base, _), (took, spent) = _best(alone, lambda: run(workload, path))
+    metrics = run(workload, path)
     what = f"{events / 1e6:g} M events, Parquet to Parquet, {QUERIES} queries, exact, to Spark's repartition by key"
     yield Figure("parquet-to-parquet", what, took / base, 1.6, "times", f"{took:.2f} s to {base:.2f} s")
     total = sum(spent.values())
@@ -79,13 +79,14 @@ def _more_actors(folder: Path, events: int) -> Iterator[Figure]:
         f"WITHIN {len(table)} ms SLIDE {len(table)} ms"
         for number, compared in enumerate(("<", "<=", ">", ">="))
     )
-    (one, _), (two, _) = _best(*(partial(_run, workload, path, actors=actors) for actors in (1, 2)))
+    (one, _), (two, _) = _best(*(partial(run, workload, path, actors=actors) for actors in (1, 2)))
     rates = f"{len(table) / one / 1e6:.2f} M to {len(table) / two / 1e6:.2f} M events/s"
     what = f"4 queries that compare neighbours, {len(table) / 1e6:.1f} M events, exact: 1 actor to 2"
     yield Figure("more-actors", what, one / two, 1.7, "times", rates, at_least=True)
 
 
-def _run(workload: str, path: Path, **given: Any) -> Metrics:
+def run(workload: str, path: Path, time_unit: str = "ms", **given: Any) -> Metrics:
+    """Run a workload over a Parquet file on Spark and Ray with these settings, and write its rows beside the file."""
     job = prepare(
         workload,
         path,
@@ -93,7 +94,7 @@ def _run(workload: str, path: Path, **given: Any) -> Metrics:
         strategy="auto",
         numeric="exact",
         lateness=0,
-        time_unit="ms",
+        time_unit=time_unit,
         settings=given,
     )
     answer(job, str(path.with_name("rows.parquet")), approximate=False)

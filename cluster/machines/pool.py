@@ -9,7 +9,9 @@ from typing import Any
 
 import ray
 from ray.exceptions import GetTimeoutError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from elsinore.actors.shells.dealer import Dealer
 from elsinore.actors.shells.optimizer_actor import OptimizerActor
 from elsinore.actors.shells.remote_optimizer import PLANS
 from elsinore.connectors.errors import FailedError
@@ -23,6 +25,9 @@ RAY_CHECK_SECONDS = 5.0
 
 CUT_CHECK_SECONDS = 1.0
 """Seconds to wait for a reply between two checks whether it is still wanted."""
+
+DEALER_THREADS = 4
+"""Blocks that the dealer of a node cuts at a time; Arrow and NumPy work on them without the GIL."""
 
 
 def wait_for_reply(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
@@ -60,6 +65,7 @@ class Pool:
         """CPUs that each actor requests of Ray."""
         self.idle: dict[type, list[Any]] = {}
         self.optimizers: dict[SharingOptimizer, Any] = {}
+        self.dealers: dict[str, Any] = {}
 
     @property
     def spread(self) -> bool:
@@ -87,6 +93,20 @@ class Pool:
             options = threads(OptimizerActor).options(num_cpus=0, max_restarts=-1, max_task_retries=0)
             self.optimizers[policy] = options.remote(policy)
         return self.optimizers[policy]
+
+    def dealer(self, node: str) -> Any:
+        """Return the dealer of a node, which has no state: Ray restarts it if it dies, and repeats its calls."""
+        if node not in self.dealers:
+            near = NodeAffinitySchedulingStrategy(node, soft=True)
+            options = ray.remote(Dealer).options(
+                num_cpus=0,
+                max_restarts=-1,
+                max_task_retries=-1,
+                max_concurrency=DEALER_THREADS,
+                scheduling_strategy=near,
+            )
+            self.dealers[node] = options.remote()
+        return self.dealers[node]
 
     def replace(self, kind: type) -> Any:
         """Start a new actor of this kind."""

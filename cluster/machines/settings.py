@@ -20,11 +20,20 @@ class Settings(LayeredSettings):
     trusted: ClassVar[frozenset[str]] = frozenset({"address", "spark_packages", "spark_options"})
     model_config = SettingsConfigDict(env_prefix="ELSINORE_", toml_file=SETTINGS_FILE, extra="forbid", frozen=True)
 
-    engine: Literal["ray", "local"] = Field(default="ray", description="Spark and Ray, or this process alone")
+    engine: Literal["auto", "ray", "local"] = Field(
+        default="auto", description="Spark and Ray, or this process alone; `auto` chooses by the size of the source"
+    )
+    cores: int = Field(
+        default=0, ge=0, le=256, description="threads of a run in this process; 0: as many as the machine has cores"
+    )
     address: str | None = Field(default=None, description="Ray cluster to join; by default Ray is started here")
     actors: int = Field(default=2, ge=1, le=1024, description="graph actors, over which partitions are distributed")
     key_groups: int = Field(
         default=128, ge=1, le=1 << 15, description="key groups, which actors own ranges of; at least as many as actors"
+    )
+    hand_over: Literal["auto", "shared", "dealt"] = Field(
+        default="auto",
+        description="how graph actors get events: each reads all of them in shared memory, or is dealt its own alone",
     )
     slice_events: int = Field(default=4_000_000, ge=1, description="events of a bounded source that form one slice")
     ahead: int = Field(default=2, ge=1, le=64, description="most slices or batches that wait for the actors")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
 from elsinore.actors.detection.run import DetectionSetting
 from elsinore.actors.engine import Engine
 from elsinore.actors.rows.rows import Rows
+from elsinore.actors.streams.late import LateEvents
+from elsinore.actors.streams.reorder import Reorder, one_batch
 from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
+from elsinore.cluster.run.engine_threads import EngineThreads, dealt_plans
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -26,6 +32,13 @@ if TYPE_CHECKING:
 
 MIN_EVENTS = 4_096
 """The least number of events in a first batch whose statistics are used to choose a plan."""
+
+SAMPLE_PART = 64
+"""One in so many events of the first batch, but at least `MIN_EVENTS`, is looked at to choose a plan; that costs less
+than a hundredth of the run."""
+
+MIN_SHARED_EVENTS = 1 << 16
+"""The least number of events in a first batch for which several threads are worth their start."""
 
 
 class EventSource(Protocol):
@@ -78,6 +91,8 @@ class Metrics:
     """Seconds that all actors together waited for replies."""
     seconds: float = 0.0
     """Seconds that all actors together spent on batches."""
+    hand_over: str = ""
+    """How actors get events, on Ray: `shared`, all of them read all blocks; `dealt`, each gets its own alone."""
 
     def note(self, counts: Iterable[Counts]) -> None:
         """Set the counters to the sums over all graph actors."""
@@ -99,37 +114,48 @@ class LocalRun:
         optimizer: SharingOptimizer | None = None,
         record_decisions: bool = False,
         most_matches: int | None = None,
+        whole: bool = False,
+        cores: int = 1,
     ) -> None:
+        """With `whole`, all events are read first, and none of them is late; they have to fit into memory. `cores`: the
+        number of threads that share the partitions of a long stream."""
+        self.whole = whole
+        self.cores = 1 if record_decisions else cores
         self.source = source
         self.clock = Clock.of(source.form, source.time_unit, (*plan.spans, lateness))
-        decider = optimizer or optimizer_of(plan.strategy, cost_model())
-        late = self.clock.ticks(lateness)
-        self.engines = [
-            Engine(
-                one,
-                self.clock,
-                numeric,
-                late,
-                decider,
-                record_decisions,
-                places=counts_events(one),
-                detection=DetectionSetting(most_matches),
-            )
+        self._make = partial(
+            Engine,
+            clock=self.clock,
+            numeric=numeric,
+            optimizer=optimizer or optimizer_of(plan.strategy, cost_model()),
+            record_decisions=record_decisions,
+            detection=DetectionSetting(most_matches),
+            observes=False,
+        )
+        self._begun = False
+        self._exact = numeric == "exact"
+        self.threads = [
+            EngineThreads([self._make(one, places=counts_events(one))])
             for one in split_by(plan, lambda query: query.counts_events)
         ]
-        """One for windows of time, and one for windows of events; both are given all events."""
-        self.engines[0].on_late = lambda events: source.bury_late(events, self.clock)
+        """One for windows of time, and one for windows of events; all are given all events."""
+        self.reorder = Reorder(self.clock.ticks(lateness))
+        self.late_events = LateEvents()
         self.metrics = Metrics()
+
+    @property
+    def engines(self) -> list[Engine]:
+        return [engine for one in self.threads for engine in one.engines]
 
     @property
     def plan(self) -> Plan:
         """The plan by now; `auto` may plan again after the first batch."""
-        plans = [engine.plan for engine in self.engines]
+        plans = [one.plan for one in self.threads]
         return plans[0] if len(plans) == 1 else joined(plans[0].strategy, plans)
 
     @property
     def late(self) -> list[pa.RecordBatch]:
-        return self.engines[0].late
+        return self.late_events.kept
 
     @property
     def decisions(self) -> pa.Table:
@@ -137,27 +163,79 @@ class LocalRun:
         return pa.concat_tables([engine.decisions() for engine in self.engines])
 
     def __iter__(self) -> Iterator[Rows]:
-        for number, batch in enumerate(self.source.batches(self.clock, self.plan.columns)):
-            for engine in self.engines:
-                if number == 0 and _is_typical(engine.plan, batch):
-                    _choose(engine, batch)
-            self.metrics.events += batch.num_rows
-            for engine in self.engines:
-                yield from self._counted(engine.feeding(batch))
+        try:
+            for batch in self._batches():
+                self.metrics.events += batch.num_rows
+                ready, late = self.reorder.feed(batch)
+                if late is not None:
+                    self.late_events.note(late)
+                    self.source.bury_late(late, self.clock)
+                if ready is not None:
+                    yield from self._taken(ready, self.reorder.watermark)
+            waiting = self.reorder.finish()
+            if waiting is not None and len(waiting):
+                yield from self._taken(waiting, int(waiting.column(1)[-1].as_py()))
+            for one in self.threads:
+                yield from self._counted(one.finish())
+        finally:
+            for one in self.threads:
+                one.close()
+
+    def _begin(self, first: pa.RecordBatch) -> None:
+        """Choose the plan by the first events, and deal partitions out over the cores if there are many events."""
         for engine in self.engines:
-            yield from self._counted(engine.finishing())
+            if _may_choose(engine.plan) and len(first) >= MIN_EVENTS:
+                _choose(engine, first.slice(0, max(MIN_EVENTS, len(first) // SAMPLE_PART)))
+        if self.cores > 1 and len(first) >= MIN_SHARED_EVENTS:
+            plans = (found for one in self.threads for found in dealt_plans(one.plan, self._exact))
+            self.threads = [self._sharing(*found) for found in plans]
+
+    def _sharing(self, keys: tuple[str, ...], plan: Plan) -> EngineThreads:
+        places = counts_events(plan)
+        return EngineThreads([self._make(plan, places=places) for _ in range(self.cores if keys else 1)], keys)
+
+    def _taken(self, ready: pa.RecordBatch, watermark: int) -> Iterator[Rows]:
+        if not self._begun:
+            self._begun = True
+            self._begin(ready)
+        for one in self.threads:
+            yield from self._counted(one.feed(ready, watermark))
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        read = self.source.batches(self.clock, self.plan.columns)
+        if not self.whole:
+            return read
+        batches = list(read)
+        return iter(batches if len(batches) < 2 else [one_batch(batches)])
 
     def _counted(self, found: Iterable[Rows]) -> Iterator[Rows]:
-        self.metrics.late = self.engines[0].late_count
-        self.metrics.dead = self.source.dead
-        self.metrics.dropped = sum(engine.dropped for engine in self.engines)
-        metrics = self.metrics
-        totals = [engine.totals for engine in self.engines]
-        metrics.bursts, metrics.shared_bursts, metrics.snapshots = (sum(one) for one in zip(*totals, strict=True))
-        metrics.decision_seconds = sum(engine.decision_seconds for engine in self.engines)
+        self._count()
         for rows in found:
             self.metrics.rows += len(rows)
             yield rows
+        self._count()
+
+    def _count(self) -> None:
+        metrics, engines = self.metrics, self.engines
+        metrics.late = self.late_events.count
+        metrics.dead = self.source.dead
+        metrics.dropped = self._dropped()
+        metrics.bursts, metrics.shared_bursts, metrics.snapshots = (
+            sum(one) for one in zip(*(engine.totals for engine in engines), strict=True)
+        )
+        metrics.decision_seconds = sum(engine.decision_seconds for engine in engines)
+
+    def _dropped(self) -> int:
+        """Return the number of dropped events. Those that split the stream alike have dropped the same ones."""
+        most = Counter[Any]()
+        for one in self.threads:
+            most |= sum((Counter(engine.dropped_by_way) for engine in one.engines), Counter[Any]())
+        return most.total()
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def counts_events(plan: Plan) -> bool:
@@ -165,18 +243,17 @@ def counts_events(plan: Plan) -> bool:
     return any(query.query.counts_events for query in plan.queries)
 
 
-def _is_typical(plan: Plan, batch: pa.RecordBatch) -> bool:
-    """Return whether to choose a plan by the statistics of this batch.
+def _may_choose(plan: Plan) -> bool:
+    """Return whether statistics may tell another plan: queries could share in several ways.
 
-    They say little about partitions unless all queries split the stream alike.
+    Statistics of a sample say little about partitions unless all queries split the stream alike.
     """
-    alike = len({query.partition for query in plan.queries}) == 1
-    return plan.strategy == "auto" and alike and len(batch) >= MIN_EVENTS
+    return plan.strategy == "auto" and bool(plan.choices) and len({query.partition for query in plan.queries}) == 1
 
 
-def _choose(engine: Engine, batch: pa.RecordBatch) -> None:
-    """Plan again with the statistics of the first batch; before the first event a change of plan costs nothing."""
-    seen = engine.look(batch)
+def _choose(engine: Engine, sample: pa.RecordBatch) -> None:
+    """Plan again with the statistics of the first events; before the first event a change of plan costs nothing."""
+    seen = engine.look(sample)
     if seen is not None:
         within = max(query.query.within.length for query in engine.plan.queries)
         model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())

@@ -20,6 +20,7 @@ from elsinore.cluster.machines.session import session
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.run.collecting import SupervisedCollector
 from elsinore.cluster.run.crew import Crew, NumberedBatch
+from elsinore.cluster.run.dealing import dealing
 from elsinore.cluster.run.local import Metrics
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.sources import Source
@@ -28,6 +29,7 @@ from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
 from elsinore.connectors.spark.run_events import Events, quantiles, spark_events
 from elsinore.connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
 from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.plans.hand_over import chosen_hand_over
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.routes import Ranges, routes
 from elsinore.planner.time.clock import Clock
@@ -91,6 +93,9 @@ class RayRun:
         ray_session, settings = session(self.settings), self.settings
         ranges = Ranges.even(settings.key_groups, settings.actors)
         self.deal = Deal(self.routes, ranges.groups, self.duty.types)
+        way = chosen_hand_over(self.routes, settings.actors, not ray_session.alone, settings.hand_over)
+        self.dealing = dealing(way, ray_session.pool, ranges, self.routes)
+        self.metrics.hand_over = way.way
         crew = Crew(self.duty, ranges, ray_session.pool, ray_session.pool.optimizer(self.policy), settings.restarts)
         collecting = SupervisedCollector(ray_session.pool, settings.restarts)
         try:
@@ -119,7 +124,10 @@ class RayRun:
             self._count(dealt, events)
             found = slices or in_one(len(blocks))
             self.batches = len(found) + 1
-            self.handed = {number: BlockReferences(blocks, one.partitions) for number, one in enumerate(found, start=1)}
+            self.handed = {
+                number: BlockReferences(blocks, one.partitions, self.dealing)
+                for number, one in enumerate(found, start=1)
+            }
             for batch in self._batches(found):
                 crew.send(batch)
                 if len(crew.waiting) > self.settings.ahead:

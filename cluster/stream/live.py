@@ -29,6 +29,7 @@ from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.run.budget import Budget
 from elsinore.cluster.run.collecting import SupervisedCollector
 from elsinore.cluster.run.crew import AheadError, Crew, NumberedBatch
+from elsinore.cluster.run.dealing import dealing
 from elsinore.cluster.run.handing_on import BatchRows
 from elsinore.cluster.run.local import Metrics
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
@@ -40,11 +41,12 @@ from elsinore.cluster.stream.spark_log import FOLDER_NAME
 from elsinore.cluster.stream.terms import Terms
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.spark.dealing import BEGINNING, Deal
-from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
+from elsinore.connectors.spark.handover import BlockReferences, Dealt, SparkBlocks
 from elsinore.connectors.spark.py4j_release import release
 from elsinore.connectors.spark.streams import Stream, UnreadableFileError
 from elsinore.connectors.storage.vault import DamagedError
 from elsinore.planner.checks.check import check_text
+from elsinore.planner.plans.hand_over import chosen_hand_over
 from elsinore.planner.plans.routes import Ranges
 from elsinore.planner.time.clock import Clock
 
@@ -110,6 +112,7 @@ class Live:
     era: Era
     crew: Crew
     replanning: Replanning
+    dealing: Dealt | None
 
     def __init__(
         self,
@@ -202,6 +205,7 @@ class Live:
         era.begin(self.terms.document())
         self._writer_of(self.terms)  # refuses a sink of another stream, now that this stream's identifier is known
         self.crew = self._hire(self.terms, era)
+        self._choose_hand_over()
         if known:
             hand_over(known, self.crew, self.terms)
         era.put_done(self.done)
@@ -219,7 +223,7 @@ class Live:
         clock = Clock.of(stream.form, stream.time_unit, (*spans, asked.lateness))
         ranges = Ranges.even(settings.key_groups, settings.actors)
         terms = Terms(uuid.uuid4().hex, asked.workload, asked.strategy, asked.numeric, clock, ranges)
-        return terms.with_columns(stream.event_columns)
+        return terms.with_columns(stream.event_columns).with_components()
 
     def _changed(self, terms: Terms) -> Terms:
         """Return the terms with the requested workload, strategy and number of actors.
@@ -242,6 +246,13 @@ class Live:
         name = f"{terms.stream}/{era.number}" if era is not None and looked_at else ""
         duty, pool = terms.duty(era, self.asked.remembered, observed_as=name), self.session.pool
         return Crew(duty, terms.ranges, pool, pool.optimizer(duty.policy), self.settings.restarts, self.cut)
+
+    def _choose_hand_over(self) -> None:
+        """Choose how the actors of an era get events. No row depends on it, so each era chooses anew."""
+        found, ranges, pool = self.crew.duty.routes, self.terms.ranges, self.session.pool
+        way = chosen_hand_over(found, ranges.places, not self.session.alone, self.settings.hand_over)
+        self.dealing = dealing(way, pool, ranges, found)
+        self.metrics.hand_over = way.way
 
     def _start_query(self, stream: Stream) -> Any:
         """Start the Spark query that calls `_take` with every micro-batch."""
@@ -299,7 +310,8 @@ class Live:
         with self._timed("spark"):
             observed = frame.observe(OBSERVATION_NAME, *deal.counts())
             dealt = deal.dealt(observed)
-            events = _BatchEvents(self._read_or_retry(lambda: SparkBlocks(dealt), spark_batch), self.era, number)
+            blocks = self._read_or_retry(lambda: SparkBlocks(dealt), spark_batch)
+            events = _BatchEvents(blocks, self.era, number, self.dealing)
         done = self._record_of(number, spark_batch, dealt)
         if self.asked.dead_letters:
             letters = self.asked.dead_letters
@@ -573,9 +585,9 @@ def _check_form(terms: Terms, stream: Stream) -> None:
 class _BatchEvents:
     """The events of a batch, by place: from Spark, or from the checkpoint once the batch is done."""
 
-    def __init__(self, blocks: SparkBlocks, era: Era, number: int) -> None:
+    def __init__(self, blocks: SparkBlocks, era: Era, number: int, deal: Dealt | None) -> None:
         self.blocks, self.era, self.number = blocks, era, number
-        self.handed = BlockReferences(blocks, range(len(blocks)))
+        self.handed = BlockReferences(blocks, range(len(blocks)), deal)
         self.safe = False
 
     def __call__(self, place: int) -> Sequence[Any]:

@@ -17,9 +17,10 @@ from elsinore.planner.costs.drift import Observed
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.language.resolve import with_events
 from elsinore.planner.language.syntax import EventColumns, Workload
+from elsinore.planner.plans.components import components
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
-from elsinore.planner.plans.routes import Ranges, Route, Way, routes
+from elsinore.planner.plans.routes import Components, Ranges, Route, Way, routes
 from elsinore.planner.time.clock import Clock
 
 
@@ -38,6 +39,8 @@ class Terms:
     """Statistics of the stream along each route from which its plan was chosen. No row depends on them."""
     events: EventColumns | None = None
     """The columns of the stream's events, if a query returns whole events."""
+    components: Components = field(default_factory=dict, compare=False)
+    """By query that keys do not place, the number of its route. No row depends on it."""
 
     @cached_property
     def queries(self) -> Workload:
@@ -59,7 +62,11 @@ class Terms:
 
     @property
     def routes(self) -> tuple[Route, ...]:
-        return routes(self.queries)
+        return routes(self.queries, components=self.components)
+
+    def with_components(self, kept: Components | None = None) -> Terms:
+        """Return the same terms with queries without keys distributed; those that are kept keep their routes."""
+        return replace(self, components=components(self.queries, kept))
 
     def duty(self, keeper: Keeper | None = None, remembered: int = 0, observed_as: str = "") -> Duty:
         planned = self.plan
@@ -89,6 +96,7 @@ class Terms:
                 f"this stream counts time in steps of 1/{self.clock.ticks_per_second} seconds, which is too coarse for "
                 "windows of these queries; run them as a separate stream"
             )
+        found = found.with_components({name: route.component for route in self.routes for name in route.queries})
         return replace(found, statistics=self._still_known(found))
 
     def _still_known(self, found: Terms) -> dict[Way, Observed]:
@@ -116,10 +124,11 @@ class Terms:
             "clock": self.clock.save(),
             "ranges": [ranges.groups, list(ranges.starts), list(ranges.firsts)],
             "statistics": [
-                [list(partition), list(keys), counts_events, seen.save()]
-                for (partition, keys, counts_events), seen in self.statistics.items()
+                [list(partition), list(keys), counts_events, component, seen.save()]
+                for (partition, keys, counts_events, component), seen in self.statistics.items()
             ],
             "events": self.events and [self.events.type, self.events.time, list(self.events.attributes)],
+            "components": dict(self.components),
         }
 
     @classmethod
@@ -128,8 +137,8 @@ class Terms:
             groups, starts, firsts = document["ranges"]
             clock, ranges = Clock.load(document["clock"]), Ranges(groups, tuple(starts), tuple(firsts))
             statistics = {
-                (tuple(partition), tuple(keys), counts == [True]): Observed.read(seen)
-                for partition, keys, *counts, seen in document.get("statistics", [])
+                _way(partition, keys, *others): Observed.read(seen)
+                for partition, keys, *others, seen in document.get("statistics", [])
             }
             return cls(
                 **{
@@ -140,6 +149,10 @@ class Terms:
                     "events": _event_columns(document.get("events")),
                 }
             )
+
+
+def _way(partition: list[str], keys: list[str], counts_events: bool = False, component: int = 0) -> Way:
+    return tuple(partition), tuple(keys), counts_events, component
 
 
 def _event_columns(saved: list[Any] | None) -> EventColumns | None:

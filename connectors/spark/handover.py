@@ -6,7 +6,7 @@ that holds it when it is requested: an actor gets a reference to it, and no row 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import ray
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import StorageLevel
-from ray._private import worker
+from ray._private import state, worker
 
 from elsinore.connectors.errors import FailedError
 from elsinore.connectors.spark.py4j_release import release
@@ -42,6 +42,8 @@ class SparkBlocks:
         info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
         self._rdd, self._locations = info.rddId(), list(info.locations())
         self._schema, self._agent = info.schemaJson(), info.driverAgentUrl()
+        self._nodes: dict[str, str] = {}
+        """By number of the executor, the node on which it runs."""
         release(info)
 
     def __len__(self) -> int:
@@ -52,6 +54,14 @@ class SparkBlocks:
         executor = self._executor(self._locations[partition])
         with _java_calls():
             return executor.getRDDPartition.remote(self._rdd, partition, self._schema, self._agent)
+
+    def node(self, partition: int) -> str:
+        """Return the identifier of the node of the executor that holds a block."""
+        number = self._locations[partition]
+        if number not in self._nodes:
+            actor = self._executor(number)
+            self._nodes[number] = str(state.actors(actor_id=actor._actor_id.hex())["Address"]["NodeID"])
+        return self._nodes[number]
 
     def _executor(self, number: str) -> Any:
         """Return an executor's actor, polling until it is back. Spark and Ray name a restarted one differently."""
@@ -75,24 +85,31 @@ class SparkBlocks:
             self._writer.releaseRecoverableRDD(self._rdd)
 
 
+Dealt = Callable[["SparkBlocks", int], Sequence[Sequence[Any]]]
+"""Returns references to the events of a partition: for each graph actor those of what it needs."""
+
+
 class BlockReferences:
     """Some of the blocks, for all graph actors: one Ray object each, however many actors hold it.
 
-    A second request for the same place means that the actor did not get the blocks, so they are fetched again.
+    With `deal`, each actor has an object of its own for each block instead. A second request for the same place means
+    that the actor did not get the blocks, so they are fetched again.
     """
 
-    def __init__(self, blocks: SparkBlocks, partitions: Sequence[int]) -> None:
-        self._blocks, self._partitions = blocks, partitions
+    def __init__(self, blocks: SparkBlocks, partitions: Sequence[int], deal: Dealt | None = None) -> None:
+        self._blocks, self._partitions, self._deal = blocks, partitions, deal
         self._references: list[Any] = []
         self._had: set[int] = set()
 
     def __call__(self, place: int) -> Sequence[Any]:
         if place in self._had:
             self.release()
-        if not self._references:
-            self._references = [self._blocks.reference(partition) for partition in self._partitions]
         self._had.add(place)
-        return self._references
+        if self._deal is None:
+            self._references = self._references or [self._blocks.reference(one) for one in self._partitions]
+            return self._references
+        self._references = self._references or [self._deal(self._blocks, one) for one in self._partitions]
+        return [one for dealt in self._references for one in dealt[place]]
 
     def release(self) -> None:
         """Drop the references, so that Ray can free the blocks."""

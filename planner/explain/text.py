@@ -86,6 +86,7 @@ def _nodes(plan: QueryPlan, sets: list[int | None]) -> Iterator[str]:
     yield f"partition {_partition(plan)}"
     if may_be_spread(query):
         yield "spread by time: each actor of a run with an end gets all events, and searches a share of the time"
+        yield "in a live stream one actor has its events, with the queries that it has sub-patterns in common with"
     for variable, expressions in sorted(plan.predicates.local.items()):
         yield f"filter {' AND '.join(map(str, expressions))}: on single events, decides the class of {variable}"
     for link in plan.predicates.links:

@@ -6,15 +6,23 @@ owns the *key group* of its values there. So all events of a partition meet, and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from math import sqrt
 from zlib import crc32
 
 from elsinore.planner.language.syntax import Query, Workload
 from elsinore.planner.machines.automaton import operands
 
-Way = tuple[tuple[str, ...], tuple[str, ...], bool]
-"""The partition attributes of a route, those of them that determine the place, and whether its windows count events; no
-two routes have the same."""
+Way = tuple[tuple[str, ...], tuple[str, ...], bool, int]
+"""The partition attributes of a route, those of them that determine the place, whether its windows count events, and
+the number of the component of its queries; no two routes have the same."""
+
+Components = Mapping[str, int]
+"""By query that keys do not place, the number of its component; 0 where it is not known."""
+
+GOLDEN = (sqrt(5) - 1) / 2
+"""Multiples of the golden ratio, without their whole parts, are evenly distributed, however many they are."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +41,12 @@ class Route:
     """Whether the windows of its queries count events: each place is then told of all events of the stream."""
     spread: bool = False
     """Whether every place gets all events of the route, and searches its share of the stream for matches."""
+    component: int = 0
+    """Tells routes apart whose queries have no keys, and no sub-pattern in common."""
 
     def home(self, groups: int) -> int:
-        """Return the key group of all events of a route without keys."""
-        return crc32(repr(self.partition).encode()) % groups
+        """Return the key group of all events of a route without keys; those of several components are far apart."""
+        return (crc32(repr(self.partition).encode()) + int(self.component * GOLDEN % 1 * groups)) % groups
 
     def leads_as(self, other: Route) -> bool:
         """Return whether events go the same way along both routes."""
@@ -44,7 +54,7 @@ class Route:
 
     @property
     def way(self) -> Way:
-        return self.partition, self.keys, self.counts_events
+        return self.partition, self.keys, self.counts_events, self.component
 
 
 @dataclass(frozen=True)
@@ -91,16 +101,20 @@ class Ranges:
         return Ranges(wanted.groups, starts, tuple(starts.index(start) for start in wanted.starts))
 
 
-def routes(workload: Workload, spread: bool = False) -> tuple[Route, ...]:
+def routes(workload: Workload, spread: bool = False, components: Components | None = None) -> tuple[Route, ...]:
     """Return the routes of a workload, in the order of their first queries.
 
-    With `spread`, queries that `may_be_spread` have routes of their own.
+    With `spread`, queries that `may_be_spread` have routes of their own; with `components`, one for each of these.
     """
     found: dict[tuple[Way, bool], list[Query]] = {}
     for query in workload.queries:
-        way = query.partition, _keys(query), query.counts_events
+        way = way_of(query, (components or {}).get(query.name, 0) if may_be_spread(query) else 0)
         found.setdefault((way, spread and may_be_spread(query)), []).append(query)
     return tuple(_route(*way, queries, is_spread) for (way, is_spread), queries in found.items())
+
+
+def way_of(query: Query, component: int = 0) -> Way:
+    return query.partition, keys_of(query), query.counts_events, component
 
 
 def may_be_spread(query: Query) -> bool:
@@ -108,7 +122,7 @@ def may_be_spread(query: Query) -> bool:
 
     The events of a window are all the state that a search needs, so every place can have it.
     """
-    return query.detects and not _keys(query)
+    return query.detects and not keys_of(query)
 
 
 def workload_along(route: Route, workload: Workload) -> Workload:
@@ -116,7 +130,7 @@ def workload_along(route: Route, workload: Workload) -> Workload:
     return Workload(tuple(query for query in workload.queries if query.name in route.queries))
 
 
-def _keys(query: Query) -> tuple[str, ...]:
+def keys_of(query: Query) -> tuple[str, ...]:
     """Return the attributes that determine the place of an event of a query.
 
     Partitions of a group may go to different places, because their rows can be added up. There are two exceptions:
@@ -131,7 +145,12 @@ def _keys(query: Query) -> tuple[str, ...]:
 
 
 def _route(
-    partition: tuple[str, ...], keys: tuple[str, ...], counts_events: bool, queries: list[Query], spread: bool
+    partition: tuple[str, ...],
+    keys: tuple[str, ...],
+    counts_events: bool,
+    component: int,
+    queries: list[Query],
+    spread: bool,
 ) -> Route:
     sees_all = counts_events or any(query.semantics == "contiguous" for query in queries)
     return Route(
@@ -142,4 +161,5 @@ def _route(
         tuple(sorted({column for query in queries for column in query.columns})),
         counts_events,
         spread,
+        component,
     )

@@ -22,9 +22,9 @@ WORKLOAD = "; ".join(
     for number, pattern in enumerate(["SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(A, B+, C)", "SEQ(X, B+)", "SEQ(A, B, X)"])
 )
 
-WHOLE: Any = ((), (), False)
+WHOLE: Any = ((), (), False, 0)
 
-SPLIT: Any = (("k",), ("k",), False)
+SPLIT: Any = (("k",), ("k",), False, 0)
 
 
 def terms(strategy: str = "gloria", **statistics: Observed) -> Terms:

@@ -11,6 +11,9 @@ from typing import Any, Literal, get_args
 import pytest
 from ray.exceptions import ActorDiedError, ActorUnavailableError, RayTaskError
 
+from elsinore.actors.shells.optimizer_actor import OptimizerActor
+from elsinore.planner.hamlet.optimizer import SharingOptimizer
+
 Fate = Literal["lost", "unanswered", "twice", "dies", "dies after", "out of memory"]
 FATES: tuple[Fate, ...] = get_args(Fate)
 
@@ -36,7 +39,7 @@ class Method:
     name: str
     returns: int = 1
 
-    def options(self, num_returns: int) -> Method:
+    def options(self, num_returns: int = 1, concurrency_group: str = "") -> Method:
         return Method(self.handle, self.name, num_returns)
 
     def remote(self, *arguments: Any) -> Any:
@@ -108,6 +111,9 @@ class Played:
     def kill(self, actor: Handle) -> None:
         actor.dead = True
 
+    def optimizer(self, policy: SharingOptimizer) -> Handle:
+        return Handle(self, OptimizerActor(policy))
+
     def hire(self, kind: type) -> Handle:
         self.hired.append(Handle(self, kind()))
         return self.hired[-1]
@@ -140,6 +146,7 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Played:
     monkeypatch.setattr("elsinore.cluster.run.crew.wait_for_reply", heard)
     monkeypatch.setattr("elsinore.cluster.run.crew.sleep", ray.slept.append)
     monkeypatch.setattr("elsinore.cluster.run.collecting.wait_for_reply", heard)
+    monkeypatch.setattr("elsinore.actors.shells.remote_optimizer.ray", ray)
     return ray
 
 

@@ -85,7 +85,8 @@ class Stream:
         self.snapshots = Snapshots(self.checkpoint, self.era, PLACES)
 
     def hired(self, terms: Terms, era: Era | None = None) -> Crew:
-        return Crew(terms.duty(era), terms.ranges, self.pool, None, self.restarts)
+        duty = terms.duty(era)
+        return Crew(duty, terms.ranges, self.pool, self.pool.optimizer(duty.policy), self.restarts)
 
     def write(self, _terms: Terms, batch: int, crew: Crew) -> int:
         crew.repeat(batch)

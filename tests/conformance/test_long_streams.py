@@ -122,6 +122,7 @@ def test_floats_that_come_late(kind: Kind, strategy: str) -> None:
     assert fed(engine(text, strategy), batches) == fed(engine(text, kind.other), batches)
 
 
+@pytest.mark.one_in(3)
 @of_each_strategy("batches of any size")
 @pytest.mark.parametrize("size", [1, 900])
 def test_batches_of_any_size(kind: Kind, strategy: str, size: int) -> None:
@@ -140,6 +141,7 @@ def test_saved_and_restored_between_batches(kind: Kind, strategy: str) -> None:
     assert shown(one, [*rows, *one.finish()]) == expected(text, kind.other)
 
 
+@pytest.mark.one_in(3)
 @of_each_strategy("partitions are forgotten")
 def test_partitions_are_forgotten(kind: Kind, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each has events for a while, and never again; the state does not grow with their number."""
@@ -166,18 +168,19 @@ def test_events_out_of_order(kind: Kind, strategy: str) -> None:
     text = kind.workload(*SUMS)
     one = engine(text, strategy, lateness=5)
     rows = fed(one, cut(EVENTS.take(pa.array(arriving)), 50))
-    assert one.late == []
+    assert one.late_events.kept == []
     # Events of one time are in another order than before, which only shows where it counts who is next.
     assert rows == expected(text, kind.other)
 
 
+@pytest.mark.one_in(3)
 @of_each_strategy("late events")
 def test_late_events_are_left_out(kind: Kind, strategy: str) -> None:
     order = np.argsort(np.arange(len(EVENTS)) + np.random.default_rng(7).integers(0, 30, len(EVENTS)), kind="stable")
     events, text = EVENTS.take(pa.array(order)), kind.workload(*SUMS)
     one, other = (engine(text, name, lateness=2) for name in (strategy, kind.other))
     assert fed(one, cut(events, 37)) == fed(other, cut(events, 37))
-    assert sum(map(len, one.late)) == sum(map(len, other.late)) > 50
+    assert sum(map(len, one.late_events.kept)) == sum(map(len, other.late_events.kept)) > 50
 
 
 @of_each_strategy("queries come and go")

@@ -65,7 +65,7 @@ def test_late_events_are_handed_back_with_the_names_and_times_of_the_user() -> N
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"engine": "spark"}, "the setting engine .* is 'spark': Input should be 'ray' or 'local'"),
+        ({"engine": "spark"}, "the setting engine .* is 'spark': Input should be 'auto', 'ray' or 'local'"),
         ({"numeric": "float"}, "there is no numeric 'float'; there is 'exact' and 'approximate'"),
         ({"strategy": "fast"}, "there is no strategy 'fast'; there is 'auto'"),
         ({"lateness": -1}, "lateness must be a number of seconds, 0 or more, not -1"),

@@ -139,7 +139,8 @@ def test_smaller_sizes_take_fewer_values_of_an_axis_and_a_part_of_a_stream() -> 
         for name, setting in SETTINGS.items()
     ],
 )
-def test_a_setting_is_measured(setting: Setting) -> None:
+def test_a_setting_is_measured(setting: Setting, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("elsinore.bench.points.SHORT_SECONDS", 0)
     metrics = Run(setting.name, "cogra", 20, 2_000 if FAST else 10_000, 2 * setting.pane).measured()
     assert metrics["rows"] > 0
     assert 0 < metrics["latency"] < 10

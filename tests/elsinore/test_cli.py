@@ -139,7 +139,7 @@ def test_late_events_are_hinted_at(folder: Path) -> None:
 
 
 def test_a_pipe_that_closes_early_is_quiet(folder: Path) -> None:
-    events = [{"type": kind, "time": time} for time in range(0, 400_000, 10) for kind in ("A", "B")]
+    events = [{"type": kind, "time": time} for time in range(0, 60_000, 10) for kind in ("A", "B")]
     Path("many.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
     Path("many.elsinore").write_text("RETURN COUNT(*) PATTERN A | B WITHIN 10 seconds SLIDE 10 seconds")
     done = shell("elsinore run many.elsinore --events many.jsonl | head -n 1", folder)
@@ -183,3 +183,8 @@ def test_generate(folder: Path) -> None:
         assert done.exit_code == 0, done.stderr
     assert Path("rides1.csv").read_text() != Path("rides2.csv").read_text()
     assert len(Path("rides1.csv").read_text().splitlines()) == 1001
+
+
+def test_the_engine_and_its_reason_are_said(folder: Path) -> None:
+    done = call("run", "rides.elsinore", "--events", "events.jsonl", "--engine", "auto")
+    assert done.stderr.endswith("Ran in this process: there are at most 10,000,000 events.\n")

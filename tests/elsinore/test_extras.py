@@ -35,6 +35,12 @@ def test_one_process_needs_neither_ray_nor_spark(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
 
 
+def test_the_default_engine_runs_here_without_ray_and_spark(tmp_path: Path) -> None:
+    code = "result = elsinore.run(QUERY, EVENTS, engine='auto')\nprint(result.engine, len(result))"
+    done = run(code, tmp_path)
+    assert (done.returncode, done.stdout) == (0, "local 1\n"), done.stderr
+
+
 @pytest.mark.parametrize(
     "code",
     [

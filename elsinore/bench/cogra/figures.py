@@ -143,7 +143,7 @@ FIGURES = (
         MEASURED,
         over(settings.STOCK_HIGH, HIGHER),
         True,
-        "GRETA takes more than an hour for 20 million events in a window, 4 orders of magnitude more than "
+        "GRETA takes more than an hour for 10 million events in a window, 4 orders of magnitude more than "
         "COGRA, and fails "
         "beyond. For 100 million events A-Seq, which runs a query for each length, is 3 orders of magnitude "
         "slower and "

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import elsinore
-from elsinore.actors.engine import LATE_KEPT
+from elsinore.actors.streams.late import LATE_KEPT
 from tests.support.streams import Row, batch, cut, engine, fed, run
 
 WINDOWS = ["10 seconds SLIDE 10 seconds", "10 seconds SLIDE 5 seconds", "10 seconds SLIDE 2 seconds", "10 seconds"]
@@ -24,7 +24,7 @@ def query(window: str, where: str = "") -> str:
 
 
 def late_times(one: Any) -> list[int]:
-    return [time for part in one.late for time in part.column(1).to_pylist()]
+    return [time for part in one.late_events.kept for time in part.column(1).to_pylist()]
 
 
 @pytest.mark.one_in(7)
@@ -45,7 +45,7 @@ def test_late_events_are_handed_back_and_change_nothing(lateness: int, where: st
         one = engine(query(window, where), lateness=lateness)
         rows = fed(one, cut(events, size))
         assert sorted(late_times(one)) == sorted(times[late].tolist())
-        assert sorted(v for part in one.late for v in part.column("v").to_pylist()) == sorted(late)
+        assert sorted(v for part in one.late_events.kept for v in part.column("v").to_pylist()) == sorted(late)
         in_order = sorted(kept, key=lambda n: (times[n], n))
         assert rows == run(query(window, where), events.take(pa.array(in_order)))
         assert bool(late) == (lateness < 5 and size < 300) or lateness == 7
@@ -60,7 +60,7 @@ def test_equal_times_split_over_batches(window: str) -> None:
     for size in (1, 2, 5, 7):
         one = engine(query(window))
         assert fed(one, cut(events, size)) == expected
-        assert one.late == []
+        assert one.late_events.kept == []
 
 
 def test_an_event_at_the_watermark_is_not_late() -> None:
@@ -113,9 +113,9 @@ def test_of_late_events_the_first_are_kept_and_all_are_counted() -> None:
     assert (result.metrics.late, result.late.num_rows) == (27_000, LATE_KEPT)
     one = engine(text)
     fed(one, [batch("A", [100], v=[1]), *(batch("A", np.arange(50) % 90, v=np.arange(50)) for _ in range(1_000))])
-    assert one.late_count == 50_000
-    assert sum(map(len, one.late)) == LATE_KEPT
-    assert len(one.late) <= LATE_KEPT // 50
+    assert one.late_events.count == 50_000
+    assert sum(map(len, one.late_events.kept)) == LATE_KEPT
+    assert len(one.late_events.kept) <= LATE_KEPT // 50
 
 
 def test_late_events_are_written_to_the_dead_letters_as_they_come(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_late_events_have_no_place() -> None:
     late = stream.slice(0, 5)
     one = counting(1)
     found = one.feed(stream.slice(0, 100)) + one.feed(late) + one.feed(stream.slice(100))
-    assert one.late_count == 5
+    assert one.late_events.count == 5
     assert shown(one, [*found, *one.finish()]) == expected(stream, 1)
 
 

@@ -33,6 +33,8 @@ from tests.vectors import CASES, name
 
 pytestmark = pytest.mark.usefixtures("running")
 
+both_ways = pytest.mark.parametrize("hand_over", ["shared", "dealt"])
+
 FEW = [case for case in CASES if name(case).startswith("hamlet")] + CASES[-4:]
 
 
@@ -43,20 +45,22 @@ def rides(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@both_ways
 @pytest.mark.parametrize("case", FEW, ids=name)
-def test_rows_are_those_of_the_vectors(case: dict[str, Any]) -> None:
-    of_vectors(case)
+def test_rows_are_those_of_the_vectors(case: dict[str, Any], hand_over: str) -> None:
+    of_vectors(case, hand_over)
 
 
 @pytest.mark.long
+@both_ways
 @pytest.mark.parametrize("case", CASES, ids=name)
-def test_rows_are_those_of_all_vectors(case: dict[str, Any]) -> None:
-    of_vectors(case)
+def test_rows_are_those_of_all_vectors(case: dict[str, Any], hand_over: str) -> None:
+    of_vectors(case, hand_over)
 
 
-def of_vectors(case: dict[str, Any]) -> None:
+def of_vectors(case: dict[str, Any], hand_over: str) -> None:
     """Check that the rows are those of the vectors, in the order of a local run."""
-    rows = elsinore.run(case["workload"], case["events"], engine="ray").rows()
+    rows = elsinore.run(case["workload"], case["events"], engine="ray", hand_over=hand_over).rows()
     assert differences(case["expected"], rows, "exact") == []
     assert f"{len(rows)}:{frozen.digest(rows, 'exact')}" == frozen.frozen()[name(case), "exact", "auto"]
 
@@ -79,10 +83,15 @@ def test_fifty_queries_over_two_million_events(tmp_path: Path, actors: int, spar
     assert spread.to_arrow().equals(alone.to_arrow())
 
 
-@pytest.mark.parametrize(("actors", "slice_events"), [(1, 10**9), (2, 20_000), (5, 7_000)])
-def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: int) -> None:
+@pytest.mark.parametrize(
+    ("actors", "slice_events", "hand_over"),
+    [(1, 10**9, "dealt"), (2, 20_000, "shared"), (2, 20_000, "dealt"), (5, 7_000, "shared"), (5, 7_000, "dealt")],
+)
+def test_rows_are_those_of_one_process(rides: Path, actors: int, slice_events: int, hand_over: str) -> None:
     alone = elsinore.run(COUNTED, rides, engine="local")
-    spread = elsinore.run(COUNTED, rides, engine="ray", actors=actors, slice_events=slice_events)
+    how: Any = {"actors": actors, "slice_events": slice_events, "hand_over": hand_over}
+    spread = elsinore.run(COUNTED, rides, engine="ray", **how)
+    assert spread.metrics.hand_over == ("shared" if actors == 1 else hand_over)
     assert spread.to_arrow().equals(alone.to_arrow())
     assert spread.metrics.events == alone.metrics.events == 60_000
     assert spread.metrics.dropped == alone.metrics.dropped
@@ -108,10 +117,14 @@ PATTERN SEQ(Request R, Cancel C, NOT Complain) WHERE [kind] AND R.price > C.pric
 WITHOUT_KEYS = ("any_pair", "ends", "one_each", "by_kind")
 
 
+@both_ways
 @pytest.mark.parametrize(("actors", "slice_events"), [(2, 10**9), (3, 9_000)])
-def test_matches_and_windows_of_events_are_those_of_one_process(rides: Path, actors: int, slice_events: int) -> None:
+def test_matches_and_windows_of_events_are_those_of_one_process(
+    rides: Path, actors: int, slice_events: int, hand_over: str
+) -> None:
     alone = elsinore.run(MATCHES, rides, engine="local")
-    spread = elsinore.run(MATCHES, rides, engine="ray", actors=actors, slice_events=slice_events)
+    how: Any = {"actors": actors, "slice_events": slice_events, "hand_over": hand_over}
+    spread = elsinore.run(MATCHES, rides, engine="ray", **how)
     assert all(len(alone.query(name)) for name in alone.queries)
     assert Counter(map(repr, spread.rows())) == Counter(map(repr, alone.rows()))
     for query in WITHOUT_KEYS:
@@ -158,7 +171,10 @@ def test_events_with_nulls_are_counted(running: Session) -> None:
         assert (metrics.events, metrics.dead, metrics.dropped, metrics.rows) == (4, 3, 1, 1), engine
 
 
-def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@both_ways
+def test_an_actor_that_is_killed_is_not_missed(
+    rides: Path, monkeypatch: pytest.MonkeyPatch, running: Session, hand_over: str
+) -> None:
     killed: list[int] = []
     receive = Crew.receive
 
@@ -168,14 +184,17 @@ def test_an_actor_that_is_killed_is_not_missed(rides: Path, monkeypatch: pytest.
             dead.append(actor)
             killed.append(ray.get(actor.pid.remote()))
             os.kill(killed[-1], signal.SIGKILL)
+            for dealer in running.pool.dealers.values():
+                os.kill(ray.get(dealer.pid.remote()), signal.SIGKILL)
         return receive(crew)
 
     dead: list[Any] = []
     monkeypatch.setattr(Crew, "receive", kill_twice)
     monkeypatch.setattr("elsinore.cluster.run.crew.BATCHES_PER_SNAPSHOT", 3)
     alone = elsinore.run(WORKLOAD, rides, engine="local")
-    spread = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000)
+    spread = elsinore.run(WORKLOAD, rides, engine="ray", slice_events=7_000, hand_over=hand_over)
     assert len(killed) == 2
+    assert spread.metrics.hand_over == hand_over
     assert Counter(map(row_of, spread.rows())) == Counter(map(row_of, alone.rows()))
 
 

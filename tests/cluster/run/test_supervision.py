@@ -387,8 +387,8 @@ def test_a_batch_that_was_half_taken_is_not_taken_again_by_the_same_actor(
     taken, left = GraphActor._taken, iter([5, 8, 8])
     fails = [next(left)]
 
-    def out_of_memory(self: GraphActor, watermark: int, events: Any) -> Any:
-        rows = taken(self, watermark, events)
+    def out_of_memory(self: GraphActor, watermark: int, events: Any, times: Any) -> Any:
+        rows = taken(self, watermark, events, times)
         if self.place == 1 and self.number + 1 == fails[0]:
             fails[0] = next(left, 0)
             raise MemoryError("no room")

@@ -41,6 +41,8 @@ def kill(live: elsinore.LiveStream, name: str) -> None:
     os.kill(pid_of(name), signal.SIGKILL)
 
 
+both_ways = pytest.mark.parametrize("hand_over", ["shared", "dealt"])
+
 VICTIMS = {
     "graph actor": "GraphActor",
     "collector": "Collector",
@@ -50,13 +52,17 @@ VICTIMS = {
 }
 
 
-@pytest.mark.parametrize("victim", VICTIMS)
-def test_a_process_that_is_killed_is_not_missed(tmp_path: Path, growing: Growing, expected: Any, victim: str) -> None:
+@pytest.mark.parametrize(
+    ("victim", "hand_over"), [*((one, "shared") for one in VICTIMS), *((one, "dealt") for one in (*VICTIMS, "dealer"))]
+)
+def test_a_process_that_is_killed_is_not_missed(
+    tmp_path: Path, growing: Growing, expected: Any, victim: str, hand_over: str
+) -> None:
     growing.more(2)
-    with begin(tmp_path, files_at_once=1) as live:
+    with begin(tmp_path, files_at_once=1, hand_over=hand_over) as live:
         taken(live, EVENTS // PIECES)
         growing.end()
-        os.kill(pid_of(VICTIMS[victim]), signal.SIGKILL)
+        os.kill(pid_of({**VICTIMS, "dealer": "Dealer"}[victim]), signal.SIGKILL)
         until(live, lambda: live.metrics.events >= EVENTS + 1, 100)
     assert answered(tmp_path / "rows.jsonl") == expected
 
@@ -70,8 +76,9 @@ def kill_executor_for_good() -> None:
     ray.kill(ray.get_actor("raydp-executor-0"), no_restart=True)
 
 
+@both_ways
 def test_an_executor_that_never_comes_back_is_not_missed(
-    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch, hand_over: str
 ) -> None:
     victims = [kill_executor_for_good]
     fetched = SparkBlocks.reference
@@ -83,7 +90,7 @@ def test_an_executor_that_never_comes_back_is_not_missed(
         return fetched(blocks, partition)
 
     growing.more(2)
-    with begin(tmp_path, files_at_once=1) as live:
+    with begin(tmp_path, files_at_once=1, hand_over=hand_over) as live:
         taken(live, EVENTS // PIECES)
         monkeypatch.setattr(SparkBlocks, "reference", killed_before)
         growing.end()
@@ -92,14 +99,15 @@ def test_an_executor_that_never_comes_back_is_not_missed(
     assert answered(tmp_path / "rows.jsonl") == expected
 
 
+@both_ways
 @pytest.mark.parametrize("kill_spark", [kill_master, kill_executor_for_good])
 def test_a_run_with_an_end_goes_on_without_spark(
-    tmp_path: Path, growing: Growing, expected: Any, kill_spark: Callable[[], None]
+    tmp_path: Path, growing: Growing, expected: Any, kill_spark: Callable[[], None], hand_over: str
 ) -> None:
     growing.write("all", growing.events)
     path = tmp_path / "in" / "all.parquet"
     how: Any = {"engine": "ray", "strategy": "auto", "numeric": "exact", "lateness": 0}
-    job = prepare(WORKLOAD, path, settings={"slice_events": 4_000}, **how)
+    job = prepare(WORKLOAD, path, settings={"slice_events": 4_000, "hand_over": hand_over}, **how)
     kill_spark()
     found = list(job)
     columns = columns_of(job.workload)
@@ -108,8 +116,9 @@ def test_a_run_with_an_end_goes_on_without_spark(
     assert Counter(map(row_of, result.rows())) == expected
 
 
+@both_ways
 def test_calls_that_fail_are_made_again(
-    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch, hand_over: str
 ) -> None:
     forgiven: list[RayError] = []
     forgive = Crew._forgive
@@ -123,10 +132,10 @@ def test_calls_that_fail_are_made_again(
     monkeypatch.setattr(Crew, "_forgive", counted)
     for actors in (2, 3):
         growing.more(5)
-        with begin(tmp_path, files_at_once=1, actors=actors, restarts=1000) as live:
+        with begin(tmp_path, files_at_once=1, actors=actors, restarts=1000, hand_over=hand_over) as live:
             taken(live, growing.put * (EVENTS // PIECES))
     growing.end()
-    with begin(tmp_path, restarts=1000) as live:
+    with begin(tmp_path, restarts=1000, hand_over=hand_over) as live:
         taken(live, EVENTS + 1)
     assert answered(tmp_path / "rows.jsonl") == expected
     assert len(forgiven) > 10
@@ -181,8 +190,9 @@ class MortalInSave(GraphActor):
         return state
 
 
+@both_ways
 def test_kills_at_the_worst_moments_are_not_missed(
-    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch, hand_over: str
 ) -> None:
     """Kills happen before a batch is sent, during a replacement, in a save, and between a batch's two records."""
     send, replace_, put_whole = Crew.send, Crew._replace, Era.put_whole
@@ -214,7 +224,7 @@ def test_kills_at_the_worst_moments_are_not_missed(
     monkeypatch.setattr(Crew, "_replace", replaced)
     monkeypatch.setattr(Era, "put_whole", whole)
     growing.end()
-    with begin(tmp_path, files_at_once=1) as live:
+    with begin(tmp_path, files_at_once=1, hand_over=hand_over) as live:
         until(live, lambda: live.metrics.events >= EVENTS + 1, 100)
     assert killed == ["before take", "while another is replaced", "between whole and done"]
     assert (tmp_path / "checkpoint" / "killed").exists()
@@ -250,15 +260,16 @@ MOMENTS = ("events/*/0", "events/*/whole", "done/*")
 
 
 @pytest.mark.long
+@both_ways
 @pytest.mark.parametrize("seed", range(3))
-def test_ten_random_kills(tmp_path: Path, growing: Growing, expected: Any, seed: int) -> None:
+def test_ten_random_kills(tmp_path: Path, growing: Growing, expected: Any, seed: int, hand_over: str) -> None:
     random = Random(seed)
 
     def there(moment: str) -> set[Path]:
         return set((tmp_path / "checkpoint" / "eras").glob(f"*/{moment}"))
 
     growing.more()
-    with begin(tmp_path, files_at_once=1, restarts=100) as live:
+    with begin(tmp_path, files_at_once=1, restarts=100, hand_over=hand_over) as live:
         taken(live, 1)
         for _ in range(10):
             moment = random.choice(MOMENTS)

@@ -7,6 +7,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +36,17 @@ def test_rows_are_those_of_a_stream_with_an_end(tmp_path: Path, growing: Growing
     assert live.metrics.batches > 3
 
 
+@pytest.mark.parametrize("ways", [("shared",), ("dealt", "dealt", "shared", "dealt", "dealt")])
 def test_a_stream_goes_on_where_it_stopped_with_other_numbers_of_actors(
-    tmp_path: Path, growing: Growing, expected: Any
+    tmp_path: Path, growing: Growing, expected: Any, ways: tuple[str, ...]
 ) -> None:
-    for actors in (2, 5, 1, 3):
+    for actors, way in zip((2, 5, 1, 3), cycle(ways), strict=False):
         growing.more(3)
-        with begin(tmp_path, actors=actors) as live:
+        with begin(tmp_path, actors=actors, hand_over=way) as live:
             taken(live, growing.put * (EVENTS // PIECES))
+            assert live.metrics.hand_over == ("shared" if actors == 1 else way)
     growing.end()
-    with begin(tmp_path, actors=2) as live:
+    with begin(tmp_path, actors=2, hand_over=ways[-1]) as live:
         taken(live, EVENTS + 1)
     assert answered(tmp_path / "rows.jsonl") == expected
 
@@ -71,6 +74,40 @@ def test_matches_and_windows_of_events_of_a_stream_that_goes_on(
     alone = elsinore.run(MATCHING, rides, engine="local").rows()
     assert {row["query"] for row in alone} == {"stories", "near", "counted"}
     assert _closed(map(json.loads, lines)) == _closed(alone)
+
+
+APART = """
+QUERY pricey RETURN MATCHES R.rider, C.rider PATTERN SEQ(Request R, Cancel C) WHERE R.price > C.price + 20
+WITHIN 10 seconds;
+QUERY odd RETURN MATCHES C.rider, P.rider PATTERN SEQ(Complain C, Pickup P) WITHIN 5 seconds;
+QUERY ends RETURN MATCHES N.rider, D.rider PATTERN SEQ(NoShow N, Dropoff D, NOT Pay) WITHIN 6 seconds;
+QUERY near RETURN MATCHES C.rider, T.rider PATTERN SEQ(Cancel C, Travel T)
+WHERE C.district = T.district AND T.speed < 7 WITHIN 900 events
+"""
+CONNECTING = "QUERY more RETURN MATCHES N.rider PATTERN SEQ(Complain C, Pickup P, NoShow N, Dropoff D) WITHIN 9 seconds"
+
+
+def test_queries_without_keys_have_an_actor_for_each_component(
+    tmp_path: Path, growing: Growing, rides: pa.Table
+) -> None:
+    """A new query that connects two components, and other numbers of actors, cannot be seen in the rows of others."""
+    homes: set[int] = set()
+    for actors, text in ((2, APART), (3, f"{APART}; {CONNECTING}"), (2, APART)):
+        growing.more(4)
+        with begin(tmp_path, text, actors=actors) as live:
+            taken(live, min(growing.put, PIECES) * (EVENTS // PIECES))
+            crew = live._live.crew
+            homes = {route.home(crew.ranges.groups) for route in crew.duty.routes if not route.counts_events}
+            assert len(crew.duty.routes) == 4
+    growing.end()
+    with begin(tmp_path, APART, actors=2) as live:
+        taken(live, EVENTS + 1)
+    lines = [line for path in (tmp_path / "rows.jsonl").glob("*.jsonl") for line in path.read_text().splitlines()]
+    found = [row for row in map(json.loads, lines) if row["query"] != "more"]
+    alone = elsinore.run(APART, rides, engine="local").rows()
+    assert {row["query"] for row in alone} == {"pricey", "odd", "ends", "near"}
+    assert _closed(found) == _closed(alone)
+    assert len(homes) == 3
 
 
 def _closed(rows: Iterable[dict[str, Any]]) -> Counter[str]:

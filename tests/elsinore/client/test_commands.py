@@ -66,7 +66,9 @@ def test_a_job_from_its_beginning_to_its_end(service: Small, tmp_path: Path) -> 
         (["submit", "nowhere.elsinore"], 2, "there is no workload file nowhere.elsinore"),
         (["jobs", "--url", "localhost"], 2, "'localhost' is not the URL of a service"),
         (["jobs", "--token", "wrong"], 2, "this service requires a token"),
-        (["status", "--url", "http://127.0.0.1:9"], 1, "the service did not answer"),
+        pytest.param(
+            ["status", "--url", "http://127.0.0.1:9"], 1, "the service did not answer", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_what_goes_wrong_is_a_line_and_a_code(service: Small, words: list[str], code: int, message: str) -> None:

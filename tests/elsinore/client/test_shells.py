@@ -77,7 +77,7 @@ async def _awaiting(url: str) -> Any:
         return sent, rows, tables, followed, result.rows(), asked, [one.state for one in changed]
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("shell", [waiting, awaiting])
 @pytest.mark.parametrize("seed", range(4))
 def test_everything_is_as_without_faults(shell: Any, seed: int) -> None:
