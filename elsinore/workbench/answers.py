@@ -52,7 +52,8 @@ def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         path, dead = Path(folder) / f"events{suffix}", Path(folder) / "dead.jsonl"
         path.write_text(events)
-        found = run(text, path, engine="local", strategy=strategy, dead_letters=dead, most_matches=MAX_MATCHES)
+        options: Any = {"engine": "local", "cores": 1, "dead_letters": dead, "most_matches": MAX_MATCHES}
+        found = run(text, path, strategy=strategy, **options)
         letters = [json.loads(line) for line in dead.read_text().splitlines()] if dead.exists() else []
     rows = found.head(MAX_ROWS)[:MAX_ROWS]
     counters = asdict(found.metrics)  # type: ignore[arg-type]
