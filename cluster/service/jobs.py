@@ -329,7 +329,8 @@ def _is_status(found: Any) -> bool:
     metrics, types, error = found.get("metrics"), found.get("types"), found.get("error", {"detail": ""})
     return (
         isinstance(metrics, dict)
-        and all(name in TIME_METRICS or _is_number(value) for name, value in metrics.items())
+        and all(name in (*TIME_METRICS, HAND_OVER) or _is_number(value) for name, value in metrics.items())
+        and isinstance(metrics.get(HAND_OVER, ""), str)
         and all(isinstance(metrics.get(name), int | float | str | None) for name in TIME_METRICS)
         and isinstance(types, dict)
         and all(map(_is_number, types.values()))
@@ -353,6 +354,9 @@ def _is_history(found: Any) -> bool:
 
 TIME_METRICS = ("watermark", "latest")
 """Metrics that are times, or None."""
+
+HAND_OVER = "hand_over"
+"""The metric that is a word."""
 
 
 def _is_number(value: Any) -> bool:

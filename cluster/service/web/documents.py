@@ -137,6 +137,7 @@ ZERO_METRICS: dict[str, Any] = {
     **dict.fromkeys(GAUGES, 0.0),
     "watermark": None,
     "latest": None,
+    "hand_over": "",
 }
 """The metrics of a job that has taken no event."""
 
