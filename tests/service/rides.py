@@ -113,7 +113,7 @@ def until_right(client: httpx2.Client, sender: Sender) -> None:
     counted = insist(client, "GET", f"/v1/workloads/{sender.job}/statistics").json()
     assert counted["counters"]["events"] == sender.events.num_rows
     types = Counter(sender.events["type"].to_pylist())
-    assert counted["types"] == {name: types[name] for name in ("Request", "Travel")}
+    assert counted["types"] == {name: types[name] for name in ("Pickup", "Request", "Travel")}
     assert rows_of(client, sender.job) == expected(WORKLOAD, sender.events)
 
 
