@@ -96,10 +96,14 @@ def pages_as_arrow(client: httpx2.Client, job: str) -> pa.Table:
 
 
 def rows_by_query(table: pa.Table) -> list[dict[str, Any]]:
-    """Return rows with only the columns of their queries, which the table's metadata names."""
+    """Return rows with only the columns of their queries, which the table's metadata names; matches have no window."""
     columns = json.loads(table.schema.metadata[b"columns"])
-    fixed = ("query", "window_start", "window_end")
-    return [{name: row[name] for name in (*fixed, *columns[row["query"]])} for row in table.to_pylist()]
+
+    def named(row: dict[str, Any]) -> tuple[str, ...]:
+        windows = () if row["window_start"] is None else ("window_start", "window_end")
+        return ("query", *windows, *columns[row["query"]])
+
+    return [{name: row[name] for name in named(row)} for row in table.to_pylist()]
 
 
 def followed(client: httpx2.Client, job: str, rows: int) -> None:
