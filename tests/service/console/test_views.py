@@ -151,7 +151,9 @@ def test_few_bursts_are_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [None, "", "x", "5", f"{REPLICA} 1 2", f"{REPLICA} 1 2 3", f"{REPLICA} {'9' * 30} - -", f"{REPLICA}\n- - -"]
+    "text",
+    [None, "", "x", "5", f"{REPLICA} 1 2", f"{REPLICA} 1 2 3", f"{REPLICA} {'9' * 30} - -", f"{REPLICA}\n- - -"],
+    ids=["none", "empty", "a word", "a number", "too short", "too long", "too large", "with a new line"],
 )
 def test_another_position_is_the_beginning(text: str | None) -> None:
     assert Position.read(text) == Position()
