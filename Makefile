@@ -5,6 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BUILD := .build
+DOCS := $(BUILD)/docs
 UV := $(shell command -v uv 2>/dev/null)
 PIP := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 PYTEST := $(BIN)/python -m pytest -q
@@ -14,7 +15,7 @@ SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo browser test test-fast test-all check format bench loadtest lock sbom dist clean
+.PHONY: help demo browser test test-fast test-all check format bench loadtest lock docs sbom dist clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -67,7 +68,7 @@ loadtest: $(STAMP) ## load a service for two minutes with users that check their
 
 COMPILE = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
-lock: $(STAMP) ## renew requirements.lock, requirements-runtime.lock and requirements-build.lock
+lock: $(STAMP) ## renew requirements.lock, and the locks of what runs, what builds, and the documentation
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	@{ head -n 1 requirements.lock; $(COMPILE) --extra dev pyproject.toml; } > requirements.new
 	@mv requirements.new requirements.lock
@@ -75,6 +76,16 @@ lock: $(STAMP) ## renew requirements.lock, requirements-runtime.lock and require
 	@mv requirements.new requirements-runtime.lock
 	@{ head -n 1 requirements-build.lock; $(COMPILE) --group build; } > requirements.new
 	@mv requirements.new requirements-build.lock
+	@{ head -n 1 requirements-docs.lock; $(COMPILE) --extra docs --constraint requirements.lock pyproject.toml; } > requirements.new
+	@mv requirements.new requirements-docs.lock
+
+$(DOCS)/.installed: requirements-docs.lock
+	$(PYTHON) -m venv --clear $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-docs.lock
+	@touch $@
+
+docs: $(DOCS)/.installed ## the documentation as a site: .build/site
+	$(DOCS)/bin/python -m mkdocs build --quiet --strict
 
 sbom: ## the bill of materials of requirements-runtime.lock, in CycloneDX: .build/sbom.cdx.json
 	@mkdir -p $(BUILD)

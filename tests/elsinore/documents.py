@@ -1,4 +1,7 @@
-"""Run what the documents show, and renew their outputs: `python -m tests.elsinore.documents`."""
+"""Run what the documents show, and renew their outputs, made sections and pictures: `python -m tests.elsinore.documents`.
+
+A made section stands between the comments `<!-- made by NAME -->` and `<!-- end -->`; `tests/site/made.py` has the names.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -14,22 +17,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = (
-    "README.md",
-    "examples/README.md",
-    "docs/commands.md",
-    "docs/language.md",
-    "docs/service.md",
-    "docs/why.md",
-)
+FIRST = ("README.md", "examples/README.md")
+"""Documents whose commands write files that commands of others read."""
+DOCUMENTS = (*FIRST, *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md")))
 SERVICE = 'elsinore.connect("http://localhost:8000"'
 """Text that a program contains if it uses a service; tests run one at another address."""
 
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r'^```\w+ title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+ASKS = re.compile(r"elsinore (submit|send|results|jobs|add|drop|pause|resume|remove) ")
+"""Commands that need a service; tests set its address in the environment."""
 PROGRAM = re.compile(
     r"(^```python\n)((?:(?!```).*\n)*)(^```\n\n```text\n)((?:(?!```).*\n)*)(?=^```$)",
     re.MULTILINE,
 )
+MADE = re.compile(r"(?<=^<!-- made by )([\w -]+)( -->\n\n)(.*?)(?=^<!-- end -->$)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,17 @@ class Shown:
     def __str__(self) -> str:
         return self.code.strip().splitlines()[-1]
 
+    @property
+    def served(self) -> bool:
+        """Return whether a command needs a service."""
+        return ASKS.match(self.code) is not None
+
 
 def commands(document: str) -> Iterator[Shown]:
-    """Yield each `$ command` of the console blocks, with the lines below it."""
-    for block in CONSOLE.findall((ROOT / document).read_text()):
+    """Yield commands that write the files with a title, and each `$ command` of console blocks with the lines below."""
+    text = (ROOT / document).read_text()
+    yield from (Shown(f"cat > {name} <<'END'\n{content}END\n: {name}", "") for name, content in FILE.findall(text))
+    for block in CONSOLE.findall(text):
         yield from _commands(block)
 
 
@@ -54,6 +63,11 @@ def programs(document: str, served: bool = False) -> Iterator[Shown]:
     for _, code, _, output in PROGRAM.findall((ROOT / document).read_text()):
         if (SERVICE in code) == served:
             yield Shown(code, output)
+
+
+def made_sections(document: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each section that is made from code."""
+    yield from ((name, text) for name, _, text in MADE.findall((ROOT / document).read_text()))
 
 
 def clone(folder: Path) -> Path:
@@ -88,19 +102,35 @@ def _commands(block: str) -> Iterator[Shown]:
 
 
 def _rewritten(text: str, folder: Path) -> str:
+    from tests.site.made import made
+
+    text = MADE.sub(lambda found: f"{found[1]}{found[2]}{made(found[1])}\n", text)
     text = PROGRAM.sub(_with_output, text)
-    return CONSOLE.sub(
-        lambda found: "".join(f"$ {shown.code}\n{stdout_of(shown.code, folder)}" for shown in _commands(found[0])), text
-    )
+    for name, content in FILE.findall(text):
+        (folder / name).write_text(content)
+    return CONSOLE.sub(lambda found: "".join(_renewed(shown, folder) for shown in _commands(found[0])), text)
+
+
+def _renewed(shown: Shown, folder: Path) -> str:
+    output = shown.output if shown.served else stdout_of(shown.code, folder)
+    return f"$ {shown.code}\n{output}"
 
 
 def _with_output(found: re.Match[str]) -> str:
     return found[0] if SERVICE in found[2] else f"{found[1]}{found[2]}{found[3]}{printed_by(found[2])}"
 
 
-if __name__ == "__main__":
+def main(names: Sequence[str]) -> None:
+    """Renew all documents, or the named ones, whose commands then find no files of others."""
+    from tests.site.pictures import write
+
+    write()
     with TemporaryDirectory() as place:
         folder = clone(Path(place))
-        for name in DOCUMENTS:
+        for name in names or DOCUMENTS:
             document = ROOT / name
             document.write_text(_rewritten(document.read_text(), folder))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
