@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from tests.site import counts, references
+from tests.site import counts, flink_cep, recognize, references
 
 SECTIONS: dict[str, Callable[[], str]] = {
     "operators": counts.operators,
     "semantics": counts.semantics,
+    "patterns of Flink CEP": flink_cep.patterns,
+    "patterns of MATCH_RECOGNIZE": recognize.patterns,
     "commands": references.commands,
     "settings of runs": references.settings_of_runs,
     "settings of the service": references.settings_of_the_service,
