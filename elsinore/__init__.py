@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     )
     from elsinore.live import LiveStream, stream
     from elsinore.matching import Matches, matches
+    from elsinore.notebooks.plots import Plot
     from elsinore.reasons.asking import Why, why
     from elsinore.result import Result
 
@@ -49,6 +50,7 @@ __all__ = [
     "LiveStream",
     "Matches",
     "Page",
+    "Plot",
     "Problem",
     "RefusedError",
     "Result",
@@ -76,6 +78,7 @@ _HOMES = {
     "Page": "elsinore.client.pages",
     **dict.fromkeys(("EventError", "FailedError", "InputError", "Problem"), "elsinore.errors"),
     **dict.fromkeys(("RefusedError", "UnreachableError", "WorkloadError"), "elsinore.errors"),
+    "Plot": "elsinore.notebooks.plots",
     "Result": "elsinore.result",
     **dict.fromkeys(("check", "draw", "explain", "parse", "run"), "elsinore.api"),
     "Drawing": "elsinore.drawing.drawing",
@@ -92,6 +95,13 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(_HOMES[name]), name)
     globals()[name] = value
     return value
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Add the cell magic `%%elsinore` to a notebook: `%load_ext elsinore` calls this."""
+    from elsinore.notebooks.magic import register
+
+    register(shell)
 
 
 def __dir__() -> list[str]:

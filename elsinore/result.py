@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from types import SimpleNamespace
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from elsinore.cluster.run.local import Metrics
+    from elsinore.notebooks.plots import Plot
     from elsinore.reasons.asking import Why
 
 
@@ -132,6 +133,18 @@ class Result:
     def head(self, count: int = 10) -> list[dict[str, Any]]:
         """Return the first rows of each query, in the form of `rows`."""
         return [row for rows in self.answers.values() for row in dicts(rows, count)]
+
+    def plot(self, query: str | None = None, *, value: str | None = None, by: Sequence[str] | None = None) -> Plot:
+        """Draw values over windows, with a line for each group, or the matches of a query over time.
+
+        There is a panel for each query with rows, or for the named one. `value` is the column to draw: by default the
+        first aggregate without a name of its own, or the last column. `by` names the columns of groups: by default
+        those of text. Values over more than three orders of magnitude have a logarithmic axis. Needs
+        `elsinore[plot]`.
+        """
+        from elsinore.notebooks.plots import plot
+
+        return plot(self, query, value, by)
 
     def __repr__(self) -> str:
         from elsinore.show import plain

@@ -19,6 +19,8 @@ DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("example
 ARCHITECTURE = ROOT / "docs" / "architecture.md"
 TARGETS = set(re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), re.MULTILINE))
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+ANCHOR = re.compile(r"\]\(([^)#:]*\.md)?#([^)]+)\)")
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`((?:elsinore|planner|actors|connectors|cluster|tests|deploy|benchmarks|loadtest)/[\w/.-]*\w)`")
 MODULE = re.compile(r"`([\w/]+\.py)`")
 MEMBER = re.compile(r"`([\w/]+\.py)` `(\w+)(?:\.(\w+))?`")
@@ -87,6 +89,12 @@ def test_what_a_document_names_is_there(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_heading_that_a_document_links_to_is_there(path: Path) -> None:
+    missing = [(link, anchor) for link, anchor in ANCHOR.findall(path.read_text()) if anchor not in slugs(path, link)]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_function_that_a_document_names_is_in_its_module(path: Path) -> None:
     for named, first, second in MEMBER.findall(path.read_text()):
         defined = {name for source in modules_named(named) for name in definitions(source)}
@@ -105,6 +113,13 @@ def modules_named(named: str) -> list[Path]:
     if (ROOT / named).exists():
         return [ROOT / named]
     return [path for path in SOURCES if f"/{path.relative_to(ROOT)}".endswith(f"/{named}")]
+
+
+def slugs(path: Path, link: str) -> set[str]:
+    """Return the anchors of the headings of a document, or of the one that a link of it names."""
+    text = FENCED.sub("", (path.parent / link if link else path).read_text())
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"\s+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
 def definitions(source: Path) -> set[str]:

@@ -1,7 +1,8 @@
-"""Hooks of MkDocs: documents outside of `docs` become pages of the site, and files that pages link to, pages of code."""
+"""Hooks of MkDocs: documents outside of `docs`, and files that pages link to, become pages of the site."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -39,8 +40,8 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     uri = page.file.src_uri
     if uri.startswith("source/"):
         return markdown
-    here = os.path.dirname(uri)
-    return LINK.sub(lambda found: os.path.relpath(_page(_path(uri, found[1])), here or ".") + found[2], markdown)
+    here = Path(uri).parent
+    return LINK.sub(lambda found: os.path.relpath(_page(_path(uri, found[1])), here) + found[2], markdown)
 
 
 def _linked(file: File) -> set[str]:
@@ -52,8 +53,7 @@ def _linked(file: File) -> set[str]:
 def _path(uri: str, link: str) -> str:
     """Return the path of a link's target in the repository."""
     homes = {page: path for path, page in ELSEWHERE.items()}
-    folder = os.path.dirname(homes.get(uri, f"docs/{uri}"))
-    path = os.path.normpath(os.path.join(folder, link))
+    path = os.path.normpath(Path(homes.get(uri, f"docs/{uri}")).parent / link)
     return f"{path}/README.md" if (ROOT / path).is_dir() else path
 
 
@@ -65,8 +65,16 @@ def _page(path: str) -> str:
 
 
 def _code(path: str) -> str:
+    """Return the page of a file: documents and notebooks as what they show, all else as code."""
     text = (ROOT / path).read_text()
+    if path.endswith(".ipynb"):
+        return "\n\n".join(map(_cell, json.loads(text)["cells"]))
     if path.endswith(".md"):
         return LINK.sub(lambda found: found[1], text)
     shown = "\n".join(text.splitlines()[:LINES_SHOWN])
     return f"# {path}\n\n````{LANGUAGES.get(Path(path).suffix, 'text')}\n{shown}\n````\n"
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    text = "".join(cell["source"])
+    return text if cell["cell_type"] == "markdown" else f"````python\n{text}\n````"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator
 from html import escape
 from io import StringIO
@@ -22,8 +21,8 @@ from elsinore.bench.captions import Outcomes, value
 from elsinore.bench.figure import Figure, Sweep
 from elsinore.bench.metrics import metric
 from elsinore.bench.sizes import Size
+from elsinore.drawing.themes import COLOURS, themed
 
-COLOURS = ("#0b6e4f", "#c8553d", "#3a5a98", "#b8860b", "#7d3c98", "#111111", "#0e7c86", "#b83280")
 MARKERS = ("o", "s", "^", "D", "v", "*", "P", "X")
 STYLES = {
     "hamlet": 0,
@@ -77,7 +76,7 @@ def save(figure: Figure, outcomes: Outcomes, size: Size, caption: str, path: Pat
 
 
 def panels(figure: Figure, outcomes: Outcomes, size: Size) -> Iterator[str]:
-    """Yield the panels as SVG, in colours that are variables of CSS, see `THEME`."""
+    """Yield the panels as SVG, in colours that are variables of CSS, see `elsinore.drawing.themes`."""
     for place, (name, sweep) in enumerate(parts(figure)):
         salt = f"{figure.name}-{place}"
         look: Any = {"font.size": 9, "axes.grid": True, "grid.alpha": 0.5, "svg.fonttype": "none", "svg.hashsalt": salt}
@@ -90,33 +89,7 @@ def panels(figure: Figure, outcomes: Outcomes, size: Size) -> Iterator[str]:
             _panel(axes, figure, name, sweep, outcomes, size)
             text = StringIO()
             image.savefig(text, format="svg", metadata={"Date": None})
-        yield _themed(text.getvalue(), title(figure, place))
-
-
-THEME = """
-:root { --ink: #1b1f24; --grid: #c8ccd2; LIGHT }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e7eb; --grid: #4a515b; DARK } }
-"""
-DARK = ("#45c49a", "#f0866c", "#86a9ee", "#e3b341", "#c893e0", "#f2f2f2", "#4fc9d3", "#f288c4")
-
-
-def theme() -> str:
-    """Return the variables of the colours of panels, for a light and a dark scheme."""
-    light, dark = (" ".join(f"--c{k}: {one};" for k, one in enumerate(all)) for all in (COLOURS, DARK))
-    return THEME.replace("LIGHT", light).replace("DARK", dark)
-
-
-def _themed(svg: str, name: str) -> str:
-    for place, colour in enumerate(COLOURS):
-        svg = svg.replace(colour, f"var(--c{place})")
-    svg = svg.replace("#000000", "var(--ink)").replace("#b0b0b0", "var(--grid)")
-    svg = re.sub(r"(<text )", r'\1fill="var(--ink)" ', svg)
-    svg = re.sub(r' id="(?:figure|axes|patch|line2d|text|matplotlib\.axis|xtick|ytick|legend)_\d+"', "", svg)
-    svg = re.sub(
-        r'<svg ([^>]*?)width="[^"]*pt" height="[^"]*pt"|<svg height="[^"]*pt" width="[^"]*pt"', r"<svg \1", svg
-    )
-    head = svg.index("<svg")
-    return svg[head:].replace("<svg ", f'<svg role="img" aria-label="{escape(name)}" ', 1).strip()
+        yield themed(text.getvalue(), title(figure, place))
 
 
 def style(figure: Figure, strategy: str) -> int:
@@ -177,12 +150,6 @@ def _label(figure: Figure, strategy: str, outcomes: Outcomes, size: Size) -> str
     own = [outcomes[point] for point in dict.fromkeys(figure.points(size)) if point.strategy == strategy]
     reasons = sorted({outcome.status for outcome in own if outcome.status != "measured"})
     return figure.label(strategy) + (f" (x: {', '.join(reasons)})" if reasons else "")
-
-
-def alone(svg: str) -> str:
-    """Return a panel as a file of its own."""
-    head = svg.index(">") + 1
-    return f"{svg[:head]}<style>{theme()}</style>{svg[head:]}\n"
 
 
 def key_of(figure: Figure, strategy: str) -> str:

@@ -1,6 +1,6 @@
-"""Run what the documents show, and renew their outputs, made sections and pictures: `python -m tests.elsinore.documents`.
+"""Run what the documents show, and renew outputs, made sections and pictures: `python -m tests.elsinore.documents`.
 
-A made section stands between the comments `<!-- made by NAME -->` and `<!-- end -->`; `tests/site/made.py` has the names.
+A made section stands between the comments `<!-- made by NAME -->` and `<!-- end -->`; `tests/site/made.py` makes it.
 """
 
 from __future__ import annotations
@@ -76,11 +76,15 @@ def clone(folder: Path) -> Path:
     return folder
 
 
+def search_path() -> str:
+    """Return where commands are looked for: where this Python has its own, then where the shell looks."""
+    return f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+
 def stdout_of(command: str, folder: Path) -> str:
     """Return the output of a command in a folder; raise AssertionError if it fails."""
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     # Rows do not depend on the engine, and this one starts quickly.
-    environment = os.environ | {"PATH": path, "ELSINORE_ENGINE": "local"}
+    environment = os.environ | {"PATH": search_path(), "ELSINORE_ENGINE": "local"}
     done = subprocess.run(
         ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )

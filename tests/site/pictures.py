@@ -18,7 +18,12 @@ STEP, RADIUS, DOT, LANE = 44, 13, 5, 16
 
 LIGHT = {INK: "#1b1f24", PALE: "#5b6470", WHITE: "#ffffff", GRAY: "#d0d5db"}
 DARK = {INK: "#e4e7eb", PALE: "#a3acb8", WHITE: "#1f232a", GRAY: "#4a515b"}
-TYPES = {"A": ("#0b6e4f", "#45c49a"), "B": ("#c8553d", "#f0866c"), "C": ("#3a5a98", "#86a9ee"), "D": ("#8a6508", "#e3b341")}
+TYPES = {
+    "A": ("#0b6e4f", "#45c49a"),
+    "B": ("#c8553d", "#f0866c"),
+    "C": ("#3a5a98", "#86a9ee"),
+    "D": ("#8a6508", "#e3b341"),
+}
 """Colours of event types, light and dark; other types have the colour of lines."""
 
 TEN = "ABXBCABBCB"
@@ -166,12 +171,17 @@ def _line(parent: ET.Element, xs: Iterable[float], y: float) -> None:
 
 def _themed(svg: str) -> str:
     """Let the colours of a picture be those of the scheme, light or dark, that its reader prefers."""
-    colours = {**{name: (LIGHT[name], DARK[name]) for name in LIGHT}, **{light: (light, dark) for light, dark in TYPES.values()}}
+    colours = {
+        **{name: (LIGHT[name], DARK[name]) for name in LIGHT},
+        **{light: (light, dark) for light, dark in TYPES.values()},
+    }
     style: dict[int, list[str]] = {0: [], 1: []}
     for number, (name, both) in enumerate(colours.items()):
         svg = svg.replace(f'"{name}"', f'"var(--c{number})"')
         for scheme, colour in enumerate(both):
             style[scheme].append(f"--c{number}: {colour};")
-    rule = f":root {{ {' '.join(style[0])} }} @media (prefers-color-scheme: dark) {{ :root {{ {' '.join(style[1])} }} }}"
+    rule = (
+        f":root {{ {' '.join(style[0])} }} @media (prefers-color-scheme: dark) {{ :root {{ {' '.join(style[1])} }} }}"
+    )
     head = svg.index(">") + 1
     return f"{svg[:head]}\n  <style>{rule}</style>{svg[head:]}"

@@ -1,7 +1,7 @@
 """Ten patterns in SQL's MATCH_RECOGNIZE and here, with the rows of both.
 
-The rows of SQL are those of Flink, recorded in `recognize.json`. To renew them, see `docs/decisions/010-flink.md` for the
-Python that has Flink: `ELSINORE_FLINK_PYTHON=… python -m tests.site.recognize`.
+The rows of SQL are those of Flink, recorded in `recognize.json`. To renew them, set `ELSINORE_FLINK_PYTHON` as
+`docs/decisions/010-flink.md` says, and call `python -m tests.site.recognize`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,8 @@ PATTERNS = (
         define="A AS A.kind = 'A', X AS X.kind <> 'B', C AS C.kind = 'C'",
     ),
     Pattern(
-        "A time limit", "Flink's `WITHIN` is not standard. In both the last event is less than the length after the first.",
+        "A time limit",
+        "Flink's `WITHIN` is not standard SQL. In both the last event is less than the length after the first.",
         "AXXBAXB", AB, "(A X*? B) WITHIN INTERVAL '3' SECOND", "A.second AS a, B.second AS b",
         "PATTERN SEQ(A, B) SEMANTICS skip-till-next-match WITHIN 3 seconds",
         define="A AS A.kind = 'A', B AS B.kind = 'B'",
@@ -140,7 +141,8 @@ PATTERNS = (
         "PATTERN SEQ(A, B+, C) SEMANTICS contiguous WITHIN 1 hour", prices=(0, 5, 7, 0),
     ),
     Pattern(
-        "Matches that do not overlap", "The default of SQL has no counterpart here: skip strategies are reserved for later.",
+        "Matches that do not overlap",
+        "The default of SQL has no counterpart here: skip strategies are reserved for later.",
         "BBBC", "FIRST(B.`second`) AS first_b, C.`second` AS c", "(B+ C)", "FIRST(B).second AS first_b, C.second AS c",
         "PATTERN SEQ(B+, C) SEMANTICS contiguous WITHIN 1 hour", skip=PAST_LAST, same=False,
     ),

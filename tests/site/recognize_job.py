@@ -23,7 +23,8 @@ CREATE TABLE events (
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    print(json.dumps([rows(case, folder / f"{number}.csv") for number, case in enumerate(json.load(sys.stdin))]))
+    found = [rows(case, folder / f"{number}.csv") for number, case in enumerate(json.load(sys.stdin))]
+    sys.stdout.write(f"{json.dumps(found)}\n")
 
 
 def rows(case: dict[str, Any], path: Path) -> list[list[Any]]:

@@ -1,0 +1,1 @@
+"""Notebooks: cells of queries, and plots of results."""
