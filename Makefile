@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -q
 # Tests that start Ray and Spark have the mark `ray`, and the machine to themselves; all others run in two processes.
 WITH_RAY := tests/cluster tests/service
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
-CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest
+CODE := elsinore planner actors connectors cluster tests examples benchmarks loadtest deploy/site
 
 .DEFAULT_GOAL := help
 .PHONY: help demo browser test test-fast test-all check format bench loadtest lock docs sbom dist clean
@@ -70,13 +70,13 @@ COMPILE = $(BIN)/python -m uv pip compile --quiet --universal --python-version 3
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header
 lock: $(STAMP) ## renew requirements.lock, and the locks of what runs, what builds, and the documentation
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@{ head -n 1 requirements.lock; $(COMPILE) --extra dev pyproject.toml; } > requirements.new
+	@{ head -n 1 requirements.lock; $(COMPILE) --extra dev --group docs pyproject.toml; } > requirements.new
 	@mv requirements.new requirements.lock
 	@{ head -n 1 requirements-runtime.lock; $(COMPILE) --extra cluster --constraint requirements.lock pyproject.toml; } > requirements.new
 	@mv requirements.new requirements-runtime.lock
 	@{ head -n 1 requirements-build.lock; $(COMPILE) --group build; } > requirements.new
 	@mv requirements.new requirements-build.lock
-	@{ head -n 1 requirements-docs.lock; $(COMPILE) --extra docs --constraint requirements.lock pyproject.toml; } > requirements.new
+	@{ head -n 1 requirements-docs.lock; $(COMPILE) --group docs --constraint requirements.lock; } > requirements.new
 	@mv requirements.new requirements-docs.lock
 
 $(DOCS)/.installed: requirements-docs.lock
@@ -85,7 +85,7 @@ $(DOCS)/.installed: requirements-docs.lock
 	@touch $@
 
 docs: $(DOCS)/.installed ## the documentation as a site: .build/site
-	$(DOCS)/bin/python -m mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs build --quiet --strict
 
 sbom: ## the bill of materials of requirements-runtime.lock, in CycloneDX: .build/sbom.cdx.json
 	@mkdir -p $(BUILD)

@@ -21,6 +21,10 @@ ELSEWHERE = {
 """Documents outside of `docs`, and their pages; other files that pages link to are pages below `source`."""
 
 LINK = re.compile(r"(?<=\]\()([^)#:\s]+)((?:#[^)]*)?\))")
+ROW = re.compile(r"^\|.*$", re.MULTILINE)
+CODE = re.compile(r"`[^`]+`")
+"""Code in a row of a table: GitHub wants bars there escaped, Python-Markdown takes the escape for a character."""
+
 LANGUAGES = {".py": "python", ".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml"}
 LINES_SHOWN = 2000
 
@@ -36,10 +40,11 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Let links that leave `docs` lead to the pages that these files have in the site."""
+    """Let links that leave `docs` lead to the pages that these files have, and show bars in the code of tables."""
     uri = page.file.src_uri
     if uri.startswith("source/"):
         return markdown
+    markdown = ROW.sub(lambda row: CODE.sub(lambda code: code[0].replace("\\|", "|"), row[0]), markdown)
     here = Path(uri).parent
     return LINK.sub(lambda found: os.path.relpath(_page(_path(uri, found[1])), here) + found[2], markdown)
 

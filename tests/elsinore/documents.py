@@ -51,11 +51,15 @@ class Shown:
 
 
 def commands(document: str) -> Iterator[Shown]:
-    """Yield commands that write the files with a title, and each `$ command` of console blocks with the lines below."""
-    text = (ROOT / document).read_text()
-    yield from (Shown(f"cat > {name} <<'END'\n{content}END\n: {name}", "") for name, content in FILE.findall(text))
-    for block in CONSOLE.findall(text):
+    """Yield each `$ command` of the console blocks, with the lines below it."""
+    for block in CONSOLE.findall((ROOT / document).read_text()):
         yield from _commands(block)
+
+
+def write_files(document: str, folder: Path) -> None:
+    """Write the blocks of a document that have a title to files of that name."""
+    for name, content in FILE.findall((ROOT / document).read_text()):
+        (folder / name).write_text(content)
 
 
 def programs(document: str, served: bool = False) -> Iterator[Shown]:
@@ -110,8 +114,6 @@ def _rewritten(text: str, folder: Path) -> str:
 
     text = MADE.sub(lambda found: f"{found[1]}{found[2]}{made(found[1])}\n", text)
     text = PROGRAM.sub(_with_output, text)
-    for name, content in FILE.findall(text):
-        (folder / name).write_text(content)
     return CONSOLE.sub(lambda found: "".join(_renewed(shown, folder) for shown in _commands(found[0])), text)
 
 
@@ -133,6 +135,7 @@ def main(names: Sequence[str]) -> None:
         folder = clone(Path(place))
         for name in names or DOCUMENTS:
             document = ROOT / name
+            write_files(name, folder)
             document.write_text(_rewritten(document.read_text(), folder))
 
 

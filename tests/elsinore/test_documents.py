@@ -6,16 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.elsinore.documents import DOCUMENTS, Shown, clone, commands, printed_by, programs, stdout_of
+from tests.elsinore.documents import DOCUMENTS, Shown, clone, commands, printed_by, programs, stdout_of, write_files
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return clone(tmp_path_factory.mktemp("clone"))
+    made = clone(tmp_path_factory.mktemp("clone"))
+    for name in DOCUMENTS:
+        write_files(name, made)
+    return made
 
 
 # Later commands read files of earlier ones, so the first of them are those that `make test-fast` runs.
-COMMANDS = [shown for name in DOCUMENTS for shown in commands(name)]
+COMMANDS = [shown for name in DOCUMENTS for shown in commands(name) if not shown.served]
 FIRST = 4
 
 

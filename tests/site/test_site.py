@@ -85,7 +85,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if find_spec("mkdocs") is None:
-        pytest.skip("the site is built by mkdocs, which is not installed: pip install -r requirements-docs.lock")
+        pytest.skip("the site is built by mkdocs, which is not installed: it is in requirements.lock")
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -23,7 +23,7 @@ import elsinore
 from elsinore.cli import app
 from elsinore.connectors import ridesharing
 from tests.cluster.streaming import row_of
-from tests.elsinore.documents import DOCUMENTS, SERVICE, Shown, printed_by, programs
+from tests.elsinore.documents import DOCUMENTS, SERVICE, Shown, commands, printed_by, programs, stdout_of, write_files
 from tests.service.serving import TOKEN, Served, descendants
 
 WORKLOAD = """
@@ -271,3 +271,15 @@ def test_the_commands(service: Served, tmp_path: Any) -> None:
 def test_a_program_prints_what_the_document_shows(shown: Shown, service: Served) -> None:
     here = f'elsinore.connect("{service.url}", token="{TOKEN}"'
     assert printed_by(shown.code.replace(SERVICE, here)) == shown.output
+
+
+@pytest.mark.parametrize("document", [name for name in DOCUMENTS if any(shown.served for shown in commands(name))])
+def test_commands_print_what_the_document_shows(
+    document: str, service: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ELSINORE_URL", service.url)
+    monkeypatch.setenv("ELSINORE_TOKEN", TOKEN)
+    write_files(document, tmp_path)
+    for shown in commands(document):
+        if shown.served:
+            assert stdout_of(shown.code, tmp_path) == shown.output

@@ -171,7 +171,7 @@ def locked(name: str) -> dict[str, list[tuple[Requirement, list[str]]]]:
     return found
 
 
-LOCKS = ["requirements.lock", "requirements-runtime.lock", "requirements-build.lock"]
+LOCKS = ["requirements.lock", "requirements-runtime.lock", "requirements-build.lock", "requirements-docs.lock"]
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -198,8 +198,10 @@ def test_locks_hold_what_the_project_asks_for() -> None:
     asked = {
         "requirements-runtime.lock": project["project"]["dependencies"] + extras["cluster"],
         "requirements-build.lock": project["dependency-groups"]["build"],
+        "requirements-docs.lock": project["dependency-groups"]["docs"],
         "requirements.lock": [
-            one for extra in ("dev", "bench", "delta", "examples", "loadtest") for one in extras[extra]
+            *(one for extra in ("dev", "bench", "delta", "examples", "loadtest", "plot") for one in extras[extra]),
+            *project["dependency-groups"]["docs"],
         ],
     }
     for name, requirements in asked.items():
