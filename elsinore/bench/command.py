@@ -107,7 +107,7 @@ class Report:
         self._write_page()
 
     def _drawn(self, figure: Figure, svgs: Sequence[str]) -> Iterator[Path]:
-        from elsinore.bench.plots import alone
+        from elsinore.drawing.themes import alone
 
         for place, svg in enumerate(svgs):
             path = self.out / f"{figure.name}-{chr(ord('a') + place)}.svg"

@@ -33,7 +33,7 @@ def page(
     figures: Sequence[Figure], shown: Mapping[str, Shown], machine: Mapping[str, Any], size: Size, command: str
 ) -> str:
     """Return the page, with a line for each figure that is not measured."""
-    from elsinore.bench.plots import theme
+    from elsinore.drawing.themes import theme
 
     papers = dict.fromkeys(_paper(figure) for figure in figures)
     parts = "".join(_of_paper(paper, [one for one in figures if _paper(one) == paper], shown) for paper in papers)

@@ -14,10 +14,11 @@ from elsinore.bench.figures import FIGURES
 from elsinore.bench.hamlet.settings import RIDES
 from elsinore.bench.metrics import METRICS, metric
 from elsinore.bench.outcomes import Outcome
-from elsinore.bench.plots import COLOURS, DARK, style
+from elsinore.bench.plots import style
 from elsinore.bench.points import Point
 from elsinore.bench.replay import Run
 from elsinore.bench.shapes import Below, Changes, Check, Growth, Line, Ratio, Stops, Widens
+from elsinore.drawing.themes import COLOURS, DARK
 
 XS = (10, 100, 1_000)
 VALUES = {

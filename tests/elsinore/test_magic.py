@@ -41,3 +41,5 @@ def test_a_mistake_is_shown_without_a_stack(shell: Any) -> None:
         shell.run_cell_magic("elsinore", "events", QUERY.replace("COUNT(*)", "COUNT(C)"))
     with pytest.raises(ipython.core.error.UsageError, match="neither a variable nor a file called nothing"):
         shell.run_cell_magic("elsinore", "nothing", QUERY)
+    with pytest.raises(ipython.core.error.UsageError, match="unrecognized arguments: --stratgey"):
+        shell.run_cell_magic("elsinore", "events --stratgey cogra", QUERY)

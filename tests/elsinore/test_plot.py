@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import elsinore
-from elsinore.notebooks import plots
+from elsinore.drawing.themes import COLOURS
 
 EVENTS = [{"type": "A", "time": n, "v": n % 7, "g": "pq"[n % 2]} for n in range(60)]
 COUNTED = "QUERY counted RETURN g, COUNT(*), AVG(a.v) AS mean PATTERN A a+ GROUP-BY g WITHIN 10 seconds SLIDE 5 seconds"
@@ -62,7 +62,7 @@ def test_a_plot_is_saved_and_has_both_colour_schemes(tmp_path: Path) -> None:
     saved = (tmp_path / "rows.svg").read_text()
     assert saved == plot._repr_svg_()
     assert saved.count("prefers-color-scheme: dark") == 2
-    assert plots.COLOURS[0] not in saved.partition("</style>")[2]
+    assert COLOURS[0] not in saved.partition("</style>")[2]
     assert (tmp_path / "rows.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(elsinore.InputError, match="must end in"):
         plot.save(tmp_path / "rows.pdf")

@@ -22,7 +22,8 @@ def cells(path: Path) -> list[str]:
 def main(path: Path) -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
-    shell: Any = InteractiveShell()
+    make: Any = InteractiveShell
+    shell = make()
     for number, code in enumerate(cells(path), start=1):
         done = shell.run_cell(code, store_history=False)
         if not done.success:
