@@ -80,7 +80,7 @@ class Events:
 
     @cached_property
     def dead_types(self) -> Mapping[str, int]:
-        """Return how many bad events there are of each type that can be told."""
+        """Return how many bad events there are of each type, without those of unknown type."""
         return _counted(_type_of(letter.event, self.columns.type) for letter in self.dead)
 
     def dead_of(self, name: str) -> Letter:
