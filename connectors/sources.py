@@ -52,7 +52,7 @@ class Source:
 
     @property
     def event_columns(self) -> EventColumns:
-        """The columns of whole events."""
+        """Return the columns of whole events."""
         return EventColumns(self.names.type, self.names.time, tuple(self.attributes))
 
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:

@@ -1,7 +1,7 @@
 """Matches as rows: a column per variable, or one per item.
 
 A whole event is a row of one table of events, which columns refer to by number: an Arrow dictionary. Its events become
-structs where somebody reads the rows.
+structs when the rows are read.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ class Window:
     """Events in the order of time, events of one time in the order of their arrival."""
 
     def __init__(self, names: frozenset[str] | None) -> None:
-        """`names`: the event types that are kept; None: all."""
+        """Keep events of the types `names`; None: of all types."""
         self.names = names
         self.events: pa.RecordBatch | None = None
         """The types, and the attributes by name."""

@@ -60,7 +60,7 @@ class HelperProcess:
 
 
 def answer_requests(answer: Callable[[Any], Any], memory: int, idle_seconds: float | None = None) -> None:
-    """Be the process: answer requests until the other end is closed, or for so long no request comes."""
+    """Answer requests in the helper process, until the other end is closed or no request comes for `idle_seconds`."""
     line = Connection(int(sys.argv[1]))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     line.send(READY)

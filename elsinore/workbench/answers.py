@@ -1,4 +1,4 @@
-"""What the workbench asks: whether a workload is right, how it is planned, and what its rows are over a few events."""
+"""Answer the requests of the workbench: check a workload, plan and draw it, and run it over a few events."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ MAX_ROWS = 1000
 """Rows that an answer has, the first ones."""
 
 MAX_MATCHES = 100_000
+"""Matches of a query above which a run ends with an error."""
 
 MAX_LETTERS = 20
 """Dead letters that an answer has, the first ones."""

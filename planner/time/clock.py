@@ -91,14 +91,14 @@ class Clock:
 
     @property
     def farthest(self) -> float:
-        """The largest distance from zero, in ticks, at which a time can be counted, and shown in a timestamp."""
+        """Return the largest distance from zero, in ticks, at which a time can be counted, and shown in a timestamp."""
         import pyarrow as pa
 
         return FARTHEST / (self._shown()[1] or 1) if pa.types.is_timestamp(self.form) else FARTHEST
 
     @property
     def calendar(self) -> tuple[int, int] | None:
-        """The first and the last time that a timestamp may have, in its unit; None where times are numbers."""
+        """Return the first and the last time that a timestamp may have, in its unit; None where times are numbers."""
         import pyarrow as pa
 
         form: Any = self.form

@@ -95,7 +95,7 @@ def _file(request: Request, path: str) -> Response:
 
 @router.get("/console/login", status_code=204)
 async def is_logged_in() -> Response:
-    """Return 204 to who may use the service; the others have got 401."""
+    """Return 204 to a browser that is logged in; any other has got 401 before."""
     return Response(status_code=204)
 
 
