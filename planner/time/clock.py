@@ -65,7 +65,7 @@ class Clock:
         if (longest := max(lengths)) * found.ticks_per_second >= FARTHEST:
             raise InputError(
                 f"{float(longest):g} seconds have too many ticks to be counted in 64 bits, with these times "
-                f"{found.ticks_per_second:,} a second; write a shorter WITHIN or lateness, or give times in a coarser unit"
+                f"{found.ticks_per_second:,} a second; write a shorter WITHIN or lateness, or use a coarser unit"
             )
         return found
 
