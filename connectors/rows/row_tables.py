@@ -130,9 +130,10 @@ def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: st
     """Return events that came behind the watermark, with the user's column names and times."""
     if not batches:
         return pa.table({type_column: pa.array([], pa.string()), time_column: pa.array([], clock.form)})
-    events = pa.concat_tables([pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive")
-    times = clock.show(events.column("time").to_numpy())
-    return events.set_column(1, time_column, times).rename_columns({"type": type_column})
+    own = [type_column, time_column]
+    tables = [pa.Table.from_batches([one]).rename_columns([*own, *one.schema.names[2:]]) for one in batches]
+    events = pa.concat_tables(tables, promote_options="permissive")
+    return events.set_column(1, time_column, clock.show(events.column(1).to_numpy()))
 
 
 def _values(rows: Answers, name: str) -> Values:

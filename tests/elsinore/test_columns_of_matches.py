@@ -79,3 +79,35 @@ def test_a_column_that_holds_events_later_is_json_for_all_its_values() -> None:
     assert fitted(text, kind).to_pylist() == ['"x"', None]
     assert fitted(event, kind).to_pylist() == ['{"n": 1}']
     assert fitted(fitted(event, kind), kind).to_pylist() == ['{"n": 1}']
+
+
+NAMES = ["type", "time", "", "ticks", "a_type", "start"]
+OWN: dict[str, Any] = {"type_column": "kind", "time_column": "at"}
+
+
+def named(name: str) -> pa.Table:
+    return pa.table({"kind": ["A", "B", "A", "B"], "at": [1, 9, 3, 4], name: [1, 2, 3, 4]})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_attribute_may_have_the_name_of_any_other_column(name: str) -> None:
+    """Of types and times too, where a user's have other names; in a stream of batches with late events."""
+    query = "RETURN MATCHES PATTERN SEQ(A, B) WITHIN 10 seconds"
+    whole = named(name)
+    stream = pa.RecordBatchReader.from_batches(whole.schema, whole.to_batches(max_chunksize=2))
+    result = elsinore.run(query, stream, engine="local", lateness=4, **OWN)
+    event = {"kind": "B", "at": 9, name: 2}
+    assert [row["B"] for row in result.rows()] == [event]
+    assert result.late.to_pylist() == [{"kind": "A", "at": 3, name: 3}, {"kind": "B", "at": 4, name: 4}]
+    found = elsinore.matches(query, whole, **OWN)
+    assert [row["B"][name] for row in found.page(0, 9).rows()] == [4, 4, 2, 2]
+    assert "estimated from 4 events" in elsinore.explain(query, "auto", whole, **OWN)
+    assert elsinore.why(query, whole, **OWN).reasons[0].rows == 4
+
+
+@pytest.mark.parametrize("name", ["type", "time"])
+def test_such_an_attribute_is_read_and_not_the_other_column(name: str) -> None:
+    stream = named(name)
+    query = f"RETURN MATCHES A.{name}, SUM(B.{name}) AS s PATTERN SEQ(A, B+) WHERE A.{name} + 1 = B.{name}"
+    rows = elsinore.run(f"{query} AND LAST(B).{name} < 4 WITHIN 10 seconds", stream, engine="local", **OWN).rows()
+    assert [(row[f"A.{name}"], row["s"]) for row in rows] == [(1, 2)]
