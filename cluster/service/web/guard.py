@@ -69,6 +69,7 @@ class Guard:
         self.logins = None if token is None else Logins(token.encode())
         self.hosts = hosts_of(settings.host, settings.hosts)
         self.rate = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
+        self.files = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
         self.failures = RateLimit(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
         self.open = 0
         self.open_of: Counter[str] = Counter()
@@ -111,9 +112,11 @@ class Guard:
         headers = scope["headers"]
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
             raise RefusalError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
-        if not CONSOLE_PATH.fullmatch(scope["path"]):
+        is_file = CONSOLE_PATH.fullmatch(scope["path"])
+        if not is_file:
             self._check_token(scope)
-        if not self.rate.allows(monotonic()):
+        # Requests that need no token have a limit of their own, so they keep no client out.
+        if not (self.files if is_file else self.rate).allows(monotonic()):
             raise RefusalError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
             raise RefusalError(429, f"{self.open:,} requests are open already; try again in a moment")
