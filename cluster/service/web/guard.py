@@ -28,6 +28,9 @@ SAFE_METHODS = ("GET", "HEAD")
 JOB_PATH = re.compile(r"/(?:v1/workloads|console/jobs)/([^/]+)")
 """Matches the beginning of a path that names a job."""
 
+UPDATES_PATH = "/console/updates"
+"""The path of the streams for pages, which are bounded together like the requests about a job."""
+
 MAX_HEADER_BYTES = 1 << 16
 """The most bytes of all headers."""
 
@@ -122,7 +125,7 @@ class Guard:
             raise RefusalError(429, f"{self.open:,} requests are open already; try again in a moment")
         if (job := _job_of(scope)) and self.open_of[job] >= self.settings.job_requests:
             raise RefusalError(
-                429, f"{self.open_of[job]:,} requests about this job are open already; try again in a moment"
+                429, f"{self.open_of[job]:,} requests about {_called(job)} are open already; try again in a moment"
             )
         length = next((value for name, value in headers if name == b"content-length"), b"0")
         if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
@@ -170,9 +173,15 @@ def _values_of(scope: Any, header: bytes) -> list[bytes]:
 
 
 def _job_of(scope: Any) -> str:
-    """Return the name of the job in the path of a request; empty if it names none."""
+    """Return the name of the job in the path of a request, or the path of updates; empty for any other path."""
     found = JOB_PATH.match(scope["path"])
+    if scope["path"] == UPDATES_PATH:
+        return UPDATES_PATH
     return found[1] if found else ""
+
+
+def _called(job: str) -> str:
+    return "the console's pages" if job == UPDATES_PATH else "this job"
 
 
 def too_large(settings: ServiceSettings) -> RefusalError:
