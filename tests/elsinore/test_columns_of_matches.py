@@ -49,6 +49,8 @@ def test_dates_that_python_does_not_hold_are_texts_in_events_of_matches(tmp_path
         assert (found[0] if query == LISTS else found)["day"] == "2941775-04-07"
         assert "2941775-04-07" in repr(result)
         assert "2941775-04-07" in written(result, tmp_path / "rows.jsonl")
+        with pytest.raises(elsinore.InputError, match="pandas cannot hold these rows"):
+            result.to_pandas()
 
 
 @pytest.mark.parametrize("others", [[SINGLE], [VALUES], [GROUPED], [SINGLE, VALUES, GROUPED]])
