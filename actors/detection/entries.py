@@ -13,6 +13,7 @@ import pyarrow as pa
 from elsinore.actors.columns.expressions import Evaluator, Values
 from elsinore.actors.detection.comparing_numba_fns import NO_LEFT, NO_RIGHT
 from elsinore.actors.detection.window import Window
+from elsinore.errors import InputError
 from elsinore.planner.detection.normal_form import NormalForm
 from elsinore.planner.language.syntax import Attribute, Expression
 from elsinore.planner.language.walk import map_readers
@@ -45,7 +46,7 @@ class Clocked:
         steps[1:][np.diff(slots[order]) != 0] = span + 1
         if float(np.sum(steps, dtype=np.float64)) >= FARTHEST:
             partitions = int(slots.max()) + 1
-            raise OverflowError(
+            raise InputError(
                 f"the windows of {partitions} partitions, one behind another, have too many ticks to count in 64 bits; "
                 "give times in a coarser unit, or spread the partitions over more actors"
             )

@@ -70,7 +70,7 @@ def _events(matches: Matches, query: Query, ticks: Ints, clock: Clock, used: Int
     assert not isinstance(query.returns, tuple)
     columns, rows = query.returns.events or NO_COLUMNS, pa.array(used)
     types = matches.events.column(0).take(rows).dictionary_decode()
-    attributes = [_plain(matches.events.column(name).take(rows)) for name in columns.attributes]
+    attributes = [_plain(matches.column(name).take(rows)) for name in columns.attributes]
     return pa.StructArray.from_arrays(
         [types, clock.show(ticks[used]), *attributes], [columns.type, columns.time, *columns.attributes]
     )

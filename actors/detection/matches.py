@@ -105,6 +105,10 @@ class Matches:
     def __len__(self) -> int:
         return len(next(iter(self.bound.values())))
 
+    def column(self, attribute: str) -> pa.Array:
+        """Return an attribute of the events; one may have the name of the column of types."""
+        return self.events.column(self.events.schema.names.index(attribute, 1))
+
     @cached_property
     def first(self) -> RowNumbers:
         """Return the row of each match's first event."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.columns.joining import one_table
 from elsinore.actors.state import pack_batch, unpack_batch
 from elsinore.actors.streams.batch import Batch
 from elsinore.planner.language.errors import Problem, WorkloadError
@@ -93,9 +94,8 @@ class Window:
 
 
 def _joined(a: pa.RecordBatch, b: pa.RecordBatch) -> pa.RecordBatch:
-    tables = [pa.Table.from_batches([one]) for one in (a, b)]
     try:
-        joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        joined = one_table([a, b], own=1)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         hint = "give an attribute values of one kind"
         raise WorkloadError(

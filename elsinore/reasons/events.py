@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from elsinore.actors.columns.expressions import Evaluator
+from elsinore.actors.columns.joining import one_table
 from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.sources import Source, open_events
 from elsinore.planner.language.syntax import EventColumns, Expression, Query
@@ -108,7 +109,7 @@ class Events:
 
     def values(self, name: str) -> pa.Array:
         """Return a column of attributes."""
-        return self.batch.column(self.batch.schema.get_field_index(name))
+        return self.batch.column(self.batch.schema.names.index(name, 2))
 
     def has(self, name: str) -> bool:
         """Return whether an attribute was read."""
@@ -268,12 +269,12 @@ def columns_of(query: Query, source: Source) -> list[str]:
 
 
 def _joined(parts: Sequence[pa.RecordBatch], columns: Sequence[str]) -> pa.RecordBatch:
-    tables = [pa.Table.from_batches([one]) for one in parts if one.num_rows]
-    if not tables:
+    some = [one for one in parts if one.num_rows]
+    if not some:
         names = ["type", "time", *columns]
         arrays = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
         return pa.RecordBatch.from_arrays([*arrays, *(pa.nulls(0) for _ in columns)], names)
-    (whole,) = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks().to_batches()
+    (whole,) = one_table(some).to_batches()
     return whole
 
 

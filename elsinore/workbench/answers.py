@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,6 +33,11 @@ def answer(request: tuple[str, ...]) -> dict[str, Any] | Exception:
         return error
 
 
+def _named(message: str, path: Path) -> str:
+    """Return a message about a file as one about the events, which is what the browser has sent."""
+    return message.replace(str(path), "the events")
+
+
 def as_text(workload: str) -> str:
     """Return a workload that is not taken for the path of a file: the text comes from a browser."""
     return f"{workload}\n"
@@ -54,7 +59,10 @@ def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
         path, dead = Path(folder) / f"events{suffix}", Path(folder) / "dead.jsonl"
         path.write_text(events)
         options: Any = {"engine": "local", "cores": 1, "dead_letters": dead, "most_matches": MAX_MATCHES}
-        found = run(text, path, strategy=strategy, **options)
+        try:
+            found = run(text, path, strategy=strategy, **options)
+        except InputError as error:
+            raise InputError(_named(str(error), path)) from None
         letters = [json.loads(line) for line in dead.read_text().splitlines()] if dead.exists() else []
     rows = found.head(MAX_ROWS)[:MAX_ROWS]
     counters = asdict(found.metrics)  # type: ignore[arg-type]
@@ -62,8 +70,13 @@ def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
         "rows": [json.dumps(row, default=str) for row in rows],
         "counters": {name: counters[name] for name in COUNTERS},
         "queries": {name: len(found.query(name)) for name in found.queries},
-        "dead": [f"line {letter['line']}: {letter['reason']}" for letter in letters[:MAX_LETTERS]],
+        "dead": [_shown(letter) for letter in letters[:MAX_LETTERS]],
     }
+
+
+def _shown(letter: Mapping[str, Any]) -> str:
+    """Return the place of a dead letter, where it is known, and the reason."""
+    return f"line {letter['line']}: {letter['reason']}" if "line" in letter else letter["reason"]
 
 
 ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {"check": planned, "draw": drawn, "try": tried}
