@@ -6,7 +6,6 @@ from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from elsinore.actors.detection.joins.planned import Planned
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.match_rows import ticks_of
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.searching import Search
+from elsinore.actors.detection.searching import Limit, Search
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -242,7 +241,7 @@ class DetectionRun:
     def _listed(self, searches: Sequence[Search], group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
         for search in searches:
             query = search.form.query
-            limit = None if query.limit is None else partial(_limited, query.limit, group_of)
+            limit = None if query.limit is None else Limit(query.limit, group_of)
             before = self.listed[query.name]
             for found in search.matches(limit):
                 self.listed[query.name] += len(found)
@@ -283,10 +282,6 @@ class DetectionRun:
         self.window.load(state["window"])
         self.planned.clear()
         self.pending = list(state["pending"])
-
-
-def _limited(most: int, group_of: npt.NDArray[np.int32], matches: Matches) -> Matches:
-    return matches.limited(most, group_of[matches.slot])
 
 
 class TooManyError(Exception):

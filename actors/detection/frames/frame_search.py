@@ -151,7 +151,7 @@ class Frames:
         level = int(program.terms[number, kernel.FIRST])
         first = lo
         if program.levels[level, kernel.FORWARDS] and not self.by_first:
-            first = self._earliest(lo)
+            first = self.earliest(lo)
         entries, labels, rows = [], [], []
         for label, variable in enumerate(program.data[slice(*program.at[kernel.LABELS, level : level + 2])]):
             leaf = int(program.variables[variable, kernel.LEAF])
@@ -164,7 +164,7 @@ class Frames:
         order = np.argsort(row, kind="stable")
         return np.concatenate(entries)[order], np.concatenate(labels)[order]
 
-    def _earliest(self, row: int) -> int:
+    def earliest(self, row: int) -> int:
         """Return the first row that can be in one window with a row or a later one."""
         ticks = self.window.ticks(self.form.query.counts_events)
         if row >= len(ticks):

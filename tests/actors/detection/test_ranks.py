@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
+from elsinore.actors.detection import searching
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of
@@ -29,15 +30,13 @@ def searches_of(text: str, events: list[dict[str, Any]]) -> list[Search]:
     return [search for batch in batches_of(events) for search in routes.begin(*batch)]
 
 
-def listed(matches: Matches) -> Listed:
-    columns = [
-        np.split(one.rows, one.offsets[1:-1]) if one.offsets is not None else one.rows for one in _bound(matches)
-    ]
-    return [tuple(np.asarray(column[m]).tolist() for column in columns) for m in range(len(matches))]
+def listed(found: Matches) -> Listed:
+    columns = [np.split(one.rows, one.offsets[1:-1]) if one.offsets is not None else one.rows for one in _bound(found)]
+    return [tuple(np.asarray(column[m]).tolist() for column in columns) for m in range(len(found))]
 
 
-def _bound(matches: Any) -> list[Any]:
-    return list(matches.bound.values())
+def _bound(found: Any) -> list[Any]:
+    return list(found.bound.values())
 
 
 @fresh(60)
@@ -45,7 +44,7 @@ def _bound(matches: Any) -> list[Any]:
 def test_counts_pages_and_samples(case: Case) -> None:
     workload, events = case
     for search in searches_of(text_of(workload), events):
-        whole = [one for matches in search.matches() for one in listed(matches)]
+        whole = [one for some in search.matches() for one in listed(some)]
         assert search.count() == len(whole)
         for first in (0, 1, len(whole) // 2, len(whole)):
             assert listed(search.page(first, 3)) == whole[first : first + 3]
@@ -72,3 +71,60 @@ def test_counting_lists_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     (search,) = searches_of("QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWITHIN 100 seconds", events)
     monkeypatch.setattr(Search, "matches", None)
     assert search.count() == 2**24 - 1
+
+
+@fresh(80)
+@given(cases(9, 2))
+def test_matches_by_number_without_a_list(case: Case) -> None:
+    workload, events = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "LISTED", 0)
+        for search in searches_of(text_of(workload), events):
+            whole = [one for some in search.matches() for one in listed(some)]
+            assert listed(search.page(0, len(whole))) == whole
+            assert listed(search.page(len(whole) // 3, 2)) == whole[len(whole) // 3 :][:2]
+
+
+TALLIED = {
+    "a list alone": ("A a+", "", 0.1),
+    "lists behind lists": ("SEQ(A a+, B b*, A c+)", "", 0.1),
+    "a list between events": ("SEQ(A a, B b+, A c)", "WHERE b.v >= a.v AND b.v <= c.v + 1", 0.3),
+    "neighbours": ("SEQ(A a+, B b)", "WHERE a.v < NEXT(a).v", 0.3),
+    "a nested list": ("SEQ((SEQ(A a, B b))+, A c)", "WHERE b.v != c.v", 0.1),
+    "beside each other": ("AND(A a+, B b{2,})", "", 0.1),
+    "alternatives": ("SEQ(A a, OR(B b+, C c)?, A d+)", "WHERE a.v < b.v", 0.1),
+    "a gap": ("SEQ(A a, NOT C c, B b, A d+)", "", 0.1),
+}
+
+
+@pytest.mark.parametrize("name", TALLIED)
+def test_pages_of_many_lists(name: str) -> None:
+    pattern, where, ties = TALLIED[name]
+    draw = np.random.default_rng(3)
+    times = np.cumsum(draw.random(17) > ties).tolist()
+    events = [
+        {"id": n, "type": draw.choice(["A", "A", "B", "B", "C"]), "time": t, "v": n * 5 % 7}
+        for n, t in enumerate(times)
+    ]
+    (search,) = searches_of(f"QUERY q\nRETURN MATCHES\nPATTERN {pattern}\n{where}\nWITHIN 14 seconds", events)
+    whole = [one for some in search.matches() for one in listed(some)]
+    assert search.is_quick_to_count
+    assert search.count() == len(whole) > 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "LISTED", 0)
+        patch.setattr(Search, "matches", None)
+        for first in (0, len(whole) // 3, max(0, len(whole) - 40)):
+            assert listed(search.page(first, 40)) == whole[first : first + 40]
+
+
+@pytest.mark.parametrize("count", [60, 61, 62, 63, 64, 200])
+def test_numbers_of_any_size(count: int) -> None:
+    events = [{"id": n, "type": "A" if n < count else "B", "time": n, "v": 0} for n in range(count + 1)]
+    (search,) = searches_of("QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWITHIN 1000 seconds", events)
+    total = 2**count - 1
+    assert search.count() == total
+    # The first lists are that of the first event alone and with the second; the last one has the last event alone.
+    assert listed(search.page(0, 2)) == [([0], count), ([0, 1], count)]
+    assert listed(search.page(total - 1, 5)) == [([count - 1], count)]
+    assert listed(search.page(2 ** (count - 1), 1)) == [([1], count)]
+    assert len({str(one) for one in listed(search.sample(5, 1))}) == 5
