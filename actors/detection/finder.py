@@ -174,7 +174,8 @@ class Finder:
             return self.terms
         seen = seen_of(self.form, self.span, events)
         if self._seen is None or not self._seen.is_like(seen):
-            self._seen, self._ordered = seen, tuple(ordered(term, seen) for term in self.terms)
+            limit = self.form.query.limit
+            self._seen, self._ordered = seen, tuple(ordered(term, seen, limit) for term in self.terms)
         return self._ordered
 
     def _program(

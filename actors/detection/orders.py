@@ -89,12 +89,15 @@ def seen_of(form: NormalForm, span: int, events: Joined) -> Seen:
     return Seen(rates, found)
 
 
-def ordered(term: Term, seen: Seen) -> Term:
-    """Return a term with the cheapest order of its elements."""
+def ordered(term: Term, seen: Seen, limit: int | None) -> Term:
+    """Return a term with the cheapest order of its elements; `limit`: the matches of each last event that are taken."""
     clause = term.clause
     if not 2 < len(clause.elements) <= MOST_ELEMENTS or any(one.semantics != "any" for one in clause.elements):
         return term
-    return replace(term, order=_Orders(clause, term.order, seen).best())
+    orders = _Orders(clause, term.order, seen)
+    # In the order of the text, the search of a trigger ends with its first matches.
+    is_cut = limit is not None and clause.is_in_order(term.order) and limit < orders.expected
+    return term if is_cut else replace(term, order=orders.best())
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,11 @@ class _Orders:
             begun = longer
         cost, order = begun[frozenset(self.text)]
         return order if cost + SORTING * self._expected(frozenset(self.text)) < self._cost(self.text) else self.text
+
+    @property
+    def expected(self) -> float:
+        """Return the number of matches that are expected for each event of the first element."""
+        return self._expected(frozenset(self.text))
 
     def _cost(self, order: tuple[int, ...]) -> float:
         return sum(self._step(frozenset(order[:k]), order[k]) for k in range(1, len(order)))

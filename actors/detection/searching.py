@@ -18,7 +18,7 @@ from elsinore.actors.detection.joins.join_search import JoinSearch, StoredSearch
 from elsinore.actors.detection.matches import ABSENT, Bound, Matches, joined
 from elsinore.actors.detection.tallies.ranking import Ranking
 from elsinore.actors.detection.tallies.tallied import Tallied
-from elsinore.actors.detection.term_search import ROOM, Chunk, Ints, TermSearch
+from elsinore.actors.detection.term_search import ALL, ROOM, Chunk, Ints, TermSearch
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.reorder import END, START
 from elsinore.planner.detection.normal_form import Clause, Condition, NormalForm
@@ -67,10 +67,50 @@ class Search:
     def matches(self, limit: Limit | None = None) -> Iterator[Matches]:
         """Yield all matches in the order of rows, some at a time.
 
+        With a limit, the search of an event that ends matches stops where no more of them are asked for. Where lists
+        make many matches, the first are found by counting.
+        """
+        if limit is None or not self._has_many():
+            return self._side_by_side(limit)
+        return self._first(limit)
+
+    def _has_many(self) -> bool:
+        """Return whether matches may be many more than events, and are found by their numbers."""
+        has_lists = any(not one.single for clause in self.form.clauses for one in clause.elements)
+        return has_lists and self._is_ranked and all(term.ascending for term in self.terms)
+
+    def _first(self, limit: Limit) -> Iterator[Matches]:
+        begins, ends = self._ends
+        done = 0
+        for time in np.flatnonzero(np.diff(ends) > LISTED).tolist():
+            lo, hi = int(begins[time]), int(begins[time + 1])
+            if done < lo:
+                yield from self.between(done, lo)._side_by_side(limit)
+            yield self._first_ending(lo, hi, limit)
+            done = hi
+        if done < len(self.window):
+            yield from self.between(done, len(self.window))._side_by_side(limit)
+
+    def _first_ending(self, lo: int, hi: int, limit: Limit) -> Matches:
+        """Return the first matches of each group that end with the rows from `lo` to `hi`, which are of one time."""
+        groups = limit.group_of[self.window.slots[lo:hi]]
+        found = []
+        for group in np.unique(groups).tolist():
+            terms = [
+                one.among(np.flatnonzero(groups[one.rows - lo] == group)) for one in self._all_tallied_between(lo, hi)
+            ]
+            count = sum(int(term.counts().sum()) for term in terms)
+            found.append(self._ranked(terms, hi, list(range(min(count, limit.most)))))
+        return joined(found).ordered()
+
+    def _side_by_side(self, limit: Limit | None) -> Iterator[Matches]:
+        """Yield all matches, or the first ones, in the order of rows, some at a time.
+
         The terms are searched side by side, each until its output is full: matches that end before every term's next
         trigger are complete.
         """
-        terms = [_Progress(self, term) for term in self.terms]
+        most = limit.most if limit and not self.filters else ALL
+        terms = [_Progress(self, term.first(most)) for term in self.terms]
         found: list[Matches] = []
         while terms:
             least = min(terms, key=lambda one: one.reached)

@@ -130,6 +130,16 @@ class Clause:
         later = {b for _, b in self.order}
         return tuple(e for e in range(len(self.elements)) if e not in later)
 
+    def is_in_order(self, levels: Sequence[int]) -> bool:
+        """Return whether a search finds matches in the order of rows that binds elements one after another like this.
+
+        The first one has the last event. Then the start and all other events, from left to right, ascend if the
+        elements are single events that follow one another.
+        """
+        size = len(self.elements)
+        followed = len(self.order) == size * (size - 1) // 2 and all(one.single for one in self.elements)
+        return followed and tuple(levels) == (size - 1, *range(size - 1))
+
 
 @dataclass(frozen=True)
 class Guard:

@@ -16,7 +16,7 @@ from elsinore.actors.detection.frames.formulas import Sides
 from elsinore.actors.detection.frames.search_numba_fns import Entries, Output, Program, Stack
 from elsinore.actors.detection.frames.terms import Term
 from elsinore.actors.detection.matches import ABSENT, Bound, spread
-from elsinore.actors.detection.term_search import NONE, ROOM, Chunk, Cursor, Ints
+from elsinore.actors.detection.term_search import ALL, NONE, ROOM, Chunk, Cursor, Ints
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 
@@ -189,7 +189,7 @@ class Frames:
             np.zeros(values, np.int64),
             np.zeros(values, np.float64),
             np.zeros(values, np.bool_),
-            np.zeros(1, np.int64),
+            np.zeros(3, np.int64),
         )
 
 
@@ -206,6 +206,8 @@ class FrameTerm:
         self.single = all(element.single for element in term.clause.elements)
         runs_ahead = program.levels[program.terms[number, kernel.FIRST], kernel.FORWARDS]
         self.ascending = not frames.by_first and not runs_ahead
+        self.in_order = not frames.by_first and term.clause.is_in_order(term.order)
+        self.most = ALL
         self.entries = frames.entries
         own = self.entries.triggers[slice(*self.entries.triggers_at[number])]
         self.rows: Ints = self.entries.row[own].astype(np.int64)
@@ -221,6 +223,14 @@ class FrameTerm:
         output = _output(0, 0, len(self.entries.triggers))
         self.run(self.frames.stack(), output, kernel.COUNT)
         return output.found[slice(*self.entries.triggers_at[self.number])]
+
+    def first(self, most: int) -> FrameTerm:
+        """Return the search for the first matches of each trigger, if matches are found in the order of rows."""
+        if not self.in_order:
+            return self
+        other = copy(self)
+        other.most = most
+        return other
 
     def between(self, lo: int, hi: int) -> FrameTerm:
         bounds = self.entries.triggers_at.copy()
@@ -242,7 +252,7 @@ class _FrameCursor:
 
     def advance(self) -> tuple[Chunk, bool]:
         term = self.term
-        output = _output(len(term.names), 0 if term.single else len(term.names))
+        output = _output(len(term.names), 0 if term.single else len(term.names), most=term.most)
         done = term.run(self.stack, output, self.asked)
         self.asked = kernel.RESUME
         if done == kernel.FULL and not output.used[0]:
@@ -274,12 +284,12 @@ class _FrameCursor:
         return found
 
 
-def _output(width: int, counted: int, triggers: int = 0) -> Output:
+def _output(width: int, counted: int, triggers: int = 0, most: int = ALL) -> Output:
     """Return room for matches of so many variables (0: none), with their numbers of events by variable or not."""
-    most = ROOM // width if width else 0
-    counts = np.empty((most if counted else 0, counted), np.int32)
+    room = ROOM // width if width else 0
+    counts = np.empty((room if counted else 0, counted), np.int32)
     rows = np.empty(ROOM if width else 0, np.int32)
-    return Output(rows, counts, np.zeros(2, np.int64), most, np.zeros(triggers, np.int64))
+    return Output(rows, counts, np.zeros(2, np.int64), room, np.zeros(triggers, np.int64), most)
 
 
 def _bounds(parts: Sequence[Ints]) -> Ints:

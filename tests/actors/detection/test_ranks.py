@@ -12,9 +12,11 @@ from hypothesis import given
 from elsinore.actors.detection import searching
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
-from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of
+from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of, run
 from tests.oracle.detecting import cases
+from tests.oracle.detection import matches, numbered
 from tests.oracle.query import Query, text_of
+from tests.oracle.read import read
 from tests.support.generated import fresh
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
@@ -128,3 +130,44 @@ def test_numbers_of_any_size(count: int) -> None:
     assert listed(search.page(total - 1, 5)) == [([count - 1], count)]
     assert listed(search.page(2 ** (count - 1), 1)) == [([1], count)]
     assert len({str(one) for one in listed(search.sample(5, 1))}) == 5
+
+
+LIMITED = {
+    "events that follow one another": "SEQ(A a, B b, C c)",
+    "with NOT": "SEQ(A a, NOT D, B b, C c)",
+    "a list": "SEQ(A a+, B b)",
+    "lists beside each other": "AND(A a+, B b+)",
+    "alternatives": "SEQ(OR(A a, B b), C c)",
+}
+
+
+@pytest.mark.parametrize("cut", [0, 1 << 16], ids=["by number", "by search"])
+@pytest.mark.parametrize("where", ["", "WHERE [k]"])
+@pytest.mark.parametrize("name", LIMITED)
+def test_the_first_matches_of_each_end(name: str, where: str, cut: int) -> None:
+    draw = np.random.default_rng(5)
+    types, keys = draw.choice(list("AABBCD"), 24).tolist(), draw.integers(0, 2, 24).tolist()
+    events = [{"id": n, "type": types[n], "time": n // 2, "k": keys[n]} for n in range(24)]
+    text = f"QUERY q\nRETURN MATCHES\nPATTERN {LIMITED[name]}\n{where}\nWITHIN 6 seconds\nLIMIT 3"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "LISTED", cut)
+        found = run(text, events, (4, 8))
+    assert found == numbered(matches(read(text), events))
+
+
+def test_a_limit_ends_the_search() -> None:
+    """With LIMIT a list of 200 events has its first matches, though all of them could never be listed."""
+    events = [{"id": n, "type": "A" if n < 200 else "B", "time": n} for n in range(202)]
+    found = run("QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWITHIN 1000 seconds\nLIMIT 2", events)
+    assert [(row["a"], row["b"]) for row in found] == [([0], 200), ([0, 1], 200), ([0], 201), ([0, 1], 201)]
+
+
+@pytest.mark.parametrize("where", ["", "WHERE a.id + b.id < c.id + 1000000"], ids=["join", "frames"])
+def test_a_limit_ends_the_search_of_an_event(where: str) -> None:
+    count = 4000
+    events = [{"id": n, "type": "ABC"[n * 3 // count], "time": n} for n in range(count)]
+    text = f"QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a, B b, C c)\n{where}\nWITHIN 10000 seconds\nLIMIT 2"
+    found = run(text, events)
+    ends = [row["c"] for row in found]
+    assert ends == [n for n in range(count) if events[n]["type"] == "C" for _ in range(2)]
+    assert {(row["a"], row["b"]) for row in found} == {(0, 1334), (0, 1335)}
