@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,8 @@ from elsinore.planner.language.walk import map_readers
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-FARTHEST = 2.0**62
-"""Bound of virtual times."""
+FARTHEST = 2.0**61
+"""Ticks behind which partitions begin at 0 again, in a part of their own. One partition has fewer ticks."""
 
 
 @dataclass(frozen=True)
@@ -29,29 +30,30 @@ class Clocked:
     """The events of a window by partition and time, on one clock."""
 
     order: Ints
-    """The rows of the window, sorted by partition and time."""
+    """Rows of the window, sorted by partition and time."""
     at: Ints
-    """By row, a virtual time: differences of up to `span` are those of the clock, and larger between partitions."""
+    """By one of these rows, a virtual time: differences of up to `span` are those of the clock, and larger between
+    partitions.
+    """
     span: int
 
     @classmethod
-    def of(cls, window: Window, counts_events: bool, span: int) -> Clocked:
+    def of(cls, window: Window, counts_events: bool, span: int) -> list[Clocked]:
+        """Return the events of a window; in several parts, each with partitions of its own, where these need more ticks
+        than 64 bits count.
+        """
         slots, ticks = window.slots, window.ticks(counts_events)
         if not len(slots) or slots.max() == 0:
-            return cls(np.arange(len(slots)), ticks, span)
+            return [cls(np.arange(len(slots)), ticks, span)]
         order = np.argsort(slots, kind="stable")
         steps = np.diff(ticks[order], prepend=ticks[order[:1]])
         np.minimum(steps, span + 1, out=steps)
         steps[1:][np.diff(slots[order]) != 0] = span + 1
-        if float(np.sum(steps, dtype=np.float64)) >= FARTHEST:
-            partitions = int(slots.max()) + 1
-            raise OverflowError(
-                f"the windows of {partitions} partitions, one behind another, have too many ticks to count in 64 bits; "
-                "give times in a coarser unit, or spread the partitions over more actors"
-            )
         at = np.empty(len(order), np.int64)
-        at[order] = np.cumsum(steps)
-        return cls(order, at, span)
+        parts = _parts(slots[order], steps)
+        for lo, hi in pairwise(parts):
+            at[order[lo:hi]] = np.cumsum(steps[lo:hi])
+        return [cls(order[lo:hi], at, span) for lo, hi in pairwise(parts)]
 
     def neighbours(self, slots: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
         """Return, by row, the virtual times next before and next after its own in its partition."""
@@ -64,9 +66,19 @@ class Clocked:
         owner = np.concatenate([[-1], slot[new], [-1]])
         before = np.where(owner[run] == slot, times[run], NO_RIGHT)
         after = np.where(owner[run + 2] == slot, times[run + 2], NO_LEFT)
-        found = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+        found = np.empty(len(self.at), np.int64), np.empty(len(self.at), np.int64)
         found[0][self.order], found[1][self.order] = before, after
         return found
+
+
+def _parts(slots: npt.NDArray[np.int32], steps: Ints) -> list[int]:
+    """Return the places at which to cut events by partition, so that each part has few enough ticks."""
+    reached = np.cumsum(steps, dtype=np.float64)
+    if reached[-1] < FARTHEST:
+        return [0, len(slots)]
+    begins = np.flatnonzero(np.diff(slots, prepend=-1))
+    cuts = begins[1:][np.diff(reached[begins] // FARTHEST) != 0]
+    return [0, *cuts.tolist(), len(slots)]
 
 
 class Leaf:

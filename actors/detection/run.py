@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,8 @@ from elsinore.actors.detection.joins.planned import Planned
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.match_rows import ticks_of
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.searching import Limit, Search
+from elsinore.actors.detection.searching import Limit, Search, united
+from elsinore.actors.detection.term_search import JoinedSearch
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -138,7 +139,7 @@ class DetectionRun:
         self.window.extend(batch, places)
         if not self.planned.patterns or not len(self.window):
             return None
-        return Observation(self.planned, self._events(self.window, self.finders), len(self.window))
+        return Observation(self.planned, _first_parts(self._events(self.window, self.finders)), len(self.window))
 
     def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
         """Yield the matches that are known now that no event older than `time` will come.
@@ -180,19 +181,29 @@ class DetectionRun:
         """Return the searches that are asked for; `new`: the rows that are new, for what is stored of them."""
         window = copy(self.window)
         events = self._events(window, [finder for finder, _, _ in asked])
-        planned = self.planned.extend(events, *new, self._own(*new)) if new else {}
+        planned: dict[str, dict[int, list[JoinedSearch]]] = {}
+        if new and all(len(parts) == 1 for parts in events.values()):
+            planned = self.planned.extend(_first_parts(events), *new, self._own(*new))
+        elif new:
+            # Matches are stored of all partitions together or not at all.
+            self.planned.clear()
         return [
-            finder.search(
-                window, events[finder.counts_events], *self._own(lo, hi), planned.get(finder.form.query.name, {})
+            united(
+                [
+                    finder.search(window, part, *self._own(lo, hi), planned.get(finder.form.query.name, {}))
+                    for part in events[finder.counts_events]
+                ]
             )
             for finder, lo, hi in asked
         ]
 
-    def _events(self, window: Window, finders: Sequence[Finder]) -> dict[bool, Joined]:
-        """Return the events of a window on the clocks of some queries, by whether these count events."""
-        leaves = Leaves(window)
+    def _events(self, window: Window, finders: Sequence[Finder]) -> dict[bool, list[Joined]]:
+        """Return the events of a window on the clocks of some queries, by whether these count events.
+
+        They are in several parts where the partitions need more ticks than there are.
+        """
         return {
-            counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
+            counts: [Joined(Leaves(window), part) for part in Clocked.of(window, counts, self._longest(counts))]
             for counts in dict.fromkeys(finder.counts_events for finder in finders)
         }
 
@@ -282,6 +293,10 @@ class DetectionRun:
         self.window.load(state["window"])
         self.planned.clear()
         self.pending = list(state["pending"])
+
+
+def _first_parts(events: Mapping[bool, Sequence[Joined]]) -> dict[bool, Joined]:
+    return {counts: parts[0] for counts, parts in events.items()}
 
 
 class TooManyError(Exception):

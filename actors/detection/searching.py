@@ -62,7 +62,7 @@ class Search:
         self.window = window
         self.terms = terms
         self.filters = filters
-        self._tallies = tallies
+        self.tallies = tallies
 
     def matches(self, limit: Limit | None = None) -> Iterator[Matches]:
         """Yield all matches in the order of rows, some at a time.
@@ -136,7 +136,7 @@ class Search:
 
     @cached_property
     def _tallied(self) -> Mapping[Clause, Sequence[Tallied]]:
-        return {} if self.filters else self._tallies()
+        return {} if self.filters else self.tallies()
 
     @cached_property
     def counts(self) -> npt.NDArray[Any]:
@@ -261,6 +261,21 @@ class Search:
             if condition in self.filters and len(matches):
                 matches = matches.take(np.flatnonzero(satisfying(matches, condition)))
         return matches
+
+
+def united(parts: Sequence[Search]) -> Search:
+    """Return the search for the matches of several searches of one query over one window."""
+    if len(parts) == 1:
+        return parts[0]
+    first = parts[0]
+    terms = [term for one in parts for term in one.terms]
+    filters = frozenset[Condition]().union(*(one.filters for one in parts))
+
+    def tallies() -> Mapping[Clause, Sequence[Tallied]]:
+        found = [one.tallies() for one in parts]
+        return {clause: [term for some in found for term in some.get(clause, ())] for clause in found[0]}
+
+    return Search(first.form, first.window, terms, filters, tallies)
 
 
 def _drawn(total: int, count: int, draw: Random) -> list[int]:
