@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -14,9 +14,8 @@ import pyarrow as pa
 from elsinore.actors.columns.expressions import Evaluator, Values
 from elsinore.actors.detection.comparing_numba_fns import NO_LEFT, NO_RIGHT
 from elsinore.actors.detection.window import Window
-from elsinore.planner.detection.normal_form import NormalForm
-from elsinore.planner.language.syntax import Attribute, Expression
-from elsinore.planner.language.walk import map_readers
+from elsinore.planner.detection.normal_form import NormalForm, without_variable
+from elsinore.planner.language.syntax import Expression
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -88,10 +87,16 @@ class Leaf:
         self.leaves = leaves
         self.rows = rows
         self._values: dict[Expression, Values] = {}
+        self._asked: dict[int, tuple[Expression, Values]] = {}
+        """By identity, expressions that were asked for, and their values."""
 
     def values(self, expression: Expression, query: str) -> Values:
         """Return the values of an expression that reads each event by itself."""
-        expression = _plain(expression)
+        if id(expression) not in self._asked:
+            self._asked[id(expression)] = expression, self._read(without_variable(expression), query)
+        return self._asked[id(expression)][1]
+
+    def _read(self, expression: Expression, query: str) -> Values:
         if expression not in self._values:
             self._values[expression] = self.leaves.evaluator(self.rows, query).values(expression)
         return self._values[expression]
@@ -118,9 +123,9 @@ class Leaves:
 
     def leaf_of(self, form: NormalForm, variable: str, order: Ints) -> Leaf:
         """Return the events that may be bound to a variable; `order` is that of partitions and times."""
-        name, conditions = form.types[variable], form.local[variable]
-        key = name, tuple(map(_plain, conditions))
+        key = form.events[variable]
         if key not in self._found:
+            name, conditions = form.types[variable], form.local[variable]
             self._found[key] = Leaf(self, self._rows(name, conditions, form.query.name, order))
         return self._found[key]
 
@@ -192,10 +197,3 @@ class Bindable:
     def starts(self) -> Ints:
         """Return where each leaf begins, and the end of the last."""
         return np.cumsum([0, *map(len, self.rows_of)])
-
-
-def _plain(expression: Expression) -> Expression:
-    """Return an expression over one event without the name of its variable."""
-    return map_readers(
-        expression, lambda one: replace(one, variable="", next=False) if isinstance(one, Attribute) else one
-    )

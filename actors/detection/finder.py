@@ -17,7 +17,7 @@ from elsinore.actors.detection.joins.program import JoinProgram, is_joined, is_s
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.joins.stores import Member, projected
 from elsinore.actors.detection.keys import comparable
-from elsinore.actors.detection.orders import Seen, ordered, seen_of
+from elsinore.actors.detection.orders import Seen, choices_of, ordered, seen_of
 from elsinore.actors.detection.searching import Search
 from elsinore.actors.detection.tallies.tallied import Tallied, is_tallied, tallied_term
 from elsinore.actors.detection.term_search import JoinedSearch, TermSearch, table_of
@@ -53,6 +53,8 @@ class Finder:
         conditions = (one for clause in self._clauses_of(form) for one in clause.conditions) if framed else ()
         self.conditions = tuple(dict.fromkeys(conditions))
         """Those that are read where clauses are searched with frames."""
+        self._pairs = [None if one.summarised else pair_of(one.expression) for one in self.conditions]
+        self._choices = choices_of(form)
         self._seen: Seen | None = None
         self._ordered = self.terms
         self._framed: tuple[object, FrameProgram, frozenset[Condition]] | None = None
@@ -142,9 +144,8 @@ class Finder:
     def _codes(self, events: Bindable) -> tuple[dict[Condition, Code], Sides]:
         sides = Sides()
         codes: dict[Condition, Code] = {}
-        for condition in self.conditions:
-            pair = pair_of(condition.expression)
-            if pair is not None and not condition.summarised:
+        for condition, pair in zip(self.conditions, self._pairs, strict=True):
+            if pair is not None:
                 left = events.values(pair.left.variable, pair.left_side)
                 right = events.values(pair.right.variable, pair.right_side)
                 keys = comparable(left, right, pair.text, self.form.query.name)
@@ -172,7 +173,7 @@ class Finder:
         """Return the terms, each in the order that is cheapest for the events that there are."""
         if all(len(term.order) < 3 for term in self.terms):
             return self.terms
-        seen = seen_of(self.form, self.span, events)
+        seen = seen_of(self.form, self._choices, self.span, events)
         if self._seen is None or not self._seen.is_like(seen):
             limit = self.form.query.limit
             self._seen, self._ordered = seen, tuple(ordered(term, seen, limit) for term in self.terms)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,6 +63,26 @@ class Work:
     """The searches of the steps that were taken, until their matches are."""
     done: bool = False
     """Whether all steps were taken."""
+
+
+class Events:
+    """The events of a window on the clocks of queries; each is made when it is first asked for."""
+
+    def __init__(self, window: Window, longest: Callable[[bool], int]) -> None:
+        """`longest`: the longest window by whether it counts events."""
+        self.window = window
+        self.longest = longest
+        self._made: dict[bool, list[Joined]] = {}
+
+    def of(self, counts_events: bool) -> list[Joined]:
+        """Return the events in parts: several where the partitions need more ticks than there are."""
+        if counts_events not in self._made:
+            parts = Clocked.of(self.window, counts_events, self.longest(counts_events))
+            self._made[counts_events] = [Joined(Leaves(self.window), part) for part in parts]
+        return self._made[counts_events]
+
+    def first_parts(self, clocks: Iterable[bool]) -> dict[bool, Joined]:
+        return {counts: self.of(counts)[0] for counts in clocks}
 
 
 class DetectionRun:
@@ -125,21 +145,23 @@ class DetectionRun:
         """
         before = self.window.extend(batch, places)
         reached = int(places[-1]) + 1 if places is not None and len(places) else None
-        searches = [*self._found(before), *self._expired(batch.later, reached)]
+        events = self._events()
+        searches = [*self._found(before, events), *self._expired(batch.later, reached, events)]
         self._forget(batch.later, reached)
         return searches
 
     def whole(self, batch: Batch, places: Ints | None = None) -> list[Search]:
         """Return a search for each query over the events of a whole stream, which come in one batch."""
         self.window.extend(batch, places)
-        return [*self._found(0), *self._expired(END, END)]
+        events = self._events()
+        return [*self._found(0, events), *self._expired(END, END, events)]
 
     def observe(self, batch: Batch, places: Ints | None = None) -> Observation | None:
         """Return what events say of the patterns that are planned; None if there is no such pattern, or no event."""
         self.window.extend(batch, places)
         if not self.planned.patterns or not len(self.window):
             return None
-        return Observation(self.planned, _first_parts(self._events(self.window, self.finders)), len(self.window))
+        return Observation(self.planned, self._events().first_parts(self._clocks(self.finders)), len(self.window))
 
     def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
         """Yield the matches that are known now that no event older than `time` will come.
@@ -149,15 +171,15 @@ class DetectionRun:
         return self._matches(self._settled(time, place))
 
     def _settled(self, time: int, place: int | None) -> Iterator[list[Search]]:
-        searches = self._expired(time, place)
+        searches = self._expired(time, place, self._events())
         self._forget(time, place)
         yield searches
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the matches that waited for it."""
-        return self._matches(self._expired(*one) for one in [(END, END)])
+        return self._matches(self._expired(*one, self._events()) for one in [(END, END)])
 
-    def _expired(self, time: int, place: int | None) -> list[Search]:
+    def _expired(self, time: int, place: int | None, events: Events) -> list[Search]:
         """Return searches of queries that look ahead, for the matches whose window is over."""
         found: list[tuple[Finder, int, int]] = []
         for number, finder in enumerate(self.finders):
@@ -170,42 +192,42 @@ class DetectionRun:
             if hi > lo:
                 found.append((finder, lo, hi))
                 self.pending[number] = int(self.window.times[hi - 1]) + 1
-        return self._searches(found)
+        return self._searches(found, events)
 
-    def _found(self, lo: int) -> list[Search]:
+    def _found(self, lo: int, events: Events) -> list[Search]:
         """Return searches for the matches that end with the events from a row on."""
         hi = len(self.window)
-        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead], (lo, hi)) if hi > lo else []
+        asked = [(one, lo, hi) for one in self.finders if not one.ahead]
+        return self._searches(asked, events, (lo, hi)) if hi > lo else []
 
-    def _searches(self, asked: Sequence[tuple[Finder, int, int]], new: tuple[int, int] | None = None) -> list[Search]:
+    def _searches(
+        self, asked: Sequence[tuple[Finder, int, int]], events: Events, new: tuple[int, int] | None = None
+    ) -> list[Search]:
         """Return the searches that are asked for; `new`: the rows that are new, for what is stored of them."""
-        window = copy(self.window)
-        events = self._events(window, [finder for finder, _, _ in asked])
+        clocks = self._clocks([finder for finder, _, _ in asked])
         planned: dict[str, dict[int, list[JoinedSearch]]] = {}
-        if new and all(len(parts) == 1 for parts in events.values()):
-            planned = self.planned.extend(_first_parts(events), *new, self._own(*new))
+        if new and all(len(events.of(counts)) == 1 for counts in clocks):
+            planned = self.planned.extend(events.first_parts(clocks), *new, self._own(*new))
         elif new:
             # Matches are stored of all partitions together or not at all.
             self.planned.clear()
         return [
             united(
                 [
-                    finder.search(window, part, *self._own(lo, hi), planned.get(finder.form.query.name, {}))
-                    for part in events[finder.counts_events]
+                    finder.search(events.window, part, *self._own(lo, hi), planned.get(finder.form.query.name, {}))
+                    for part in events.of(finder.counts_events)
                 ]
             )
             for finder, lo, hi in asked
         ]
 
-    def _events(self, window: Window, finders: Sequence[Finder]) -> dict[bool, list[Joined]]:
-        """Return the events of a window on the clocks of some queries, by whether these count events.
+    def _clocks(self, finders: Sequence[Finder]) -> list[bool]:
+        """Return whether windows count events, each way that some queries have once."""
+        return list(dict.fromkeys(finder.counts_events for finder in finders))
 
-        They are in several parts where the partitions need more ticks than there are.
-        """
-        return {
-            counts: [Joined(Leaves(window), part) for part in Clocked.of(window, counts, self._longest(counts))]
-            for counts in dict.fromkeys(finder.counts_events for finder in finders)
-        }
+    def _events(self) -> Events:
+        """Return the events that there are now, whatever is added or dropped later."""
+        return Events(copy(self.window), self._longest)
 
     def _own(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
@@ -293,10 +315,6 @@ class DetectionRun:
         self.window.load(state["window"])
         self.planned.clear()
         self.pending = list(state["pending"])
-
-
-def _first_parts(events: Mapping[bool, Sequence[Joined]]) -> dict[bool, Joined]:
-    return {counts: parts[0] for counts, parts in events.items()}
 
 
 class TooManyError(Exception):
