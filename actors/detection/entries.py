@@ -89,6 +89,7 @@ class Leaf:
         self._values: dict[Expression, Values] = {}
         self._asked: dict[int, tuple[Expression, Values]] = {}
         """By identity, expressions that were asked for, and their values."""
+        self._in_window: dict[tuple[int, int], int] = {}
 
     def values(self, expression: Expression, query: str) -> Values:
         """Return the values of an expression that reads each event by itself."""
@@ -100,6 +101,15 @@ class Leaf:
         if expression not in self._values:
             self._values[expression] = self.leaves.evaluator(self.rows, query).values(expression)
         return self._values[expression]
+
+    def in_window(self, clocked: Clocked, span: int) -> int:
+        """Return the most events in a window; `clocked` is the clock of its length."""
+        key = id(clocked), span
+        if key not in self._in_window:
+            at = clocked.at[self.rows]
+            begins = np.searchsorted(at, at - (span - 1))
+            self._in_window[key] = int((np.arange(len(at)) - begins).max(initial=-1)) + 1
+        return self._in_window[key]
 
     @cached_property
     def places(self) -> npt.NDArray[np.int32]:
@@ -190,6 +200,10 @@ class Bindable:
     def places(self, variable: str) -> npt.NDArray[np.int32]:
         """Return the place of each row of the window among the events that may be bound to a variable."""
         return self._found[variable].places
+
+    def in_window(self, variable: str, span: int) -> int:
+        """Return the most events in a window that may be bound to a variable."""
+        return self._found[variable].in_window(self.clocked, span)
 
     def truth(self, variable: str, expression: Expression) -> Mask:
         return self.leaves.evaluator(self.rows(variable), self.query).condition(expression)

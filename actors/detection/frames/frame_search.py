@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -171,16 +172,28 @@ class Frames:
             return row
         return int(np.searchsorted(ticks, ticks[row] - self.span + 1))
 
+    @cached_property
+    def _longest(self) -> int:
+        """Return a bound of the number of events that lists bind at one time."""
+        program = self.compiled.program
+        lists = (level for level in range(len(program.levels)) if not program.levels[level, kernel.IS_SINGLE])
+        return sum(self.in_window(name) for level in lists for name in self.names_of(level))
+
+    def names_of(self, level: int) -> list[str]:
+        """Return the variables that a level binds."""
+        program = self.compiled.program
+        labels = program.data[slice(*program.at[kernel.LABELS, level : level + 2])]
+        return [self.compiled.names[variable] for variable in labels]
+
+    def in_window(self, name: str) -> int:
+        """Return the most events in a window that a variable may bind."""
+        return self.events.in_window(name, self.span)
+
     def stack(self) -> Stack:
         """Return an empty stack."""
         program = self.compiled.program
-        longest = 0
-        if not program.levels[:, kernel.IS_SINGLE].all():
-            at = self.events.clocked.at[self.events.clocked.order]
-            lengths = np.arange(len(at)) - np.searchsorted(at, at - self.span)
-            longest = int(lengths.max(initial=0)) + 1
         values = len(program.data) + 1  # no test has more operations, or more variables
-        depth = 2 * (longest + len(program.levels)) + 2
+        depth = 2 * (self._longest + len(program.levels)) + 2
         return Stack(
             np.zeros((depth, kernel.FRAME_WIDTH), np.int64),
             np.zeros((len(program.levels), 3), np.int64),

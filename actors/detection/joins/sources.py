@@ -19,6 +19,11 @@ Ints = npt.NDArray[np.int64]
 RowNumbers = npt.NDArray[np.int32]
 
 
+COLUMNS = 32
+"""Columns as long as all events for which there is room at first. Room that is not used takes no memory, and to grow
+means to copy."""
+
+
 class Arena:
     """Columns of integers, one behind another in one array."""
 
@@ -61,7 +66,7 @@ class Joined:
     def __init__(self, leaves: Leaves, clocked: Clocked) -> None:
         self.leaves = leaves
         self.clocked = clocked
-        self.arena = Arena(4 * len(clocked.at))
+        self.arena = Arena(COLUMNS * len(clocked.at))
         self._sources: dict[Leaf, LeafSource] = {}
         self._keys: dict[Hashable, tuple[Ints, Ints]] = {}
         self._begins: dict[Hashable, int] = {}

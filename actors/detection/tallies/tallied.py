@@ -131,25 +131,14 @@ class Tallied:
     def _windows(self) -> list[int]:
         """Return, by list, the most events in a window that it may bind."""
         return [
-            sum(self._in_window(name) for name in self._level_names(level))
+            sum(self.frames.in_window(name) for name in self.frames.names_of(level))
             for level in self._chains[:, kernel.OF_LEVEL]
         ]
 
-    def _level_names(self, level: int) -> list[str]:
-        program = self.frames.compiled.program
-        labels = program.data[slice(*program.at[search.LABELS, level : level + 2])]
-        return [self.frames.compiled.names[variable] for variable in labels]
-
-    def _in_window(self, name: str) -> int:
-        """Return the most events in a window that a variable may bind."""
-        events = self.frames.events
-        at = events.clocked.at[events.rows(name)]
-        return int((np.arange(len(at)) - np.searchsorted(at, at - self.frames.span)).max(initial=-1)) + 1
-
     def _bits(self) -> int:
         """Return a bound of the bits that the number of matches of one trigger has."""
-        singles = [name for one in range(self._singles) for name in self._level_names(self._first + one)]
-        return sum(self._longest) + sum(int(log2(self._in_window(name) + 1)) + 1 for name in singles)
+        singles = [name for one in range(self._singles) for name in self.frames.names_of(self._first + one)]
+        return sum(self._longest) + sum(int(log2(self.frames.in_window(name) + 1)) + 1 for name in singles)
 
 
 def tallied_term(term: Term) -> Term:
