@@ -15,7 +15,7 @@ from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.joins.observing import Observation
 from elsinore.actors.detection.joins.planned import Planned
-from elsinore.actors.detection.joins.sources import Joined
+from elsinore.actors.detection.joins.sources import COLUMNS, Joined
 from elsinore.actors.detection.match_rows import ticks_of
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Limit, Search, united
@@ -65,12 +65,17 @@ class Work:
     """Whether all steps were taken."""
 
 
+MOST_COLUMNS = 32
+"""Columns as long as all events for which there is room at first, however many queries there are."""
+
+
 class Events:
     """The events of a window on the clocks of queries; each is made when it is first asked for."""
 
-    def __init__(self, window: Window, longest: Callable[[bool], int]) -> None:
+    def __init__(self, window: Window, longest: Callable[[bool], int], queries: int) -> None:
         """`longest`: the longest window by whether it counts events."""
         self.window = window
+        self.columns = min(queries * COLUMNS, MOST_COLUMNS)
         self.longest = longest
         self._made: dict[bool, list[Joined]] = {}
 
@@ -78,7 +83,7 @@ class Events:
         """Return the events in parts: several where the partitions need more ticks than there are."""
         if counts_events not in self._made:
             parts = Clocked.of(self.window, counts_events, self.longest(counts_events))
-            self._made[counts_events] = [Joined(Leaves(self.window), part) for part in parts]
+            self._made[counts_events] = [Joined(Leaves(self.window), part, self.columns) for part in parts]
         return self._made[counts_events]
 
     def first_parts(self, clocks: Iterable[bool]) -> dict[bool, Joined]:
@@ -227,7 +232,7 @@ class DetectionRun:
 
     def _events(self) -> Events:
         """Return the events that there are now, whatever is added or dropped later."""
-        return Events(copy(self.window), self._longest)
+        return Events(copy(self.window), self._longest, len(self.finders))
 
     def _own(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
