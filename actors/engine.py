@@ -75,8 +75,10 @@ class Engine:
         detection: DetectionSetting = ALONE,
         observes: bool = True,
     ) -> None:
-        """`beginning`: what the stream had before, if the engine begins in the middle of it; `observes`: whether
-        statistics of the stream are counted, for `Replanner`."""
+        """Begin at the start of a stream, or in the middle of it, after what `beginning` says that it had before.
+
+        With `observes`, statistics of the stream are counted, for `Replanner`.
+        """
         self._observes = observes
         self.plan = plan
         self.clock = clock
@@ -125,7 +127,7 @@ class Engine:
 
     @property
     def _reached(self) -> int:
-        """The watermark, on the clock of windows."""
+        """Return the watermark, on the clock of windows."""
         return self.reorder.watermark if self.places is None else self.places.passed
 
     @property

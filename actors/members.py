@@ -34,7 +34,7 @@ class SetMember:
 
     @property
     def of_conjunction(self) -> bool:
-        """Whether results are by partition, to be paired with those of the other counters of an AND."""
+        """Return whether results are by partition, to be paired with those of the other counters of an AND."""
         return len(self.plan.counters) > 1
 
     @property

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from elsinore.actors.kinds import Setting, rows_of, run_apart, run_of_set
 from elsinore.actors.members import SetMember
+from elsinore.actors.plan_part import PlanPart
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.query_rows import QueryRows
 from elsinore.actors.rows.partial_rows import PartialRows
@@ -20,9 +21,7 @@ from elsinore.actors.set_run import SetRun
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END
-from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan, QueryPlan
-from elsinore.planner.plans.parts import run_alike
 from elsinore.planner.plans.sharing import Member
 from elsinore.planner.time.clock import Clock
 
@@ -36,18 +35,13 @@ class Answer:
     """By counter, its run and its number among the members of the run."""
 
 
-class Part:
+class Part(PlanPart):
     """A part of a plan, for the windows that begin at `since` or later and, after `stop`, before `until`."""
 
     def __init__(self, plan: Plan, partitions: Partitions, since: int, setting: Setting) -> None:
-        self.plan = plan
-        self.partitions = partitions
-        self.since = since
-        self.until = END
+        super().__init__(plan, partitions, since)
         self.first = min(_first(query, since, setting.clock) for query in plan.queries)
         """The time in ticks from which on the part needs events."""
-        self.end = END
-        """The time in ticks at which the last of its windows is over."""
         self._clock = setting.clock
         self.sets = [run_of_set(plan, share_set, setting) for share_set in plan.share_sets]
         shared = {place for run in self.sets for place in run.places}
@@ -70,26 +64,11 @@ class Part:
         kind = self.runs[places[0][0]].kind
         return Answer(rows_of(kind, query, members, self.partitions), places)
 
-    def goes_on_as(self, other: Plan) -> bool:
-        """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
-        heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
-        return self.until == END and heard and run_alike(self.plan, other)
-
     def stop(self, until: int) -> None:
         """Leave the windows that begin at `until` or later to other parts."""
         if self.until == END:
             self.until = until
             self.end = max(_over(query, until, self._clock) for query in self.plan.queries)
-
-    def silence(self, wanted: Set[Query]) -> None:
-        """Make all queries silent but these: they have no more rows."""
-        queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
-        self.plan = replace(self.plan, queries=tuple(queries))
-
-    def over(self, time: int) -> bool:
-        """Return whether there will be no more rows, given that no event older than `time` will come."""
-        empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
-        return empty or self.end <= time
 
     def admit(self) -> None:
         """Make room for new partitions."""

@@ -57,7 +57,7 @@ class DeadLetters:
         if self._file is not None:
             letter = {"reason": reason, "source": where.source, "event": event}
             if where.number is not None:
-                letter[where.unit] = where.number
+                letter["number" if where.unit in letter else where.unit] = where.number
             self._file.write(_text(letter) + "\n")
 
     def bury_unseen(self, count: int) -> None:

@@ -16,9 +16,10 @@ import pyarrow.csv as pacsv
 
 from elsinore.calendar_years import out_of_reach
 from elsinore.connectors.errors import InputError
-from elsinore.connectors.formats.json_rows import as_json, json_rows
+from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.formats.parquet_parts import ParquetParts
 from elsinore.connectors.rows.answers import Columns, table_columns
+from elsinore.connectors.rows.json_values import JSON, as_json
 from elsinore.connectors.rows.widening import fitted
 from elsinore.connectors.storage.drafts import Draft
 
@@ -148,7 +149,7 @@ SINKS: dict[str, type[JsonSink] | type[CsvSink] | type[ParquetSink]] = {
 def _writable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return a column as Arrow's CSV writer accepts it: decimals, dictionaries and times of far years become texts, and
     events become JSON."""
-    if pa.types.is_nested(column.type):
+    if pa.types.is_nested(column.type) or column.type == JSON:
         return as_json(column)
     if pa.types.is_dictionary(column.type) or pa.types.is_decimal(column.type) or out_of_reach(column):
         return fitted(column, pa.string())

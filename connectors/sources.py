@@ -52,15 +52,15 @@ class Source:
 
     @property
     def event_columns(self) -> EventColumns:
-        """The columns of whole events."""
+        """Return the columns of whole events."""
         return EventColumns(self.names.type, self.names.time, tuple(self.attributes))
 
     def bury_late(self, events: pa.RecordBatch, clock: Clock) -> None:
         """Write late events, as `batches` yielded them, to the dead-letter file, if there is one."""
         if self.letters.writes:
-            times = clock.show(events.column("time").to_numpy())
+            times = clock.show(events.column(1).to_numpy())
             columns = [self.names.type, self.names.time, *events.schema.names[2:]]
-            arrays = [events.column("type"), times, *events.columns[2:]]
+            arrays = [events.column(0), times, *events.columns[2:]]
             for event in rows_as_python(pa.table(arrays, names=columns)):
                 self.letters.write(LATE, Where(_called(self.feed), "event"), event)
 

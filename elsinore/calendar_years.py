@@ -97,6 +97,10 @@ def _as_python(value: pa.Scalar) -> Any:
     except (OverflowError, ValueError):
         import pyarrow as pa
 
+        if pa.types.is_struct(value.type):
+            return {field.name: _as_python(value[place]) for place, field in enumerate(value.type)}
+        if pa.types.is_list(value.type):
+            return as_python(value.values)
         alone = pa.array([value], value.type)
         counted = _counted(alone)
         if counted is None:

@@ -115,7 +115,11 @@ class Result:
         return table(self.answers.values(), self.columns, self.form, self.approximate)
 
     def to_pandas(self) -> pd.DataFrame:
-        return self.to_arrow().to_pandas()
+        """Return the table of `to_arrow` as a pandas frame; raise InputError for dates that Python does not hold."""
+        try:
+            return self.to_arrow().to_pandas()
+        except (ValueError, OverflowError) as error:
+            raise InputError(f"pandas cannot hold these rows: {error}; take to_arrow() or to_polars()") from None
 
     def to_polars(self) -> pl.DataFrame:
         """Return the table of `to_arrow` as a Polars frame; integers beyond Polars' 38 digits are text."""

@@ -93,6 +93,16 @@ def test_a_function_that_a_document_names_is_in_its_module(path: Path) -> None:
         assert {first, second or first} <= defined, named
 
 
+def test_the_map_of_rooms_has_all_folders() -> None:
+    """The first name of a row is a path; each of the others is a folder beside it."""
+    named = set[str]()
+    for row in re.findall(r"^\| (\*{0,2}`[^|]*)\|", ARCHITECTURE.read_text(), re.MULTILINE):
+        first, *others = re.findall(r"`([\w/.]+)`", row)
+        named |= {first, *(f"{first.rpartition('/')[0]}/{other}" for other in others)}
+    folders = {str(path.parent.relative_to(ROOT)) for room in ROOMS for path in files_of(ROOT / room)}
+    assert sorted(folders - named) == []
+
+
 def test_a_batch_is_traced_in_few_steps() -> None:
     traces = re.findall(r"^## One batch through.*?(?=^## |\Z)", ARCHITECTURE.read_text(), re.MULTILINE | re.DOTALL)
     assert len(traces) == 2

@@ -37,12 +37,12 @@ class Blocks:
 
     @property
     def width(self) -> int:
-        """Places of `numbers` in a block."""
+        """Return the number of places of `numbers` in a block."""
         return self.shape.rows * self.shape.states * self.shape.lanes * self.shape.words
 
     @property
     def keys(self) -> int:
-        """Places of `least` in a block."""
+        """Return the number of places of `least` in a block."""
         return self.shape.rows * self.shape.states * self.shape.keys
 
     @property

@@ -175,21 +175,11 @@ def _words(buffer, i, w):
 
 
 @kernel
-def _add_factor(dst, d, src, s, w, factor):
-    """Compute dst += src * factor modulo 2**(64 w), for an unsigned word."""
-    carry = np.uint64(0)
-    for k in range(w):
-        high, low = _multiply(src[s + k], factor)
-        low += carry
-        high += np.uint64(low < carry)
-        total = dst[d + k] + low
-        carry = high + np.uint64(total < low)
-        dst[d + k] = total
+def _add_factor(dst, d, src, s, few, w, factor):
+    """Compute dst += src * factor modulo 2**(64 w), for an unsigned word and a src of `few` words.
 
-
-@kernel
-def _add_factor_of_few(dst, d, src, s, few, w, factor):
-    """Compute dst += src * factor for a non-negative src of `few` words, and a dst of `w`."""
+    A negative src has as many words as dst: `few` is `w`.
+    """
     carry = np.uint64(0)
     for k in range(few):
         high, low = _multiply(src[s + k], factor)
@@ -214,9 +204,9 @@ def _add_wide_times(dst, d, src, s, value, w, flag):
     if few >= w:
         return flag | OVERFLOW
     if value > 0 and np.int64(src[s + w - 1]) >= 0:
-        _add_factor_of_few(dst, d, src, s, few, w, np.uint64(value))
+        _add_factor(dst, d, src, s, few, w, np.uint64(value))
         return flag | _magnitude(np.int64(dst[d + w - 1]))
-    _add_factor(dst, d, src, s, w, np.uint64(value))
+    _add_factor(dst, d, src, s, w, w, np.uint64(value))
     if value < 0:  # the unsigned word was value + 2**64: subtract src * 2**64
         borrow = np.uint64(0)
         for k in range(1, w):
@@ -250,11 +240,11 @@ def _add_wide_product(dst, d, one, i, other, j, w, flag):
         return flag | OVERFLOW
     if np.int64(one[i + w - 1]) >= 0 and np.int64(other[j + w - 1]) >= 0:
         for k in range(factors):
-            _add_factor_of_few(dst, d + k, one, i, few, w - k, other[j + k])
+            _add_factor(dst, d + k, one, i, few, w - k, other[j + k])
         return flag | _magnitude(np.int64(dst[d + w - 1]))
     for k in range(w):
         if other[j + k] != 0:
-            _add_factor(dst, d + k, one, i, w - k, other[j + k])
+            _add_factor(dst, d + k, one, i, w - k, w - k, other[j + k])
     return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
@@ -269,11 +259,11 @@ def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
     if np.int64(value[i + w - 1]) >= 0 and np.int64(coefficient[j + c - 1]) >= 0:
         for k in range(c):
             if coefficient[j + k] != 0:
-                _add_factor_of_few(dst, d + k, value, i, few, w - k, coefficient[j + k])
+                _add_factor(dst, d + k, value, i, few, w - k, coefficient[j + k])
         return flag | _magnitude(np.int64(dst[d + w - 1]))
     for k in range(min(c, w)):
         if coefficient[j + k] != 0:
-            _add_factor(dst, d + k, value, i, w - k, coefficient[j + k])
+            _add_factor(dst, d + k, value, i, w - k, w - k, coefficient[j + k])
     if np.int64(coefficient[j + c - 1]) < 0:  # the unsigned words were it + 2**(64 c): subtract that
         borrow = np.uint64(0)
         for k in range(c, w):

@@ -61,14 +61,14 @@ class PrefixTreeGraph(WindowSet):
 
     @property
     def tree(self) -> PrefixTree:
-        """The prefix tree of the sequences at their present lengths."""
+        """Return the prefix tree of the sequences at their present lengths."""
         if self._tree is None:
             self._tree = prefix_tree([(one.plan, one.counter) for one in self.sequences])
         return self._tree
 
     @property
     def layout(self) -> TreeLayout:
-        """The layout, made anew if it was discarded or there are other kinds of events."""
+        """Return the layout, made anew if it was discarded or there are other kinds of events."""
         if self._layout is None or self._layout.kinds != len(self.kinds):
             self._layout = self._lay_out()
         return self._layout

@@ -28,7 +28,7 @@ class LinkColumns:
     def __init__(
         self, links: Sequence[Link], queries: Sequence[str], readers: Callable[[], Sequence[tuple[Mask, Mask]]]
     ) -> None:
-        """`queries` are to be named in errors; `readers` returns for both sides, by kind, whether it is read."""
+        """Name `queries` in errors; `readers` returns for both sides, by kind, whether it is read."""
         self.links = links
         self.queries = queries
         self.kinds: list[str | None] = [None for _ in self.links]

@@ -45,7 +45,8 @@ def sought(values: Ints, lo: int, hi: int, hint: int, value: int) -> int:
 
 
 @part
-def compared(operator: int, a: int, b: int) -> bool:
+def ordered(operator: int, a: float, b: float) -> bool:
+    """Compare two numbers by an operator up to EQUAL."""
     if operator == LESS:
         return a < b
     if operator == GREATER:
@@ -54,8 +55,14 @@ def compared(operator: int, a: int, b: int) -> bool:
         return a == b
     if operator == AT_MOST:
         return a <= b
-    if operator == AT_LEAST:
-        return a >= b
+    return a >= b
+
+
+@part
+def compared(operator: int, a: int, b: int) -> bool:
+    """Compare two keys, of which either may be that of null."""
+    if operator <= EQUAL:
+        return ordered(operator, a, b)
     if operator == NOT_EQUAL:
         return a != b and a != NO_LEFT and b != NO_RIGHT
     return a != b and a != NO_RIGHT and b != NO_LEFT

@@ -42,7 +42,7 @@ def _truth(
     read: dict[str, Values] = {}
     for node in nodes(expression):
         if isinstance(node, Attribute):
-            column = matches.events.column(node.name)
+            column = matches.column(node.name)
             read[str(node)] = column_values(column.take(pa.array(chosen[node.variable])))
         elif isinstance(node, Summary):
             found = summary(matches, node)

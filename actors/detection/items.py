@@ -21,7 +21,7 @@ def item_columns(matches: Matches, items: Iterable[Item]) -> dict[str, Column]:
 
 def _column(matches: Matches, item: Item) -> Column:
     if isinstance(item.value, Attribute):
-        return attribute(matches.bound[item.value.variable], matches.events.column(item.value.name))
+        return attribute(matches.bound[item.value.variable], matches.column(item.value.name))
     return _plain(summary(matches, item.value))
 
 

@@ -1,7 +1,7 @@
 """Matches as rows: a column per variable, or one per item.
 
 A whole event is a row of one table of events, which columns refer to by number: an Arrow dictionary. Its events become
-structs where somebody reads the rows.
+structs when the rows are read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _events(matches: Matches, query: Query, ticks: Ints, clock: Clock, used: Int
     assert not isinstance(query.returns, tuple)
     columns, rows = query.returns.events or NO_COLUMNS, pa.array(used)
     types = matches.events.column(0).take(rows).dictionary_decode()
-    attributes = [_plain(matches.events.column(name).take(rows)) for name in columns.attributes]
+    attributes = [_plain(matches.column(name).take(rows)) for name in columns.attributes]
     return pa.StructArray.from_arrays(
         [types, clock.show(ticks[used]), *attributes], [columns.type, columns.time, *columns.attributes]
     )

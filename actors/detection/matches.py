@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.actors.detection.order_numba_fns import are_sorted, sort_matches, sort_runs
+from elsinore.actors.detection.order_numba_fns import are_sorted, sort_runs
 
 Ints = npt.NDArray[np.int64]
 RowNumbers = npt.NDArray[np.int32]
@@ -105,6 +105,10 @@ class Matches:
     def __len__(self) -> int:
         return len(next(iter(self.bound.values())))
 
+    def column(self, attribute: str) -> pa.Array:
+        """Return an attribute of the events; one may have the name of the column of types."""
+        return self.events.column(self.events.schema.names.index(attribute, 1))
+
     @cached_property
     def first(self) -> RowNumbers:
         """Return the row of each match's first event."""
@@ -158,18 +162,16 @@ class Matches:
         if any(one.offsets is not None for one in columns):
             return self.take(self._order_of_lists(columns))
         if self.table is not None and self.ascending:
-            return self if are_sorted(*self._keys()) else self.take(self._order_of_runs())
+            if are_sorted(self.times, self.first, self.last, self.table):
+                return self
+            offsets = np.arange(len(self) + 1) * self.table.shape[1]
+            return self.take(self._sorted_runs(np.arange(len(self)), offsets, np.ascontiguousarray(self.table).ravel()))
         keys: list[npt.NDArray[Any]] = [self.end, self.start, *(one.rows for one in columns)]
         return self.take(np.lexsort(keys[::-1]))
 
-    def _keys(self) -> tuple[Ints, RowNumbers, RowNumbers, RowNumbers]:
-        assert self.table is not None
-        return self.times, self.first, self.last, self.table
-
-    def _order_of_runs(self) -> Ints:
-        """Sort the matches that end at one time among themselves."""
-        order, spare = np.arange(len(self)), np.empty(len(self), np.int64)
-        sort_runs(*self._keys(), order, spare)
+    def _sorted_runs(self, order: Ints, offsets: Ints, text: npt.NDArray[np.int32]) -> Ints:
+        """Sort an order by ends further, by start and `text[offsets[m] : offsets[m + 1]]`."""
+        sort_runs(self.end, self.start, offsets, text, order, np.empty(len(self), np.int64))
         return order
 
     def _order_of_lists(self, columns: Sequence[Bound]) -> Ints:
@@ -182,9 +184,7 @@ class Matches:
             _, rows = one.flat()
             text[spread(at, one.counts)] = rows
             at += width
-        order, spare = np.arange(len(self)), np.empty(len(self), np.int64)
-        sort_matches(self.end, self.start, offsets, text, order, spare)
-        return order
+        return self._sorted_runs(np.argsort(self.end, kind="stable"), offsets, text)
 
     def limited(self, limit: int, groups: npt.NDArray[np.int32]) -> Matches:
         """Return the first matches of each end and group (by match); they are in the order of rows."""

@@ -12,46 +12,6 @@ RowNumbers = npt.NDArray[np.int32]
 
 
 @part
-def precedes(end: Ints, start: Ints, at: Ints, text: RowNumbers, a: int, b: int) -> bool:
-    """Return whether match a comes before match b in the order of rows."""
-    if end[a] != end[b]:
-        return end[a] < end[b]
-    if start[a] != start[b]:
-        return start[a] < start[b]
-    i, j = at[a], at[b]
-    while i < at[a + 1] and j < at[b + 1]:
-        if text[i] != text[j]:
-            return text[i] < text[j]
-        i += 1
-        j += 1
-    return False
-
-
-@kernel
-def sort_matches(end: Ints, start: Ints, at: Ints, text: RowNumbers, order: Ints, spare: Ints) -> None:
-    """Sort `order`, by a bottom-up merge sort.
-
-    `text[at[m] : at[m + 1]]` are the numbers by which match m is compared.
-    """
-    count = len(order)
-    width = 1
-    while width < count:
-        for lo in range(0, count, 2 * width):
-            middle, hi = min(lo + width, count), min(lo + 2 * width, count)
-            i, j = lo, middle
-            for k in range(lo, hi):
-                if j >= hi or (i < middle and not precedes(end, start, at, text, order[j], order[i])):
-                    spare[k] = order[i]
-                    i += 1
-                else:
-                    spare[k] = order[j]
-                    j += 1
-        for k in range(count):
-            order[k] = spare[k]
-        width *= 2
-
-
-@part
 def comes_before(times: Ints, first: RowNumbers, last: RowNumbers, table: RowNumbers, a: int, b: int) -> bool:
     """Return whether match a, which binds one event to each variable, comes before match b."""
     before, after = times[last[a]], times[last[b]]
@@ -73,27 +33,44 @@ def are_sorted(times: Ints, first: RowNumbers, last: RowNumbers, table: RowNumbe
     return True
 
 
+@part
+def precedes(start: Ints, at: Ints, text: RowNumbers, a: int, b: int) -> bool:
+    """Return whether match a comes before match b, which ends with it, in the order of rows."""
+    if start[a] != start[b]:
+        return start[a] < start[b]
+    i, j = at[a], at[b]
+    while i < at[a + 1] and j < at[b + 1]:
+        if text[i] != text[j]:
+            return text[i] < text[j]
+        i += 1
+        j += 1
+    return False
+
+
 @kernel
-def sort_runs(times: Ints, first: RowNumbers, last: RowNumbers, table: RowNumbers, order: Ints, spare: Ints) -> None:
-    """Sort matches whose ends are sorted already, by a merge sort of each run of equal ends."""
+def sort_runs(end: Ints, start: Ints, at: Ints, text: RowNumbers, order: Ints, spare: Ints) -> None:
+    """Sort `order`, which is sorted by ends, by a bottom-up merge sort of each run of equal ends.
+
+    `text[at[m] : at[m + 1]]` are the numbers by which match m is compared.
+    """
     begin = 0
     while begin < len(order):
-        end = begin + 1
-        while end < len(order) and times[last[end]] == times[last[begin]]:
-            end += 1
+        stop = begin + 1
+        while stop < len(order) and end[order[stop]] == end[order[begin]]:
+            stop += 1
         width = 1
-        while width < end - begin:
-            for lo in range(begin, end, 2 * width):
-                middle, hi = min(lo + width, end), min(lo + 2 * width, end)
+        while width < stop - begin:
+            for lo in range(begin, stop, 2 * width):
+                middle, hi = min(lo + width, stop), min(lo + 2 * width, stop)
                 i, j = lo, middle
                 for k in range(lo, hi):
-                    if j >= hi or (i < middle and not comes_before(times, first, last, table, order[j], order[i])):
+                    if j >= hi or (i < middle and not precedes(start, at, text, order[j], order[i])):
                         spare[k] = order[i]
                         i += 1
                     else:
                         spare[k] = order[j]
                         j += 1
-            for k in range(begin, end):
+            for k in range(begin, stop):
                 order[k] = spare[k]
             width *= 2
-        begin = end
+        begin = stop

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 from elsinore.actors.detection.match_rows import match_rows
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.run import ALONE, DetectionRun, DetectionSetting, TooManyError
+from elsinore.actors.plan_part import PlanPart
 from elsinore.actors.plan_state import save_plan
 from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
@@ -20,13 +20,11 @@ from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
 from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.detection.sets import DetectionSet
-from elsinore.planner.language.syntax import Query
 from elsinore.planner.plans.model import Plan
-from elsinore.planner.plans.parts import run_alike
 from elsinore.planner.time.clock import Clock
 
 
-class DetectionPart:
+class DetectionPart(PlanPart):
     """Queries that split the stream alike, for the matches that begin at `since` or later and, after `stop`, before
     `until`. A match of a query with NOT at the start begins with the window that ends with it: all that can forbid it
     lies in there.
@@ -43,14 +41,9 @@ class DetectionPart:
         clock: Clock,
         setting: DetectionSetting = ALONE,
     ) -> None:
-        self.plan = plan
-        self.partitions = partitions
-        self.since = since
-        self.until = END
+        super().__init__(plan, partitions, since)
         self.first = since
         """The time in ticks from which on the part gets events."""
-        self.end = END
-        """The time in ticks at which the last of its matches is known."""
         self.sets: tuple[()] = ()
         """It has no share sets of counters."""
         self._windows, self._clock = windows, clock
@@ -65,11 +58,6 @@ class DetectionPart:
         (strategy,) = {one.strategy for one in plan.share_sets if isinstance(one, DetectionSet)}
         self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, setting)
 
-    def goes_on_as(self, other: Plan) -> bool:
-        """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
-        heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
-        return self.until == END and heard and run_alike(self.plan, other)
-
     def stop(self, until: int) -> None:
         """Leave the matches that begin at `until` or later to other parts."""
         if self.until == END:
@@ -77,16 +65,6 @@ class DetectionPart:
             # NOT at the end looks ahead for as long as a window, behind a match that is as long as one.
             longest = max(self._windows.ticks(query.within.length) for query in self._queries.values())
             self.end = until + 2 * longest
-
-    def silence(self, wanted: Set[Query]) -> None:
-        """Make all queries silent but these: they have no more rows."""
-        queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
-        self.plan = replace(self.plan, queries=tuple(queries))
-
-    def over(self, time: int) -> bool:
-        """Return whether there will be no more rows, given that no event older than `time` will come."""
-        empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
-        return empty or self.end <= time
 
     def process(self, batch: Batch) -> Iterator[PartialRows]:
         """Take in events, and return the rows of the matches that end with them, searched as they are taken."""

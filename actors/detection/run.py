@@ -335,7 +335,7 @@ class TooManyError(Exception):
         """The time of the last event of a match, in ticks."""
 
     def told(self, clock: Clock) -> WorkloadError:
-        """Return the error that a user is told; `clock` is that of the user's times."""
+        """Return the error to raise for a user; `clock` is that of the user's times."""
         end = clock.show(np.array([self.end]))[0].as_py()
         amount = f"{self.exact:,} matches so far" if self.exact is not None else f"more than {self.most:,} matches"
         message = f"{self.query.name} has {amount}; a run lists at most {self.most:,} (at a match that ends at {end})"

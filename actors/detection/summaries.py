@@ -28,7 +28,7 @@ def summary(matches: Matches, asked: Summary) -> Values:
     if asked.function == "COUNT":
         return Values(one.counts, np.ones(len(one), np.bool_))
     assert asked.attribute is not None
-    return _summary(asked, one, matches.events.column(asked.attribute), matches.query)
+    return _summary(asked, one, matches.column(asked.attribute), matches.query)
 
 
 def _summary(asked: Summary, one: Bound, column: pa.Array, query: str) -> Values:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.columns.joining import one_table
 from elsinore.actors.state import pack_batch, unpack_batch
 from elsinore.actors.streams.batch import Batch
 from elsinore.planner.language.errors import Problem, WorkloadError
@@ -20,7 +21,7 @@ class Window:
     """Events in the order of time, events of one time in the order of their arrival."""
 
     def __init__(self, names: frozenset[str] | None) -> None:
-        """`names`: the event types that are kept; None: all."""
+        """Keep events of the types `names`; None: of all types."""
         self.names = names
         self.events: pa.RecordBatch | None = None
         """The types, and the attributes by name."""
@@ -93,9 +94,8 @@ class Window:
 
 
 def _joined(a: pa.RecordBatch, b: pa.RecordBatch) -> pa.RecordBatch:
-    tables = [pa.Table.from_batches([one]) for one in (a, b)]
     try:
-        joined = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        joined = one_table([a, b], own=1)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         hint = "give an attribute values of one kind"
         raise WorkloadError(

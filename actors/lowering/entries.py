@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from elsinore.actors.lowering.arrays import column, pointers
+from elsinore.actors.lowering.arrays import column, flat, pointers
 from elsinore.actors.neighbours.entries_numba_fns import BACKWARD, EVENT, FORWARD, INDEX, POINT, TYPE, EventTables
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Predicates
@@ -100,12 +100,9 @@ def _guards(counter: Counter, predicates: Predicates) -> dict[str, np.ndarray]:
     return {
         "guard_first": column(first),
         "guard_last": column(last),
-        "guard_follow_at": pointers(before),
-        "guard_follow": column(q for one in before for q in one),
+        **flat(guard_follow=before, guard_taken=taken),
         "guard_follow_links_at": pointers(links),
         "guard_follow_link": column(link for one in links for link in one),
-        "guard_taken_at": pointers(taken),
-        "guard_taken": column(p for one in taken for p in one),
     }
 
 

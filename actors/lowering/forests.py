@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from elsinore.actors.a_seq.forest_numba_fns import Snapshots, StartRows, Targets, Trees, most_starts
 from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events
-from elsinore.actors.lowering.arrays import column, long_column, pointers
+from elsinore.actors.lowering.arrays import column, flat, flat_pairs, long_column, pointers
 from elsinore.actors.lowering.forest_lanes import Chain, Lane, NodeLanes, Target
 from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.a_seq.forest import Forest
@@ -82,14 +81,13 @@ class ForestTables:
             low_at=column(minima.at),
             tree_column_at=column(sums.at[end] for end in ends),
             tree_low_at=column(minima.at[end] for end in ends),
-            **_pairs("flow", flow, "from", "to"),
-            **_pairs("own", own, "to", "value"),
-            **_pairs("fall", fall, "from", "to"),
+            **flat_pairs("flow", flow, "from", "to"),
+            **flat_pairs("own", own, "to", "value"),
+            **flat_pairs("fall", fall, "from", "to"),
             key_at=pointers(keys),
             key_to=column(to for some in keys for to, _ in some),
             key=column(number for some in keys for _, number in some),
-            act_at=pointers(acts),
-            act=column(node for some in acts for node in some),
+            **flat(act=acts),
             takes=takes,
             empties=empties,
         )
@@ -132,8 +130,8 @@ class ForestTables:
             before=column(before),
             start=column(self.roots.index(one.chain[0][0]) for one in targets),
             leaf=column(one.leaf for one in targets),
-            **_pairs("lane", sums, "from", "column"),
-            **_pairs("low", lows, "from", "column"),
+            **flat_pairs("lane", sums, "from", "column"),
+            **flat_pairs("low", lows, "from", "column"),
             within=long_column(one.within for one in self.members),
             longest=max(one.within for one in self.members),
         )
@@ -185,11 +183,3 @@ class ForestTables:
             shift=shift,
             starts=np.zeros(len(begin), np.int32),
         )
-
-
-def _pairs(name: str, ranges: Sequence[Sequence[tuple[int, int]]], one: str, other: str) -> dict[str, Any]:
-    return {
-        f"{name}_at": pointers(ranges),
-        f"{name}_{one}": column(first for some in ranges for first, _ in some),
-        f"{name}_{other}": column(second for some in ranges for _, second in some),
-    }

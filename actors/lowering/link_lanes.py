@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from elsinore.actors.algebra.blocks import Blocks, number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Events, Scratch
-from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
+from elsinore.actors.lowering.arrays import column, flat, long_column, pointers, starts_of
 from elsinore.actors.lowering.entries import KINDS, OPERATORS
 from elsinore.actors.neighbours.set_numba_fns import FREE, INDEX, SCAN, Lanes, LinkedResults, LinkedWorkspace
 from elsinore.planner.language.syntax import ComparisonOperator
@@ -35,8 +35,7 @@ def lanes_of(share_set: LinkedSet, blocks: Sequence[Blocks], operators: Sequence
         keys=long_column([keys for _, keys in sized]),
         tree_at=long_column(starts_of([n * numbers for n, (numbers, _) in zip(trees, sized, strict=True)])),
         tree_least_at=long_column(starts_of([n * keys for n, (_, keys) in zip(trees, sized, strict=True)])),
-        link_at=pointers([lane.links for lane in lanes]),
-        link=column(link for lane in lanes for link in lane.links),
+        **flat(link=[lane.links for lane in lanes]),
         operator=column(map(OPERATORS.index, operators)),
         everybody=np.array([(1 << len(kleene.lanes)) - 1 for kleene in share_set.kleenes], np.uint64),
         counting=np.array([all(size == (1, 0) for size in _each(share_set, n, blocks)) for n in range(len(sizes))]),
@@ -118,7 +117,6 @@ def results(
 ) -> LinkedResults:
     numbers = [groups * one.shape.lanes for one in blocks]
     keys = [groups * one.shape.keys for one in blocks]
-    accepting = [machine.accepting for machine in machines]
     return LinkedResults(
         numbers=np.zeros(sum(numbers) * blocks[0].shape.words, blocks[0].numbers.dtype),
         least=np.full(sum(keys), NONE, np.int64),
@@ -126,8 +124,7 @@ def results(
         least_at=long_column(starts_of(keys)),
         found=np.zeros((len(blocks), groups), np.bool_),
         group_of=group_of,
-        accept_at=pointers(accepting),
-        accept=column(state for one in accepting for state in one),
+        **flat(accept=[machine.accepting for machine in machines]),
     )
 
 

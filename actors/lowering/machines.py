@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.algebra.counters_numba_fns import ADD, RENEW, Tables
-from elsinore.actors.lowering.arrays import column, pointers
+from elsinore.actors.lowering.arrays import column, flat_pairs, pointers
 from elsinore.actors.lowering.programs import program
 from elsinore.planner.machines.machine import Machine
 
@@ -27,6 +27,7 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
     steps = [step for one in programs for step in one or ()]
     bound_lanes = [[(k, column) for k, (name, column) in enumerate(lanes, start=1) if name in b] for b in bounds]
     bound_keys = [[k for k, name in enumerate(keys) if name in b] for b in bounds]
+    consumes = [[(one.source, one.target) for one in some] for some in machine.consumes]
     starts = machine.starts
     row_of = np.full(len(machine.states), -1, np.int32)
     row_of[list(starts)] = np.arange(len(starts), dtype=np.int32)
@@ -41,26 +42,16 @@ def tables(machine: Machine, lanes: Sequence[tuple[str, int]], keys: Sequence[st
         step_to=column(step.target for step in steps),
         step_bound=column(bounds.index(step.bound) if step.kind in (ADD, RENEW) else 0 for step in steps),
         alone=np.array([one is not None for one in programs], np.bool_),
-        bound_at=pointers(bound_lanes),
-        bound_lane=column(lane for one in bound_lanes for lane, _ in one),
-        bound_column=column(column for one in bound_lanes for _, column in one),
+        **flat_pairs("bound", bound_lanes, "lane", "column"),
         least_at=pointers(bound_keys),
         least_key=column(key for one in bound_keys for key in one),
         least_column=column(key for one in bound_keys for key in one),
-        **_moves("consume", [[(c.source, c.target) for c in consumes] for consumes in machine.consumes]),
+        **flat_pairs("consume", consumes, "from", "to"),
         symbol=column(machine.symbols),
         union=np.array(machine.unions, np.int32),
-        **_moves("advance", machine.advances),
+        **flat_pairs("advance", machine.advances, "from", "to"),
         accepting=column(machine.accepting),
         starts=column(starts),
         row_of=row_of,
         same=np.arange(len(appends), dtype=np.int32),
     )
-
-
-def _moves(name: str, moves: Sequence[Sequence[tuple[int, int]]]) -> dict[str, Ints]:
-    return {
-        f"{name}_at": pointers(moves),
-        f"{name}_from": column(source for one in moves for source, _ in one),
-        f"{name}_to": column(target for one in moves for _, target in one),
-    }

@@ -13,7 +13,7 @@ from elsinore.actors.algebra.blocks import number_type
 from elsinore.actors.algebra.counters_numba_fns import NONE, Shape
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.gloria.plan_numba_fns import UNKNOWN, Arrivals, Chains, Inlets, PlanWorkspace, States
-from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
+from elsinore.actors.lowering.arrays import column, flat, long_column, pointers, starts_of
 from elsinore.actors.lowering.sets import MemberColumns
 from elsinore.planner.gloria.sets import NodePlace, PlannedSet
 from elsinore.planner.gloria.steps import Steps
@@ -95,10 +95,7 @@ class PlanTables:
             member=column(query for _, query in self.users),
             own_value=own_value,
             own_least=own_least,
-            sum_at=pointers(sums),
-            sum=column(place for one in sums for place in one),
-            key_at=pointers(minima),
-            key=column(place for one in minima for place in one),
+            **flat(sum=sums, key=minima),
         )
 
     def _room(self, size: Sequence[int]) -> tuple[Ints, Ints, Ints]:
@@ -145,15 +142,13 @@ class PlanTables:
 
     def _inlets(self) -> Inlets:
         ordered = [self.steps.inlets[inlet] for inlet in self.inlet_order]
+        users = [[self.user_of[one.chain, query] for query in one.states] for one in ordered]
         asks = [[self.state_number[state] for state in one.asks] for one in ordered]
         return Inlets(
             chain=column(one.chain for one in ordered),
-            user_at=pointers([tuple(one.states) for one in ordered]),
-            user=column(self.user_of[one.chain, query] for one in ordered for query in one.states),
             from_at=pointers([states for one in ordered for states in one.states.values()]),
             source=column(state for one in ordered for states in one.states.values() for state in states),
-            ask_at=pointers(asks),
-            ask=column(state for one in asks for state in one),
+            **flat(user=users, ask=asks),
         )
 
     def _arrivals(self) -> Arrivals:
@@ -161,6 +156,9 @@ class PlanTables:
         shared = [steps.arrivals.get(node, []) for node in nodes]
         own = [steps.own.get(node, []) for node in nodes]
         every, alone = [one for some in shared for one in some], [one for some in own for one in some]
+        sources = [[self.state_number[state] for state in one.sources] for one in every]
+        inlets = [[self.inlet_number[inlet] for inlet in one.inlets] for one in every]
+        asks = [[self.state_number[state] for state in one.asks] for one in alone]
         of_type = [[n for n in nodes if self.planned.plan.template.nodes[n].type == name] for name in self.kinds.types]
         stale = [[self.inlet_number[k] for k, one in enumerate(steps.inlets) if node in one.nodes] for node in nodes]
         sums = [sorted({k for one in self.members for n, k in one.sums if n == node and k >= 0}) for node in nodes]
@@ -174,21 +172,10 @@ class PlanTables:
             state=column(self.state_number[one.state] for one in every),
             loops=np.array([one.loops for one in every], np.bool_),
             **self._costs([one.state for one in every]),
-            source_at=pointers([one.sources for one in every]),
-            source=column(self.state_number[state] for one in every for state in one.sources),
-            inlet_at=pointers([one.inlets for one in every]),
-            inlet=column(self.inlet_number[inlet] for one in every for inlet in one.inlets),
             own_at=pointers(own),
             own_member=column(one.query for one in alone),
             own_loops=np.array([one.loops for one in alone], np.bool_),
-            ask_at=pointers([one.asks for one in alone]),
-            ask=column(self.state_number[state] for one in alone for state in one.asks),
-            stale_at=pointers(stale),
-            stale=column(inlet for some in stale for inlet in some),
-            sum_at=pointers(sums),
-            sum=column(number for some in sums for number in some),
-            least_at=pointers(minima),
-            least=column(number for some in minima for number in some),
+            **flat(source=sources, inlet=inlets, ask=asks, stale=stale, sum=sums, least=minima),
         )
 
     def _costs(self, states: Sequence[int]) -> dict[str, npt.NDArray[np.float64]]:

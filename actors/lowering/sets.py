@@ -13,7 +13,7 @@ from elsinore.actors.algebra.counters_numba_fns import Shape, Tables
 from elsinore.actors.columns.kinds import EventKinds
 from elsinore.actors.hamlet.bursts_numba_fns import SINGLE, Types
 from elsinore.actors.hamlet.graphlets_numba_fns import EVERYTHING, NOTHING, TAKEN, Members, Sharers
-from elsinore.actors.lowering.arrays import column, long_column, pointers, starts_of
+from elsinore.actors.lowering.arrays import column, flat, long_column, pointers, starts_of
 from elsinore.planner.language.syntax import Semantics
 from elsinore.planner.plans.sharing import Kleene, Sharer
 
@@ -114,28 +114,20 @@ def sharers_of(
     of = [(n, sharer) for n, kleene in enumerate(kleenes) for sharer in kleene.sharers]
     own_sums = [_places(sharer, columns[sharer.member].sums, sums[n], 1, 0) for n, sharer in of]
     own_minima = [_places(sharer, columns[sharer.member].minima, minima[n], 0, -1) for n, sharer in of]
+    inputs, consumed = [sharer.inputs for sharer in sharers], [sharer.consumed for sharer in sharers]
     value_at, least_at = _room(kleenes, shapes, lambda g: g.lanes * g.words), _room(kleenes, shapes, lambda g: g.keys)
     return Sharers(
         at=pointers([kleene.sharers for kleene in kleenes]),
         member=column(sharer.member for sharer in sharers),
         target=column(sharer.target for sharer in sharers),
         lane=column(lane[id(sharer)] for sharer in sharers),
-        input_at=pointers([sharer.inputs for sharer in sharers]),
-        input=column(state for sharer in sharers for state in sharer.inputs),
         input_consumed=column(state in sharer.consumed for sharer in sharers for state in sharer.inputs),
-        consumed_at=pointers([sharer.consumed for sharer in sharers]),
-        consumed=column(state for sharer in sharers for state in sharer.consumed),
         end=column(-1 if sharer.end is None else sharer.end for sharer in sharers),
         value_at=long_column(value_at),
         least_at=long_column(least_at),
-        sum_at=pointers(own_sums),
-        sum=column(place for one in own_sums for place in one),
-        key_at=pointers(own_minima),
-        key=column(place for one in own_minima for place in one),
         lane_at=pointers(sums),
         column=column(number for one in sums for number in one),
-        column_key_at=pointers(minima),
-        column_key=column(number for one in minima for number in one),
+        **flat(input=inputs, consumed=consumed, sum=own_sums, key=own_minima, column_key=minima),
         takes=np.array(kinds.takes, np.uint64),
         ends=column(any(one.end is not None for one in kleene.sharers) for kleene in kleenes),
         begins=column(any(set(one.inputs) - set(one.consumed) for one in kleene.sharers) for kleene in kleenes),
@@ -189,10 +181,7 @@ def types_of(kleenes: Sequence[Kleene], kinds: EventKinds) -> Types:
     return Types(
         of_kind=column(kinds.type_of),
         kleene=column(number.get(name, SINGLE) for name in kinds.types),
-        care_at=pointers(care),
-        care=column(m for one in care for m in one),
-        cut_short_at=pointers(cut_short),
-        cut_short=column(m for one in cut_short for m in one),
+        **flat(care=care, cut_short=cut_short),
         lane_at=pointers(queries),
         lane_queries=column(count for one in queries for count in one),
     )

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from elsinore.actors.shells.blocks_in import GROUP, TICKS, Ints, buffer_of, events_of, times_block
 
-NOBODY = -1
-"""The owner of an event along a route that does not take it."""
+NO_PLACE = -1
+"""The place of an event along a route that does not take it."""
 
 
 class Dealer:
@@ -43,8 +43,8 @@ def dealt(events: pa.Table, firsts: Sequence[int], everywhere: Sequence[int] = (
     """
     owners = _owners(events, firsts)
     for route in everywhere:
-        owners = np.hstack([owners, np.where(owners[:, [route]] == NOBODY, NOBODY, np.arange(len(firsts)))])
-        owners[:, route] = NOBODY
+        owners = np.hstack([owners, np.where(owners[:, [route]] == NO_PLACE, NO_PLACE, np.arange(len(firsts)))])
+        owners[:, route] = NO_PLACE
     rows, ends = _rows_by_owner(owners, _in_order(events), len(firsts))
     sorted_events = events.take(pa.array(rows))
     return [sorted_events.slice(lo, hi - lo) for lo, hi in zip([0, *ends], ends, strict=False)]
@@ -59,7 +59,7 @@ def _owners(events: pa.Table, firsts: Sequence[int]) -> npt.NDArray[np.int16]:
         # Group -1 is before all places, so it has place -1.
         found[:, number] = np.searchsorted(firsts, np.arange(-1, int(groups.max(initial=-1)) + 1), "right")[groups + 1]
     found -= 1
-    found[(found == NOBODY).all(axis=1), 0] = 0
+    found[(found == NO_PLACE).all(axis=1), 0] = 0
     return found
 
 
@@ -72,7 +72,7 @@ def _in_order(events: pa.Table) -> Ints | None:
 def _rows_by_owner(owners: npt.NDArray[np.int16], order: Ints | None, places: int) -> tuple[Ints, list[int]]:
     """Return the rows of the first place, then those of the second, and so on; and where the rows of each end."""
     owners = owners if order is None else owners[order]
-    wanted = owners != NOBODY
+    wanted = owners != NO_PLACE
     for later in range(1, owners.shape[1]):
         for earlier in range(later):
             wanted[:, later] &= owners[:, later] != owners[:, earlier]

@@ -288,7 +288,7 @@ class GraphActor:
         return state
 
     def restore(self, state: bytes) -> int:
-        """After `begin`: continue from a saved state, and return the number of the last batch in it."""
+        """Continue from a saved state after `begin`, and return the number of the last batch in it."""
         saved = unpack(state)
         self.number, self.late, self.seconds = saved["number"], saved["late"], saved["seconds"]
         self.engines = [
@@ -300,7 +300,7 @@ class GraphActor:
         return self.number
 
     def inherit(self, number: int, since: Beginning | None, left: Sequence[Legacy | None]) -> None:
-        """After `begin`: continue from the states of others after batch `number`.
+        """Continue from the states of other actors after `begin`, behind batch `number`.
 
         New queries begin at the time `since`, before which the stream had so many events; None: it had none.
         """

@@ -20,7 +20,7 @@ from elsinore.planner.detection.strategies.request import Trees
 from elsinore.planner.hamlet.bursts import Bursts, Choices, Facts, Floats
 from elsinore.planner.hamlet.optimizer import Pending, SharingOptimizer
 
-PATIENCE = 0.25
+PATIENCE_SECONDS = 0.25
 """Seconds to wait for an answer."""
 
 PLAN_SECONDS = 2 * SEARCH_SECONDS
@@ -29,7 +29,7 @@ PLAN_SECONDS = 2 * SEARCH_SECONDS
 PLANS = "plans"
 """The concurrency group of the optimizer actor that searches for plans."""
 
-PAUSE = 2.0
+PAUSE_SECONDS = 2.0
 """Seconds without questions after one that was not answered in time."""
 
 
@@ -78,10 +78,10 @@ class RemoteOptimizer:
         begin = monotonic()
         try:
             # Costs are recomputed locally: only recorded decisions have them, and the policy gives the same numbers.
-            found = read_answer(ray.get(reference, timeout=PATIENCE), lambda: self._costs(facts, bursts))
+            found = read_answer(ray.get(reference, timeout=PATIENCE_SECONDS), lambda: self._costs(facts, bursts))
         except (GetTimeoutError, RayError):
             self.missed += 1
-            self.silent_until = monotonic() + PAUSE
+            self.silent_until = monotonic() + PAUSE_SECONDS
             found = self.policy.decide(facts, bursts)
         self.waited += monotonic() - begin
         return found

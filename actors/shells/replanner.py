@@ -46,8 +46,11 @@ class Replanner:
         seen: Observed | None = None,
         kept: bool = True,
     ) -> None:
-        """`seen`: known statistics of the stream. `kept`: keep the graphs of templates, to plan again sooner. What is
-        pruned in a kept graph stays pruned, so that plans depend on earlier statistics."""
+        """Begin with the statistics `seen`, if any are known.
+
+        With `kept`, the graphs of templates are kept, to plan again sooner. What is pruned in a kept graph stays
+        pruned, so plans then depend on earlier statistics.
+        """
         self.workload = workload
         self.strategy = strategy
         self._model = model or (EngineCost if strategy == "auto" else PaperCost)

@@ -43,12 +43,12 @@ class Places:
 
     @property
     def first(self) -> int:
-        """The first place that a window may begin at."""
+        """Return the first place that a window may begin at."""
         return self._beginning.count if self._beginning else START
 
     @property
     def noted(self) -> int:
-        """The number of all events so far."""
+        """Return the number of all events so far."""
         return self.passed + len(self._waiting)
 
     def note(self, times: Ticks, watermark: int) -> None:

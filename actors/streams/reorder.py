@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.columns.joining import one_table
 from elsinore.actors.state import pack_batch, unpack_batch
 from elsinore.planner.language.errors import Problem, WorkloadError
 
@@ -75,9 +76,8 @@ class Reorder:
 
 def one_batch(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Return one batch of the events of several, where integers become floats if other batches have floats."""
-    tables = [pa.Table.from_batches([one]) for one in batches]
     try:
-        whole = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks()
+        whole = one_table(batches)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
         # Integers beyond 2**53 and floats in a later batch, for instance: no column holds both.
         message = f"values of later events do not fit those of earlier ones: {error}"

@@ -25,7 +25,7 @@ class StreamStatistics:
     """The counts since the last `take`."""
 
     def __init__(self, clock: Clock, window: Fraction | None = None) -> None:
-        """`window`: length of the longest window in seconds, where the stream is split into partitions."""
+        """Count by partition, with `window` seconds for the longest window; None: over the whole stream."""
         self._clock = clock
         self._span = max(1, clock.ticks(window)) if window is not None else 0
         self._names: dict[str, int] = {}

@@ -53,7 +53,7 @@ class Buffer:
 
     @property
     def first_time(self) -> int:
-        """The time of the first event; the buffer must not be empty."""
+        """Return the time of the first event; the buffer must not be empty."""
         times = [self._events.time, *(events.time for events, _ in self._new)]
         return int(next(column[0] for column in times if len(column)))
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.lowering.arrays import column, pointers
+from elsinore.actors.lowering.arrays import flat, long_column
 from elsinore.actors.rows.cells import Cells, join
 from elsinore.actors.windows.closing_numba_fns import Closing, close_rows
 from elsinore.actors.windows.panes import PaneGraph, end_panes
@@ -143,13 +143,11 @@ class ClosingGroup:
 
     def _closing(self) -> Closing:
         places = [self.share.bases[member] for member in self.members]
-        accepting = [graph.tables.accepting for graph in self.graphs]
         return Closing(
-            base=np.array([base for base, _ in places], np.int64),
-            block=np.array([graph.own.width for graph in self.graphs], np.int64),
-            least_base=np.array([base for _, base in places], np.int64),
-            least_block=np.array([graph.own.keys for graph in self.graphs], np.int64),
-            states=np.array([graph.shape.states for graph in self.graphs], np.int64),
-            accepting_at=pointers(accepting),
-            accepting=column(state for states in accepting for state in states),
+            base=long_column(base for base, _ in places),
+            block=long_column(graph.own.width for graph in self.graphs),
+            least_base=long_column(base for _, base in places),
+            least_block=long_column(graph.own.keys for graph in self.graphs),
+            states=long_column(graph.shape.states for graph in self.graphs),
+            **flat(accepting=[graph.tables.accepting for graph in self.graphs]),
         )

@@ -74,11 +74,11 @@ class OfPanes(Protocol[R]):
 
     @property
     def pane(self) -> int | None:
-        """The open pane; None before the first event."""
+        """Return the open pane; None before the first event."""
 
     @property
     def latest(self) -> int:
-        """The last pane that had an event."""
+        """Return the last pane that had an event."""
 
     def open(self, pane: int) -> None: ...
 

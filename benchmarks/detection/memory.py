@@ -74,7 +74,7 @@ def local(folder: Path, factor: int) -> str:
 def ray(folder: Path, factor: int) -> str:
     """Run on Spark and Ray, and write the rows as `elsinore run` does."""
     from elsinore.api import prepare
-    from elsinore.commands import answer
+    from elsinore.cli.runs import answer
 
     settings = {"slice_events": EVENTS // 4}
     with sampled() as peaks:

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from time import process_time
 
+from elsinore.bench.multi.generator import STOCKS, TRAFFIC, Generated, Parameters, workload
 from elsinore.planner.detection.costs.paper import Instances
-from elsinore.planner.detection.generator import STOCKS, TRAFFIC, Generated, Parameters, workload
 from elsinore.planner.detection.graph import MultiPatternGraph
 from elsinore.planner.detection.planning import detection_plan
 from elsinore.planner.detection.search.budget import Budget

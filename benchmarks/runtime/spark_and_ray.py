@@ -19,10 +19,10 @@ from benchmarks.streams import PARTITIONS, RATE, one_window
 from elsinore.api import prepare
 from elsinore.bench.hamlet.streams import shared_bursts
 from elsinore.bench.hamlet.workloads import shared_kleene
+from elsinore.cli.runs import answer
 from elsinore.cluster.machines.session import session
 from elsinore.cluster.machines.settings import settings
 from elsinore.cluster.run.local import Metrics
-from elsinore.commands import answer
 
 QUERIES = 50
 HALF_HOURS = "WHERE [partition] WITHIN 30 minutes SLIDE 30 minutes"

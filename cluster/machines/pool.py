@@ -69,7 +69,7 @@ class Pool:
 
     @property
     def spread(self) -> bool:
-        """Whether actors are spread over machines, of which one may be lost while the others continue."""
+        """Return whether actors are spread over machines, of which one may be lost while the others continue."""
         return self.cpus > 0
 
     def hire(self, kind: type) -> Any:

@@ -22,11 +22,12 @@ from typing import Any
 
 import ray
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway  # type: ignore[import-untyped]
-from pyspark import SparkContext
-from ray._private import worker
 from raydp import versions
 from raydp.spark import ray_cluster
 from raydp.spark import ray_cluster_master as original
+
+from elsinore.connectors.spark.java_objects import java_context, java_runs
+from elsinore.connectors.spark.ray_internals import logs_folder
 
 SECRET_VARIABLE = "_SPARK_AUTH_SECRET"
 """The environment variable in which Spark looks for its secret, before it looks at its options."""
@@ -72,12 +73,11 @@ class Master(original.RayDPSparkMaster.__ray_metadata__.modified_class):  # type
     def _java_options(self) -> list[str]:
         """Return the options that RayDP starts Java with."""
         configs: dict[str, str] = self._configs
-        node: Any = worker._global_node
         return [
             *shlex.split(configs.get(original.RAYDP_APPMASTER_EXTRA_JAVA_OPTIONS, "")),
             *shlex.split(os.environ.get("JAVA_OPTS", "")),
             f"-javaagent:{configs[original.SPARK_JAVAAGENT]}",
-            f"-Dray.logging.dir={node.get_logs_dir_path()}",
+            f"-Dray.logging.dir={logs_folder()}",
             f"-D{original.SPARK_RAY_LOG4J_FACTORY_CLASS_KEY}={configs[original.SPARK_RAY_LOG4J_FACTORY_CLASS_KEY]}",
             f"-D{versions.RAY_LOG4J_CONFIG_FILE_NAME_KEY}={configs[original.RAY_LOG4J_CONFIG_FILE_NAME]}",
         ]
@@ -87,10 +87,10 @@ class EntryPoint:
     """The entry point that RayDP's master expects: it returns the bridge to the application master."""
 
     def __init__(self, jvm: Any) -> None:
-        self._jvm = jvm
+        self._classes = jvm
 
     def getAppMasterBridge(self) -> Any:  # noqa: N802 - the name is RayDP's
-        found = self._jvm
+        found = self._classes
         for name in BRIDGE.split("."):
             found = getattr(found, name)
         return found()
@@ -127,7 +127,7 @@ def authentication() -> dict[str, str]:
     """
     if SECRET_VARIABLE not in os.environ:
         return {}
-    running = SparkContext._gateway is not None
+    running = java_runs()
     return {
         "spark.authenticate": "true",
         SECRET_OPTION: os.environ[SECRET_VARIABLE] if running else "in the environment",
@@ -142,7 +142,7 @@ def name_driver(spark: Any) -> None:
     """
     if SECRET_VARIABLE not in os.environ:
         return
-    context = spark.sparkContext._jsc.sc()
+    context = java_context(spark)
     name = getattr(context.schedulerBackend(), APPLICATION)().get()
     service = context.env().blockManager().blockTransferService()
     transport = _field(service, "transportContext").get(service)

@@ -40,7 +40,7 @@ class Scratch:
 
     @property
     def ray(self) -> Path:
-        """The folder for Ray, which makes it writable for all users; the folder around it keeps them out."""
+        """Return the folder for Ray, which makes it writable for all users; the folder around it keeps them out."""
         return self.path / "ray"
 
     def close(self, keep: bool = False) -> None:

@@ -17,8 +17,6 @@ from warnings import catch_warnings
 
 import ray
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from ray._common.constants import HEAD_NODE_RESOURCE_NAME
-from ray._private import ray_constants, state
 
 from elsinore.cluster.machines.java import prepare_java
 from elsinore.cluster.machines.pool import Pool, check_ray, ray_lives
@@ -32,6 +30,7 @@ from elsinore.cluster.machines.raydp_gateway import (
 from elsinore.cluster.machines.scratch import Scratch
 from elsinore.cluster.machines.settings import Settings
 from elsinore.connectors.spark.handover import MASTER
+from elsinore.connectors.spark.ray_internals import HEAD_NODE, dead_actors, disable_clusters, job_of
 
 LOOPBACK = "127.0.0.1"
 
@@ -74,7 +73,7 @@ class Session:
 
     @property
     def spark(self) -> Any:
-        """The Spark session, whose executors are Ray actors; a new one if it was lost, while other actors stay."""
+        """Return the Spark session, whose executors are Ray actors; begin a new one if it was lost."""
         with self._starting:
             if self._watch is None or self._watch.lost:
                 self._stop_spark()
@@ -84,7 +83,7 @@ class Session:
 
     @property
     def spark_lost(self) -> bool:
-        """Whether an actor of RayDP has died for good, and all Spark jobs with it."""
+        """Return whether an actor of RayDP has died for good, and all Spark jobs with it."""
         return self._watch is not None and self._watch.lost
 
     def lost(self, spark: Any) -> bool:
@@ -168,9 +167,9 @@ class SparkWatch:
         while ray.is_initialized():
             try:
                 # To Ray the actors of each Spark session are a job of their own.
-                job = job or ray.get_actor(MASTER)._actor_id.job_id
+                job = job or job_of(ray.get_actor(MASTER))
                 # A handle learns of a death only by a call, so the state of actors is polled.
-                dead = state.actors(job_id=job, actor_state_name="DEAD")
+                dead = dead_actors(job)
             except Exception as error:  # noqa: BLE001 - Ray does not answer for a moment; the watch goes on
                 LOG.info("Ray cannot be asked about Spark's actors: %s", error)
                 dead = {}
@@ -271,7 +270,7 @@ def _start_ray(settings: Settings, metrics_port: int | None, folder: Path) -> No
     if settings.address is not None:
         ray.init(settings.address, **options)
         return
-    _listen_here_alone()
+    disable_clusters()
     _hide_token()
     ray.init(
         "local",  # not a Ray that already runs on this machine
@@ -294,12 +293,6 @@ def _hide_token() -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         (folder / "auth_token").chmod(0o600)
-
-
-def _listen_here_alone() -> None:
-    """Disable Ray's clusters: otherwise Ray replaces 127.0.0.1 by the machine's outer address."""
-    os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"
-    ray_constants.ENABLE_RAY_CLUSTER = False
 
 
 def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
@@ -332,5 +325,5 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         options |= {"spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK}
     else:
         # Place the master on the head node, without which all ends anyway. It needs almost no processor time.
-        options |= {f"{MASTER_RESOURCE}.{HEAD_NODE_RESOURCE_NAME}": "0.001", f"{MASTER_RESOURCE}.CPU": "0"}
+        options |= {f"{MASTER_RESOURCE}.{HEAD_NODE}": "0.001", f"{MASTER_RESOURCE}.CPU": "0"}
     return options | authentication() | settings.spark_options

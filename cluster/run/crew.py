@@ -183,13 +183,13 @@ class Crew:
                 self.places[number].arrived[batch] = arrived
 
     def repeat(self, batch: int) -> None:
-        """Have the rows of a batch handed out again, from the first: who received them has lost some."""
+        """Have the rows of a batch handed out again, from the first, because the receiver lost some."""
         for number, place in enumerate(self.places):
             if place.arrived.pop(batch, None) is not None and self._receipt(number, place, batch).more:
                 self._take_again(number)
 
     def _take_again(self, number: int) -> None:
-        """Have an actor begin anew after its last saved state, and take the batches since: its matches begin anew."""
+        """Restart an actor from its last saved state, and send the batches since: their matches are found again."""
         place = self.places[number]
         self._begin(number, place)
         self._send_after(number, place, self._resumed(number, place))

@@ -1,4 +1,4 @@
-"""Events dealt to their owners: which dealer cuts which block of Spark's, and for which graph actors."""
+"""Deal events to the graph actors that own them: choose the dealer that cuts each of Spark's blocks."""
 
 from __future__ import annotations
 

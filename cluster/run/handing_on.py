@@ -1,4 +1,4 @@
-"""The rows of a batch on their way from graph actors to whoever writes them."""
+"""Hand on the rows of a batch from graph actors to the code that writes them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BatchRows:
         batch: int,
         note: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`note` is called with the number of rows that were handed on, after each part of them."""
+        """Call `note` after each part of the rows with the number of rows that were handed on."""
         self._crew, self._collecting, self._batch, self._note = crew, collecting, batch, note
         self.count = 0
         """Number of rows that were handed on."""

@@ -117,8 +117,10 @@ class LocalRun:
         whole: bool = False,
         cores: int = 1,
     ) -> None:
-        """With `whole`, all events are read first, and none of them is late; they have to fit into memory. `cores`: the
-        number of threads that share the partitions of a long stream."""
+        """Prepare a run with up to `cores` threads, which share the partitions of a long stream.
+
+        With `whole`, all events are read first, and none of them is late; they have to fit into memory.
+        """
         self.whole = whole
         self.cores = 1 if record_decisions else cores
         self.source = source
@@ -149,7 +151,7 @@ class LocalRun:
 
     @property
     def plan(self) -> Plan:
-        """The plan by now; `auto` may plan again after the first batch."""
+        """Return the plan by now; `auto` may plan again after the first batch."""
         plans = [one.plan for one in self.threads]
         return plans[0] if len(plans) == 1 else joined(plans[0].strategy, plans)
 
@@ -159,7 +161,7 @@ class LocalRun:
 
     @property
     def decisions(self) -> pa.Table:
-        """The decision about every burst, if decisions are recorded."""
+        """Return the decision about every burst, if decisions are recorded."""
         return pa.concat_tables([engine.decisions() for engine in self.engines])
 
     def __iter__(self) -> Iterator[Rows]:

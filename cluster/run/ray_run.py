@@ -26,6 +26,7 @@ from elsinore.connectors.errors import FailedError
 from elsinore.connectors.sources import Source
 from elsinore.connectors.spark.dealing import BEGINNING, Deal, in_slices, seeds
 from elsinore.connectors.spark.handover import BlockReferences, SparkBlocks
+from elsinore.connectors.spark.java_objects import observed_values
 from elsinore.connectors.spark.run_events import Events, quantiles, spark_events
 from elsinore.connectors.spark.slices import Slice, at_panes, by_cuts, in_one, in_order, read_by
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -174,7 +175,7 @@ class RayRun:
             metrics.dead = self.source.dead
             metrics.events = (self.source.total or 0) - metrics.dead
             return
-        observed = dealt._jdf.queryExecution().observedMetrics().apply(OBSERVATION_NAME)
+        observed = observed_values(dealt, OBSERVATION_NAME)
         dead = int(observed.getAs("dead"))
         metrics.events, metrics.dead = int(observed.getAs("events")) - dead, dead + self.source.dead
         metrics.dropped = int(observed.getAs("dropped"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from elsinore.actors.columns.joining import one_table
 from elsinore.actors.detection.joins.observing import Observation
 from elsinore.actors.detection.match_rows import TICKS, match_rows
 from elsinore.actors.detection.matches import Matches
@@ -75,11 +76,10 @@ def _found(run: DetectionRun, batch: Batch) -> Search | None:
 
 def _in_order(batches: list[pa.RecordBatch]) -> pa.RecordBatch | None:
     """Return all events as one batch, sorted by time; None if there are none."""
-    events = [pa.Table.from_batches([one]) for one in batches if one.num_rows]
+    events = [one for one in batches if one.num_rows]
     if not events:
         return None
-    table = pa.concat_tables(events, promote_options="permissive").unify_dictionaries().combine_chunks()
-    (whole,) = table.to_batches()
+    (whole,) = one_table(events).to_batches()
     return whole.take(pa.array(np.argsort(whole.column(1).to_numpy(), kind="stable")))
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 
 READY = "ready"
+
+START_SECONDS = 60.0
+"""Seconds within which a process has to be ready for its first request."""
 
 
 class OverrunError(Exception):
@@ -26,12 +31,14 @@ class HelperProcess:
         self._lock = Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._line: Connection | None = None
+        self._folder: TemporaryDirectory[str] | None = None
+        """The folder for the temporary files of the process, which deletes none of them when it is killed."""
 
     def ask(self, request: Any, seconds: float) -> Any:
         """Return the answer to a request; raise OverrunError if there is none in time."""
         with self._lock:
-            line = self._started()
             try:
+                line = self._started()
                 line.send(request)
                 if line.poll(seconds):
                     return line.recv()
@@ -45,22 +52,30 @@ class HelperProcess:
             self._end()
             here, there = Pipe()
             command = [sys.executable, "-m", self._module, str(there.fileno())]
-            self._process = subprocess.Popen(command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
+            self._line, self._folder = here, TemporaryDirectory(prefix="elsinore-helper-")
+            environment = {**os.environ, "TMPDIR": self._folder.name}
+            self._process = subprocess.Popen(
+                command, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL, env=environment
+            )
             there.close()
-            self._line = here
+            if not here.poll(START_SECONDS):
+                raise EOFError
             here.recv()
         return self._line
 
     def _end(self) -> None:
-        if self._process is not None and self._line is not None:
+        if self._process is not None:
             self._process.kill()
             self._process.wait()
+        if self._line is not None:
             self._line.close()
-        self._process = self._line = None
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._process = self._line = self._folder = None
 
 
 def answer_requests(answer: Callable[[Any], Any], memory: int, idle_seconds: float | None = None) -> None:
-    """Be the process: answer requests until the other end is closed, or for so long no request comes."""
+    """Answer requests in the helper process, until the other end is closed or no request comes for `idle_seconds`."""
     line = Connection(int(sys.argv[1]))
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     line.send(READY)

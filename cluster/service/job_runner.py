@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -416,12 +417,13 @@ class JobRunner:
         return Stream(reader.load(str(self.job.incoming)), names, spec.time_unit)
 
     def _make_writer(self, terms: Terms) -> Write:
-        columns = columns_of(check_text(terms.workload))
+        workload = check_text(terms.workload)
+        columns, detecting = columns_of(workload), {query.name for query in workload.queries if query.detects}
         sink = RowsSink(self.job.rows, columns)
         form, approximate = bounds_type(terms.clock), terms.numeric == "approximate"
 
         def write(batch: int, parts: Iterable[list[Rows]]) -> None:
-            rows = (one for part in parts for one in part)
+            rows = bounded(parts, detecting, self.service.matches)
             sink.write(batch, [table(answers(rows, columns, terms.clock).values(), columns, form, approximate)])
 
         return write
@@ -446,6 +448,23 @@ class JobRunner:
             self.last, self.types = metrics_of(live, time() - self.done_at), live.done.types
         except Exception as error:
             LOG.warning("the metrics cannot be read", extra={"job": self.job.name}, exc_info=error)
+
+
+def bounded(parts: Iterable[list[Rows]], detecting: Collection[str], most: int) -> list[Rows]:
+    """Return the rows of a batch; raise InputError where a query has more matches than the memory has room for."""
+    found: list[Rows] = []
+    counts = Counter[str]()
+    for part in parts:
+        found += part
+        for rows in part:
+            counts[rows.query] += len(rows)
+            if rows.query in detecting and counts[rows.query] > most:
+                raise InputError(
+                    f"the query {rows.query} has more than {most:,} matches in one batch, which is the limit of this "
+                    "service: submit it with repetitions that are bounded by {n,m}, with skip-till-next-match or LIMIT "
+                    "n, or count with RETURN COUNT(*)"
+                )
+    return found
 
 
 def metrics_of(live: Live, age: float) -> dict[str, Any]:

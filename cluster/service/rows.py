@@ -25,7 +25,7 @@ from elsinore.connectors.errors import FailedError
 from elsinore.connectors.formats.json_rows import json_rows
 from elsinore.connectors.live_sinks import LiveSink
 from elsinore.connectors.rows.answers import table_columns
-from elsinore.connectors.rows.row_columns import NUMBER
+from elsinore.connectors.rows.json_values import NUMBER
 from elsinore.connectors.rows.widening import fitted, wider
 from elsinore.connectors.storage.safe_files import put_bytes
 

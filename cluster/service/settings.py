@@ -54,6 +54,7 @@ class ServiceSettings(LayeredSettings):
     job_requests: int = Field(default=100, ge=1, description="most requests about one job that are open at a replica")
     backlog: int = Field(default=4096 * MIB, ge=1, description="most bytes of a job that wait to be processed")
     backlog_files: int = Field(default=20_000, ge=1, description="most appends of a job that wait to be processed")
+    matches: int = Field(default=1_000_000, ge=1, description="most matches of a query in a batch of a job")
     page: int = Field(default=10_000, ge=1, description="most rows of a page")
     keys_kept: float | None = Field(
         default=None, gt=0, description="least hours for which keys of appends are kept; by default forever"

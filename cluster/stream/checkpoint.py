@@ -78,7 +78,7 @@ class Era:
 
     @property
     def before(self) -> Era | None:
-        """The last era before this one that has begun."""
+        """Return the last era before this one that has begun."""
         earlier = [int(name) for name in self.vault.names(ERAS) if int(name) < self.number]
         begun = (one for number in reversed(earlier) if (one := Era(self.vault, number)).begun)
         return next(begun, None)
@@ -167,7 +167,7 @@ class Checkpoint:
 
     @property
     def latest(self) -> Era | None:
-        """The last era that has begun."""
+        """Return the last era that has begun."""
         return self.before(Era(self.vault, 1 << 60))
 
     def aside(self, path: Path) -> Path:

@@ -42,7 +42,7 @@ from elsinore.cluster.stream.terms import Terms
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.connectors.spark.dealing import BEGINNING, Deal
 from elsinore.connectors.spark.handover import BlockReferences, Dealt, SparkBlocks
-from elsinore.connectors.spark.py4j_release import release
+from elsinore.connectors.spark.java_objects import java_frame, observed_values, release, release_frames
 from elsinore.connectors.spark.streams import Stream, UnreadableFileError
 from elsinore.connectors.storage.vault import DamagedError
 from elsinore.planner.checks.check import check_text
@@ -166,7 +166,7 @@ class Live:
 
     @property
     def waiting(self) -> bool:
-        """Whether the source has no file yet to read the columns from."""
+        """Return whether the source has no file yet to read the columns from."""
         return self.stream is None
 
     def _set_stream(self, stream: Stream | None) -> None:
@@ -316,7 +316,7 @@ class Live:
         if self.asked.dead_letters:
             letters = self.asked.dead_letters
             self._read_or_retry(lambda: self._bury(done, deal, frame, letters), spark_batch, events.blocks.close)
-        release(frame._jdf, observed._jdf, dealt._jdf)
+        release_frames(frame, observed, dealt)
         with self._timed("actors"):
             self.crew.send(NumberedBatch(number, done.watermark, events))
             _, receipts = self.crew.receive()
@@ -374,9 +374,8 @@ class Live:
 
     def _record_of(self, number: int, spark_batch: int, dealt: Any) -> BatchRecord:
         """Return the record of this batch, with the counters as they are when it is done."""
-        execution, before = dealt._jdf.queryExecution(), self.done
-        observed_counts = execution.observedMetrics().apply(OBSERVATION_NAME)
-        release(execution)
+        before = self.done
+        observed_counts = observed_values(dealt, OBSERVATION_NAME)
         counts = {name: before.counts.get(name, 0) + int(observed_counts.getAs(name)) for name in OBSERVED_COUNTERS}
         counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
         counts["set_aside"] = self.metrics.set_aside
@@ -399,10 +398,11 @@ class Live:
             lost = deal.lost(frame)
             in_one = lost.coalesce(1)
             # PySpark's writer makes another reference to the Java object with every call.
-            writer = in_one._jdf.write()
+            writer = java_frame(in_one).write()
             release(writer.mode("overwrite"))
             writer.json(str(folder.resolve() / f"batch-{done.number:012}"))
-            release(lost._jdf, in_one._jdf, writer)
+            release(writer)
+            release_frames(lost, in_one)
 
     def _forget(self) -> None:
         """Keep the last two whole snapshots and all that follows the first of them; delete what is older.
@@ -528,7 +528,7 @@ class Live:
 
     @property
     def _has_era(self) -> bool:
-        """Whether an era has begun, with its actors."""
+        """Return whether an era has begun, with its actors."""
         return hasattr(self, "replanning")
 
     def _dismiss(self) -> None:

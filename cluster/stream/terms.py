@@ -44,7 +44,7 @@ class Terms:
 
     @cached_property
     def queries(self) -> Workload:
-        """The checked workload."""
+        """Return the checked workload."""
         found = check_text(self.workload)
         if self.events is None:
             return found
@@ -57,7 +57,7 @@ class Terms:
 
     @property
     def plan(self) -> Plan:
-        """The plan without statistics of the stream; statistics only decide which queries share."""
+        """Return the plan without statistics of the stream; statistics only decide which queries share."""
         return plan(self.queries, self.strategy)
 
     @property

@@ -23,9 +23,6 @@ Values: TypeAlias = npt.NDArray[Any] | pa.Array
 
 DECIMAL = pa.decimal256(76, 0)
 
-NUMBER = b"number"
-"""Metadata key of the field of a text column that holds numbers with more digits than any numeric column."""
-
 
 def joined(parts: Sequence[Values]) -> Values:
     """Concatenate the parts, in a form that holds each value unchanged."""
@@ -37,8 +34,8 @@ def joined(parts: Sequence[Values]) -> Values:
         if len(kinds) == 1:
             (kind,) = kinds
             return pa.concat_arrays([part if part.type == kind else part.cast(kind) for part in plain])
-        if all(pa.types.is_nested(kind) for kind in kinds):
-            # Attributes of events became wider from one part to the next.
+        if any(pa.types.is_nested(kind) for kind in kinds):
+            # Attributes of events became wider from one part to the next, or one part has events and another has not.
             kind = reduce(wider, kinds)
             return pa.concat_arrays(
                 [chunk for part in plain for chunk in fitted(pa.chunked_array([part]), kind).chunks]

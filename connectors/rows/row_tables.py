@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, ordered, table_columns
-from elsinore.connectors.rows.row_columns import NUMBER, Values, arrow, joined, whole
+from elsinore.connectors.rows.json_values import JSON, NUMBER
+from elsinore.connectors.rows.row_columns import Values, arrow, joined, whole
 
 if TYPE_CHECKING:
     from elsinore.planner.language.syntax import Query, Workload
@@ -129,9 +130,10 @@ def late_events(batches: Sequence[pa.RecordBatch], clock: Clock, type_column: st
     """Return events that came behind the watermark, with the user's column names and times."""
     if not batches:
         return pa.table({type_column: pa.array([], pa.string()), time_column: pa.array([], clock.form)})
-    events = pa.concat_tables([pa.Table.from_batches([batch]) for batch in batches], promote_options="permissive")
-    times = clock.show(events.column("time").to_numpy())
-    return events.set_column(1, time_column, times).rename_columns({"type": type_column})
+    own = [type_column, time_column]
+    tables = [pa.Table.from_batches([one]).rename_columns([*own, *one.schema.names[2:]]) for one in batches]
+    events = pa.concat_tables(tables, promote_options="permissive")
+    return events.set_column(1, time_column, clock.show(events.column(1).to_numpy()))
 
 
 def _values(rows: Answers, name: str) -> Values:
@@ -143,6 +145,16 @@ def _column(parts: Sequence[Values], form: pa.DataType) -> pa.Array:
     arrays = [arrow(part) for part in parts]
     types = {array.type for array in arrays} - {pa.null()}
     if len(types) > 1:
-        return arrow(joined(parts))
+        some_events = any(pa.types.is_nested(kind) for kind in types)
+        return arrow(
+            joined([_beside_events(*pair) for pair in zip(parts, arrays, strict=True)] if some_events else parts)
+        )
     kind = next(iter(types), form)
-    return pa.concat_arrays([pa.nulls(0, kind), *(array.cast(kind) for array in arrays)])
+    # Arrow spoils lists of structs with a column of nulls when it casts them, be it to their own type.
+    return pa.concat_arrays([pa.nulls(0, kind), *(one if one.type == kind else one.cast(kind) for one in arrays)])
+
+
+def _beside_events(part: Values, array: pa.Array) -> pa.Array:
+    """Return values for a column that holds events too; numbers that Arrow has as texts keep their digits in JSON."""
+    as_texts = isinstance(part, np.ndarray) and pa.types.is_string(array.type)
+    return pa.ExtensionArray.from_storage(JSON, array) if as_texts else array

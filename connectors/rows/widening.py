@@ -7,10 +7,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from elsinore.calendar_years import as_texts
+from elsinore.connectors.rows.json_values import JSON, as_json
 
 
 def wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
-    """Return the narrowest type that holds the values of both; text if there is no other."""
+    """Return the narrowest type that holds the values of both; text if there is no other, and JSON if one is nested."""
     if one.equals(other) or pa.types.is_null(other):
         return one
     if pa.types.is_null(one):
@@ -22,6 +23,8 @@ def wider(one: pa.DataType, other: pa.DataType) -> pa.DataType:
     if pa.types.is_list(one) and pa.types.is_list(other):
         return pa.list_(wider(one.value_type, other.value_type))
     kinds = (one, other)
+    if JSON in kinds or any(pa.types.is_nested(kind) for kind in kinds):
+        return JSON
     if all(pa.types.is_integer(kind) or pa.types.is_decimal(kind) for kind in kinds):
         return pa.decimal256(76, max(kind.scale if pa.types.is_decimal(kind) else 0 for kind in kinds))
     if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) for kind in kinds):
@@ -42,6 +45,8 @@ def fitted(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
     """Return the column cast to a type that `wider` chose; raise ArrowInvalid if floats cannot hold its integers."""
     if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(kind):
         column = pc.dictionary_decode(column)
+    if kind == JSON and column.type != JSON:
+        return pa.chunked_array([pa.ExtensionArray.from_storage(JSON, chunk) for chunk in as_json(column).chunks], JSON)
     if pa.types.is_nested(kind):
         return pa.chunked_array([_events(chunk, kind) for chunk in column.chunks], kind)
     if pa.types.is_string(kind) and pa.types.is_temporal(column.type):

@@ -16,7 +16,7 @@ import pyspark.sql.functions as F  # noqa: N812
 
 from elsinore.connectors.dead_letters import LATE
 from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
-from elsinore.connectors.spark.py4j_release import release
+from elsinore.connectors.spark.java_objects import java_classes, release_frames
 from elsinore.planner.plans.routes import Route
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Deal:
             *(_attribute(name) for name in self.columns),
             *(self._group(route).alias(f"{GROUP}{number}") for number, route in enumerate(self.routes)),
         )
-        release(good._jdf)
+        release_frames(good)
         return dealt
 
     @cached_property
@@ -87,7 +87,7 @@ class Deal:
         late = F.when(self._late(), F.lit(LATE))
         reasons = events.select(F.coalesce(F.col(DEAD), late).alias("reason"), F.col(EVENT))
         lost = reasons.where(F.col("reason").isNotNull())
-        release(reasons._jdf)
+        release_frames(reasons)
         return lost
 
     def counts(self) -> list[Column]:
@@ -119,7 +119,7 @@ def in_slices(events: DataFrame, cuts: Sequence[int], seeds: Sequence[int]) -> D
 def seeds(spark: Any, partitions: int) -> list[int]:
     """Return, for each partition, a number that Spark's hash sends there."""
     # Called on an object: the class has a static method of the same name, and the JVM decides which one Py4J finds.
-    murmur = getattr(spark._jvm, "org.apache.spark.unsafe.hash.Murmur3_x86_32")(42)
+    murmur = getattr(java_classes(spark), "org.apache.spark.unsafe.hash.Murmur3_x86_32")(42)
     found: dict[int, int] = {}
     number = 0
     while len(found) < partitions:

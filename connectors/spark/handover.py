@@ -6,18 +6,18 @@ that holds it when it is requested: an actor gets a reference to it, and no row 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import ray
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import StorageLevel
-from ray._private import state, worker
 
 from elsinore.connectors.errors import FailedError
-from elsinore.connectors.spark.py4j_release import release
+from elsinore.connectors.spark.java_objects import java_classes, java_context, java_frame, java_level, release
+from elsinore.connectors.spark.ray_internals import calls_to_java, node_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -34,12 +34,12 @@ class SparkBlocks:
     """The partitions of a DataFrame, computed."""
 
     def __init__(self, frame: DataFrame) -> None:
-        context: Any = frame.sparkSession.sparkContext
-        self._spark = context._jsc.sc()
-        self._jvm = context._jvm
-        self._writer = self._jvm.org.apache.spark.sql.raydp.ObjectStoreWriter
-        level = context._getJavaStorageLevel(StorageLevel.MEMORY_AND_DISK)
-        info: Any = self._writer.prepareRecoverableRDD(frame._jdf, level)
+        spark = frame.sparkSession
+        self._spark = java_context(spark)
+        self._classes = java_classes(spark)
+        self._writer = self._classes.org.apache.spark.sql.raydp.ObjectStoreWriter
+        level = java_level(spark, StorageLevel.MEMORY_AND_DISK)
+        info: Any = self._writer.prepareRecoverableRDD(java_frame(frame), level)
         self._rdd, self._locations = info.rddId(), list(info.locations())
         self._schema, self._agent = info.schemaJson(), info.driverAgentUrl()
         self._nodes: dict[str, str] = {}
@@ -52,15 +52,14 @@ class SparkBlocks:
     def reference(self, partition: int) -> Any:
         """Return a block as a Ray object: bytes, an Arrow stream."""
         executor = self._executor(self._locations[partition])
-        with _java_calls():
+        with calls_to_java():
             return executor.getRDDPartition.remote(self._rdd, partition, self._schema, self._agent)
 
     def node(self, partition: int) -> str:
         """Return the identifier of the node of the executor that holds a block."""
         number = self._locations[partition]
         if number not in self._nodes:
-            actor = self._executor(number)
-            self._nodes[number] = str(state.actors(actor_id=actor._actor_id.hex())["Address"]["NodeID"])
+            self._nodes[number] = node_of(self._executor(number))
         return self._nodes[number]
 
     def _executor(self, number: str) -> Any:
@@ -76,7 +75,7 @@ class SparkBlocks:
                     raise FailedError(
                         f"the Spark executor {number} did not restart within {EXECUTOR_SECONDS} seconds"
                     ) from None
-                name = _restarted(self._jvm).get(number, number)
+                name = _restarted(self._classes).get(number, number)
                 sleep(POLL_SECONDS)
 
     def close(self) -> None:
@@ -117,19 +116,8 @@ class BlockReferences:
         self._had.clear()
 
 
-def _restarted(jvm: Any) -> dict[str, str]:
+def _restarted(classes: Any) -> dict[str, str]:
     """Return, for executors that were restarted, the name that Ray knows by the name that Spark knows."""
-    master = jvm.io.ray.api.Ray.getActor(MASTER).get()
-    found = jvm.org.apache.spark.deploy.raydp.RayAppMasterUtils.getRestartedExecutors(master)
+    master = classes.io.ray.api.Ray.getActor(MASTER).get()
+    found = classes.org.apache.spark.deploy.raydp.RayAppMasterUtils.getRestartedExecutors(master)
     return {str(now): str(found[now]) for now in found}
-
-
-@contextmanager
-def _java_calls() -> Iterator[None]:
-    """Let Ray load code from here, without which it calls no actors in Java; left on, later hand-overs hang."""
-    process: Any = worker.global_worker
-    process.set_load_code_from_local(True)
-    try:
-        yield
-    finally:
-        process.set_load_code_from_local(False)

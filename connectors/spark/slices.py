@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from elsinore.connectors.spark.dealing import BEGINNING
+from elsinore.connectors.spark.java_objects import java_execution
 
 MAX_SIZE_FACTOR = 2
 """Largest size of a slice, and of what waits for later slices, in units of the size asked for."""
@@ -131,5 +132,5 @@ def read_by(frame: Any) -> list[ByteRanges]:
             (file.filePath().toPath().toUri().getPath(), file.start(), file.start() + file.length())
             for file in partition.files()
         ]
-        for partition in frame._jdf.queryExecution().toRdd().partitions()
+        for partition in java_execution(frame).toRdd().partitions()
     ]

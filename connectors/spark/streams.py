@@ -73,7 +73,7 @@ class Stream:
 
     @property
     def event_columns(self) -> EventColumns:
-        """The columns of whole events."""
+        """Return the columns of whole events."""
         known = self.attributes
         return EventColumns(
             self.names.type, self.names.time, tuple(name for name in self.frame.columns if name in known)

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from elsinore.client.exchange import Response
 from elsinore.connectors.rows.answers import Answers, Columns
-from elsinore.connectors.rows.row_columns import NUMBER, Values, exactly
+from elsinore.connectors.rows.json_values import JSON, NUMBER
+from elsinore.connectors.rows.row_columns import Values, exactly, objects
 from elsinore.errors import FailedError
 from elsinore.result import dicts
 
@@ -79,6 +80,17 @@ def _part(query: str, rows: pa.Table, names: Sequence[str]) -> Answers:
 def _values(rows: pa.Table, name: str) -> Values:
     column, field = rows.column(name), rows.schema.field(name)
     array = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, field.type)
+    if field.type == JSON:
+        return _from_json(array.storage)
     if NUMBER in (field.metadata or {}) or pa.types.is_decimal256(field.type):
         return exactly(array)
     return array.dictionary_decode() if pa.types.is_dictionary(field.type) else array
+
+
+def _from_json(texts: pa.Array) -> Values:
+    """Return the events, lists or values of one query that are written in a column which all queries share."""
+    values = [None if text is None else json.loads(text) for text in texts.to_pylist()]
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, OverflowError):
+        return objects(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -25,6 +26,9 @@ from elsinore.reasons.prefixes import longest
 from elsinore.reasons.report import text_of
 from elsinore.reasons.spelling import near
 from elsinore.reasons.trial import Trials
+
+NAMED_VALUE = re.compile(",(?=[^,=]*=)")
+"""Splits `name=value,name=value`: a comma that no name follows is part of a value."""
 
 Group = str | int | float | Sequence[Any] | Mapping[str, Any]
 
@@ -161,7 +165,7 @@ def _values(query: Query, group: Group) -> dict[str, Any]:
     if isinstance(group, Mapping):
         given = dict(group)
     elif isinstance(group, str) and "=" in group:
-        given = dict(part.split("=", 1) for part in group.split(","))
+        given = dict(_name_and_value(part) for part in NAMED_VALUE.split(group))
     else:
         several = list(group) if isinstance(group, Sequence) and not isinstance(group, str) else [group]
         given = dict(zip(query.groups, several, strict=False))
@@ -170,6 +174,11 @@ def _values(query: Query, group: Group) -> dict[str, Any]:
         named = ", ".join(query.groups) or "nothing"
         raise InputError(f"the query {query.name} groups by {named}; give --group a value of that, as in name=value")
     return given
+
+
+def _name_and_value(part: str) -> tuple[str, str]:
+    name, _, value = part.partition("=")
+    return name, value
 
 
 def _no_group(query: Query, events: Events, name: str, value: Any) -> Cause:

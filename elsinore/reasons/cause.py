@@ -39,7 +39,7 @@ class Reading:
 
     @property
     def of_events(self) -> bool:
-        """Whether the events themselves have to be mended: no query and no option of a run does it."""
+        """Return whether the events themselves have to be mended: no query and no option of a run does it."""
         return bool(self.ties or self.types or self.normal or self.numbers)
 
 

@@ -82,7 +82,8 @@ def _missing_type(case: Case, leaf: EventType) -> Suspect:
         return Suspect("dead", message, leaf.place, (Fix(dead_hint(case.events, name)),))
     meant = near(name, [one for one in {**events.counts, **events.dead_types} if one not in case.query.types])
     if meant is None:
-        return Suspect("type", nothing, leaf.place, (Fix(f"the types of the events are {those(events.counts)}"),))
+        known = f"the types of the events are {those(events.counts)}" if events.counts else "there are no events"
+        return Suspect("type", nothing, leaf.place, (Fix(known),))
     message = f"{nothing}; {events.counts.get(meant.text, 0):,} have {meant.text!r} ({meant.how})"
     if NAME.fullmatch(meant.text):
         fix = Fix(f"write {meant.text}", renamed_type(name, meant.text))

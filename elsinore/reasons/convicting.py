@@ -133,7 +133,7 @@ def _two(case: Case, trials: Trials, tried: list[Suspect]) -> tuple[Cause, ...]:
 
 
 def _dead(case: Case, reached: Reached) -> Iterator[Cause]:
-    """Yield the cause that the events of the next part are dead letters, as far as their types can be told."""
+    """Yield the cause that the events of the next part are dead letters, as far as their types are known."""
     parts = [part for part in parts_of(case.query.pattern) if not isinstance(part, Not)]
     following = {node.name for node in nodes(parts[reached.parts]) if isinstance(node, EventType)}
     dead = sorted(following & case.events.dead_types.keys())

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from elsinore.planner.language.syntax import (
     Aggregate,
+    And,
     Attribute,
     Equivalence,
     EventType,
@@ -17,6 +18,7 @@ from elsinore.planner.language.syntax import (
     Matches,
     Node,
     Not,
+    Or,
     Pattern,
     Query,
     Seq,
@@ -53,7 +55,10 @@ def rewritten(node: Some, change: Callable[[Node], Node | None]) -> Some | None:
             changed[one.name] = part
         elif isinstance(value, tuple):
             parts = [rewritten(part, change) if isinstance(part, Node) else part for part in value]
-            changed[one.name] = tuple(part for part in parts if part is not None)
+            kept = tuple(part for part in parts if part is not None)
+            if isinstance(node, Seq | Or | And) and not kept:
+                return None
+            changed[one.name] = kept
     return replace(node, **changed)  # type: ignore[type-var]
 
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from elsinore.actors.columns.expressions import Evaluator
+from elsinore.actors.columns.joining import one_table
 from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.sources import Source, open_events
 from elsinore.planner.language.syntax import EventColumns, Expression, Query
@@ -57,7 +58,7 @@ class Events:
 
     @property
     def types(self) -> npt.NDArray[Any]:
-        """The type of each event, as a number."""
+        """Return the type of each event, as a number."""
         return self.batch.column(0).indices.to_numpy(zero_copy_only=False)
 
     @property
@@ -69,18 +70,18 @@ class Events:
 
     @cached_property
     def on_time(self) -> Events:
-        """The events that count in a run."""
+        """Return the events that count in a run."""
         return self.where(~self.late) if self.late.any() else self
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """How many events there are of each type."""
+        """Return how many events there are of each type."""
         counts = np.bincount(self.types, minlength=len(self._names))
         return {name: int(count) for name, count in zip(self._names, counts, strict=True) if count}
 
     @cached_property
     def dead_types(self) -> Mapping[str, int]:
-        """How many bad events there are of each type that can be told."""
+        """Return how many bad events there are of each type, without those of unknown type."""
         return _counted(_type_of(letter.event, self.columns.type) for letter in self.dead)
 
     def dead_of(self, name: str) -> Letter:
@@ -108,7 +109,7 @@ class Events:
 
     def values(self, name: str) -> pa.Array:
         """Return a column of attributes."""
-        return self.batch.column(self.batch.schema.get_field_index(name))
+        return self.batch.column(self.batch.schema.names.index(name, 2))
 
     def has(self, name: str) -> bool:
         """Return whether an attribute was read."""
@@ -133,7 +134,7 @@ class Events:
 
     @cached_property
     def in_order(self) -> npt.NDArray[np.int64]:
-        """The places of the events, sorted by time."""
+        """Return the places of the events, sorted by time."""
         return np.argsort(self.times, kind="stable")
 
     def near_column(self, name: str) -> str | None:
@@ -160,7 +161,7 @@ class Replay:
 
     @property
     def finer(self) -> Fraction:
-        """The lateness with which the clock of a run can part events of one time; none of the events is late."""
+        """Return the lateness with which the clock of a run can part events of one time; none of the events is late."""
         own = self.events.clock.ticks_per_second
         return Fraction(1, own * TIE_STEPS) if self.reading.ties else Fraction(0)
 
@@ -268,12 +269,12 @@ def columns_of(query: Query, source: Source) -> list[str]:
 
 
 def _joined(parts: Sequence[pa.RecordBatch], columns: Sequence[str]) -> pa.RecordBatch:
-    tables = [pa.Table.from_batches([one]) for one in parts if one.num_rows]
-    if not tables:
+    some = [one for one in parts if one.num_rows]
+    if not some:
         names = ["type", "time", *columns]
         arrays = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
         return pa.RecordBatch.from_arrays([*arrays, *(pa.nulls(0) for _ in columns)], names)
-    (whole,) = pa.concat_tables(tables, promote_options="permissive").unify_dictionaries().combine_chunks().to_batches()
+    (whole,) = one_table(some).to_batches()
     return whole
 
 

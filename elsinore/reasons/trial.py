@@ -12,7 +12,7 @@ import pyarrow as pa
 from elsinore.calendar_years import rows_as_python
 from elsinore.cluster.run.local import LocalRun
 from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, table
-from elsinore.errors import WorkloadError
+from elsinore.errors import InputError, WorkloadError
 from elsinore.planner.checks.check import check
 from elsinore.planner.detection.sets import with_event_columns
 from elsinore.planner.language.syntax import Query, Workload
@@ -53,7 +53,7 @@ class Trials:
                 count += len(rows)
                 if count >= MOST_ROWS:
                     break
-        except WorkloadError:
+        except (WorkloadError, InputError):
             return 0
         return min(count, MOST_ROWS)
 
@@ -68,7 +68,7 @@ class Trials:
         try:
             run = self._run(asked, reading, False)
             found = next((rows for rows in run if len(rows)), None)
-        except WorkloadError:
+        except (WorkloadError, InputError):
             return []
         if found is None:
             return []

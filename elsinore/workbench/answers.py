@@ -1,9 +1,9 @@
-"""What the workbench asks: whether a workload is right, how it is planned, and what its rows are over a few events."""
+"""Answer the requests of the workbench: check a workload, plan and draw it, and run it over a few events."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ MAX_ROWS = 1000
 """Rows that an answer has, the first ones."""
 
 MAX_MATCHES = 100_000
+"""Matches of a query above which a run ends with an error."""
 
 MAX_LETTERS = 20
 """Dead letters that an answer has, the first ones."""
@@ -30,6 +31,11 @@ def answer(request: tuple[str, ...]) -> dict[str, Any] | Exception:
         return ANSWERS[kind](as_text(text), *others)
     except (WorkloadError, InputError) as error:
         return error
+
+
+def _named(message: str, path: Path) -> str:
+    """Return a message about a file as one about the events, which is what the browser has sent."""
+    return message.replace(str(path), "the events")
 
 
 def as_text(workload: str) -> str:
@@ -53,7 +59,10 @@ def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
         path, dead = Path(folder) / f"events{suffix}", Path(folder) / "dead.jsonl"
         path.write_text(events)
         options: Any = {"engine": "local", "cores": 1, "dead_letters": dead, "most_matches": MAX_MATCHES}
-        found = run(text, path, strategy=strategy, **options)
+        try:
+            found = run(text, path, strategy=strategy, **options)
+        except InputError as error:
+            raise InputError(_named(str(error), path)) from None
         letters = [json.loads(line) for line in dead.read_text().splitlines()] if dead.exists() else []
     rows = found.head(MAX_ROWS)[:MAX_ROWS]
     counters = asdict(found.metrics)  # type: ignore[arg-type]
@@ -61,8 +70,13 @@ def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
         "rows": [json.dumps(row, default=str) for row in rows],
         "counters": {name: counters[name] for name in COUNTERS},
         "queries": {name: len(found.query(name)) for name in found.queries},
-        "dead": [f"line {letter['line']}: {letter['reason']}" for letter in letters[:MAX_LETTERS]],
+        "dead": [_shown(letter) for letter in letters[:MAX_LETTERS]],
     }
+
+
+def _shown(letter: Mapping[str, Any]) -> str:
+    """Return the place of a dead letter, where it is known, and the reason."""
+    return f"line {letter['line']}: {letter['reason']}" if "line" in letter else letter["reason"]
 
 
 ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {"check": planned, "draw": drawn, "try": tried}

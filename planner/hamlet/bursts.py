@@ -64,16 +64,16 @@ class Bursts:
 
     @property
     def first(self) -> Ints:
-        """The rows that are bases."""
+        """Return the rows that are bases."""
         return self.at[:-1]
 
     @property
     def burst(self) -> Ints:
-        """The burst of each row."""
+        """Return the burst of each row."""
         return np.repeat(np.arange(len(self.size)), np.diff(self.at))
 
     def some(self, which: Ints) -> tuple[Bursts, Ints]:
-        """A few of the bursts, and their rows."""
+        """Return some of the bursts, and the numbers of their rows."""
         sizes = np.diff(self.at)[which]
         at = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.repeat(self.at[which] - at[:-1], sizes) + np.arange(at[-1])
@@ -91,26 +91,26 @@ class Choices:
     alone: Ints
     """The same per row, where only queries of this row have any: they agree on all events."""
     costs: Callable[[], tuple[Floats, Floats]]
-    """Tells `shared` and `apart`, for those who want to know: a decision does not need them."""
+    """Returns `shared` and `apart`, computed on demand: a decision does not need them."""
 
     @cached_property
     def shared(self) -> Floats:
-        """Per burst, what it costs with all rows in one graphlet, as the optimizer sees it; NaN where it sees none."""
+        """Return the optimizer's cost of each burst with all rows in one graphlet; NaN where it has no price."""
         return self.costs()[0]
 
     @cached_property
     def apart(self) -> Floats:
-        """The same with every query by itself."""
+        """Return the cost of each burst with every query by itself."""
         return self.costs()[1]
 
     def fill(self, row: int, some: Choices) -> None:
-        """Choices of rows from this one on."""
+        """Set the choices of consecutive rows, from this one on."""
         rows = slice(row, row + len(some.choice))
         self.choice[rows], self.together[rows], self.alone[rows] = some.choice, some.together, some.alone
 
 
 def unanswered(rows: int, parts: Sequence[Choices]) -> Choices:
-    """Room for the choices of several questions; `parts` has them all in the end."""
+    """Return choices to be filled from the answers to several questions, which `parts` has all in the end."""
     together, alone = np.zeros((2, rows), np.int64)
 
     def costs() -> tuple[Floats, Floats]:

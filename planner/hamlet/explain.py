@@ -1,4 +1,4 @@
-"""HAMLET's share sets as text: what is shared, and who takes which events."""
+"""HAMLET's share sets as text: what is shared, and which queries take which events."""
 
 from __future__ import annotations
 

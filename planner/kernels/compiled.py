@@ -29,22 +29,25 @@ the time."""
 
 
 def kernel(function: F) -> F:
-    """Machine code, kept on disk: the first run of a kernel on a machine compiles it, later ones load it."""
+    """Compile a kernel on its first call on a machine, and load it from disk on later ones."""
     return _compiled(function, OPTIONS)
 
 
 def part(function: F) -> F:
-    """A piece of a kernel that is compiled into its callers: an event must not pay for handing on dozens of columns."""
+    """Compile a piece of a kernel into its callers, so that no event pays for passing on dozens of columns."""
     return _compiled(function, INLINED)
 
 
 def allocating(function: F) -> F:
-    """A kernel that makes arrays of its own."""
+    """Compile a kernel that makes arrays of its own."""
     return _compiled(function, {"nogil": True, "error_model": "numpy"})
 
 
 def _compiled(function: F, options: Any) -> F:
-    """Numba looks up its folders when a function is decorated; other people's functions keep theirs."""
+    """Compile a function with its cache in our folder; functions of other projects keep theirs.
+
+    Numba reads the setting when it decorates a function.
+    """
     users = CONFIG.CACHE_LOCATOR_CLASSES
     CONFIG.CACHE_LOCATOR_CLASSES = f"{Kept.__module__}.{Kept.__name__}"
     try:
@@ -55,7 +58,7 @@ def _compiled(function: F, options: Any) -> F:
 
 
 class Told(event.Listener):
-    """Of each function that is compiled, and of those that are compiled into it meanwhile."""
+    """Mark this process as compiling, from the start of a function to its end; nested ones are part of it."""
 
     def __init__(self) -> None:
         self.depth = 0

@@ -1,5 +1,7 @@
-"""Where machine code is kept, and who on this machine is making some at the moment: that takes up to a minute, and
-whoever waits should be told."""
+"""The folder of machine code, and a mark in it for each process that is compiling some.
+
+Compiling takes up to a minute; by the marks a progress bar can say why it stands still.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ COMPILING = "compiling-"
 
 @cache
 def home() -> Path:
-    """Where nothing can be written, kernels last as long as the process."""
+    """Return the folder of machine code; where none can be written, a temporary one of this process."""
     users = Path(os.environ.get("NUMBA_CACHE_DIR") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = users / "elsinore" / "kernels"
     try:
@@ -33,7 +35,7 @@ def end_compiling() -> None:
 
 
 def compiling() -> bool:
-    """Is any process at it? One that was killed left its file behind."""
+    """Return whether any process is compiling. A file without its process was left behind by one that was killed."""
     return any(_lives(int(path.name.removeprefix(COMPILING))) for path in home().glob(f"{COMPILING}*"))
 
 

@@ -57,7 +57,7 @@ class Token:
 
     @property
     def clause(self) -> str | None:
-        """The keyword of the clause that this word would begin; None for other tokens."""
+        """Return the keyword of the clause that this word would begin; None for other tokens."""
         if self.kind != "word":
             return None
         word = self.text.upper()

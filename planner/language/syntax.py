@@ -237,7 +237,7 @@ class Aggregate(Node):
 
     @property
     def label(self) -> str:
-        """The name of its column in the rows."""
+        """Return the name of its column in the rows."""
         return self.alias or self.text
 
 
@@ -252,7 +252,7 @@ class Item(Node):
 
     @property
     def label(self) -> str:
-        """The name of its column in the rows."""
+        """Return the name of its column in the rows."""
         return self.alias or self.text
 
 
@@ -290,7 +290,7 @@ class Span(Node):
 
     @property
     def length(self) -> Fraction:
-        """The length on the clock of its query: in seconds, or in events."""
+        """Return the length on the clock of its query: in seconds, or in events."""
         return self.amount if self.unit == "events" else self.seconds
 
 
@@ -314,29 +314,29 @@ class Query(Node):
 
     @property
     def detects(self) -> bool:
-        """Whether it returns matches instead of aggregates."""
+        """Return whether it returns matches instead of aggregates."""
         return isinstance(self.returns, Matches)
 
     @property
     def bounds(self) -> tuple[str, str]:
-        """The columns that say where a row begins and ends: its match, or its window."""
+        """Return the columns that say where a row begins and ends: its match, or its window."""
         if self.detects:
             return "start", "end"
         return ("event_start", "event_end") if self.counts_events else ("window_start", "window_end")
 
     @property
     def counts_events(self) -> bool:
-        """Whether its windows count events instead of time."""
+        """Return whether its windows count events instead of time."""
         return self.within.unit == "events"
 
     @property
     def whole_events(self) -> bool:
-        """Whether its rows have whole events, with all their attributes: not `columns` alone."""
+        """Return whether its rows have whole events, with all their attributes: not `columns` alone."""
         return isinstance(self.returns, Matches) and not self.returns.items
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The items of RETURN MATCHES; none for an aggregation query, and none where rows have whole events."""
+        """Return the items of RETURN MATCHES; none for an aggregation query, and none where rows have whole events."""
         return self.returns.items if isinstance(self.returns, Matches) else ()
 
     @property
@@ -347,23 +347,23 @@ class Query(Node):
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """The grouping attributes, each once, in the order of GROUP-BY."""
+        """Return the grouping attributes, each once, in the order of GROUP-BY."""
         return tuple(dict.fromkeys(grouping.attribute for grouping in self.group_by))
 
     @property
     def partition(self) -> tuple[str, ...]:
-        """The grouping and equivalence attributes, each once; their values split the stream into partitions."""
+        """Return the grouping and equivalence attributes, each once; their values split the stream into partitions."""
         equal = (attribute for equivalence in self.equivalences for attribute in equivalence.attributes)
         return tuple(dict.fromkeys((*self.groups, *equal)))
 
     @property
     def types(self) -> frozenset[str]:
-        """The event types of the pattern, including those inside NOT."""
+        """Return the event types of the pattern, including those inside NOT."""
         return frozenset(node.name for node in nodes(self.pattern) if isinstance(node, EventType))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that the query reads, sorted by name; those of `whole_events` are known once the source is."""
+        """Return the attributes that the query reads, by name; those of `whole_events` are known with the source."""
         parts = (*self.predicates, *(item.value for item in self.items))
         read = {name for one in parts for node in nodes(one) if (name := _attribute(node))}
         read |= {item.attribute for item in self.aggregates if item.attribute}
@@ -389,11 +389,11 @@ class Workload(Node):
 
     @property
     def types(self) -> frozenset[str]:
-        """The event types that any of the queries names."""
+        """Return the event types that any of the queries names."""
         return frozenset[str]().union(*(query.types for query in self.queries))
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """The distinct lengths of windows and slides in seconds, ascending; those in events are none of them."""
+        """Return the distinct lengths of windows and slides in seconds, ascending; those in events are none of them."""
         found = (span for query in self.queries for span in (query.within, query.slide))
         return tuple(sorted({span.seconds for span in found if span is not None and span.unit != "events"}))

@@ -46,7 +46,7 @@ class Automaton:
 
     @property
     def neighbours(self) -> set[tuple[str, str]]:
-        """Pairs of variables (x, y) such that an event of y may directly follow one of x."""
+        """Return pairs of variables (x, y) such that an event of y may directly follow one of x."""
         name = [position.variable for position in self.positions]
         return {(name[p], name[r]) for p, edges in self.follow.items() for r in edges}
 

@@ -129,7 +129,7 @@ class Machine:
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """State 0, and the states that events or guards act on. A span of the stream is a linear map of them."""
+        """Return state 0 and the states that events or guards act on: a span of the stream is a linear map of them."""
         sources = {append.source for appends in self.appends for append in appends}
         consumed = {consume.source for consumes in self.consumes for consume in consumes}
         moved = {source for moves in self.advances for source, _ in moves}

@@ -62,7 +62,7 @@ class _Group:
 
     @property
     def priced(self) -> bool:
-        """Whether the group has a choice. Sets of kinds without a price always share."""
+        """Return whether the group has a choice. Sets of kinds without a price always share."""
         return any(kind_of(one).price for one in self.sets)
 
 

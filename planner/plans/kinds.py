@@ -44,7 +44,7 @@ S = TypeVar("S", bound=ShareSet)
 
 @dataclass(frozen=True)
 class Search:
-    """What a search for share sets is given besides the queries; only searches for sharing plans look at it."""
+    """The parameters of a search for share sets; only searches for sharing plans read them."""
 
     optimizer: str | GloriaOptimizer = "gloria"
     model: CostModel | None = None

@@ -33,7 +33,7 @@ class Counter:
 
     @property
     def event_grained(self) -> bool:
-        """Whether a predicate on neighbours has to be evaluated on single events."""
+        """Return whether a predicate on neighbours has to be evaluated on single events."""
         linked = any(append.links for appends in self.machine.appends for append in appends)
         return linked or bool(self.machine.closes)
 
@@ -55,12 +55,12 @@ class QueryPlan:
 
     @property
     def per_event(self) -> bool:
-        """Whether windows move with every event."""
+        """Return whether windows move with every event."""
         return self.query.slide is None
 
     @property
     def overlap(self) -> int:
-        """The largest number of windows that an event can be in."""
+        """Return the largest number of windows that an event can be in."""
         assert self.query.slide is not None
         return -int(-self.query.within.length // self.query.slide.length)
 
@@ -111,20 +111,20 @@ class Plan:
 
     @property
     def workload(self) -> Workload:
-        """The queries of the plan."""
+        """Return the queries of the plan."""
         return Workload(tuple(one.query for one in self.queries))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The attributes that any of the queries reads, sorted by name."""
+        """Return the attributes that any of the queries reads, sorted by name."""
         return tuple(sorted({column for one in self.queries for column in one.query.columns}))
 
     @property
     def types(self) -> frozenset[str]:
-        """The event types that any of the queries names."""
+        """Return the event types that any of the queries names."""
         return self.workload.types
 
     @property
     def spans(self) -> tuple[Fraction, ...]:
-        """The distinct lengths of windows and slides in seconds, ascending."""
+        """Return the distinct lengths of windows and slides in seconds, ascending."""
         return self.workload.spans

@@ -38,7 +38,7 @@ class Kleene:
 
     @property
     def lanes(self) -> tuple[tuple[int, ...], ...]:
-        """The sharers by number, grouped by their predicates: those of a group always take the same events."""
+        """Return the sharers by number, grouped by their predicates: those of a group always take the same events."""
         by_predicates: dict[frozenset[str], list[int]] = {}
         for number, sharer in enumerate(self.sharers):
             by_predicates.setdefault(sharer.predicates, []).append(number)

@@ -14,6 +14,7 @@ from math import lcm
 from typing import TYPE_CHECKING, Any
 
 from elsinore.calendar_years import calendar_bounds
+from elsinore.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,14 +51,23 @@ class Clock:
 
     @classmethod
     def of(cls, form: pa.DataType, time_unit: str, spans: Iterable[Fraction]) -> Clock:
-        """Return the coarsest clock that counts times of this Arrow type and windows of these lengths exactly."""
+        """Return the coarsest clock that counts times of this Arrow type and windows of these lengths exactly.
+
+        Raise InputError where a length has more ticks than an engine can add to a time.
+        """
         import pyarrow as pa
 
         unit = UNITS[form.unit if pa.types.is_timestamp(form) else time_unit]
         lengths = [unit, *spans]
         if pa.types.is_floating(form):
             lengths.append(Fraction(1, NANOSECOND))
-        return cls(lcm(*(length.denominator for length in lengths)), unit, form)
+        found = cls(lcm(*(length.denominator for length in lengths)), unit, form)
+        if (longest := max(lengths)) * found.ticks_per_second >= FARTHEST:
+            raise InputError(
+                f"{float(longest):g} seconds have too many ticks to be counted in 64 bits, with these times "
+                f"{found.ticks_per_second:,} a second; write a shorter WITHIN or lateness, or use a coarser unit"
+            )
+        return found
 
     def save(self) -> list[Any]:
         import pyarrow as pa
@@ -91,14 +101,14 @@ class Clock:
 
     @property
     def farthest(self) -> float:
-        """The largest distance from zero, in ticks, at which a time can be counted, and shown in a timestamp."""
+        """Return the largest distance from zero, in ticks, at which a time can be counted, and shown in a timestamp."""
         import pyarrow as pa
 
         return FARTHEST / (self._shown()[1] or 1) if pa.types.is_timestamp(self.form) else FARTHEST
 
     @property
     def calendar(self) -> tuple[int, int] | None:
-        """The first and the last time that a timestamp may have, in its unit; None where times are numbers."""
+        """Return the first and the last time that a timestamp may have, in its unit; None where times are numbers."""
         import pyarrow as pa
 
         form: Any = self.form

@@ -31,15 +31,15 @@ class Windows:
 
     @cached_property
     def panes(self) -> int:
-        """The number of panes in a window."""
+        """Return the number of panes in a window."""
         return self.within // self.pane
 
     @cached_property
     def step(self) -> int:
-        """The number of panes from the start of one window to that of the next."""
+        """Return the number of panes from the start of one window to that of the next."""
         return self.slide // self.pane
 
     @cached_property
     def overlap(self) -> int:
-        """The largest number of windows that an event can be in."""
+        """Return the largest number of windows that an event can be in."""
         return -(-self.within // self.slide)

@@ -19,7 +19,7 @@ import pytest
 
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.live_sinks import MARKER, LiveSink, open_live_sink
-from elsinore.connectors.rows.row_columns import NUMBER
+from elsinore.connectors.rows.json_values import NUMBER
 from elsinore.connectors.sinks import open_sink
 
 BOUNDS = ["window_start", "window_end"]

@@ -290,7 +290,16 @@ def test_bad_dicts(tmp_path: Path) -> None:
     source = open_events(events, dead_letters=tmp_path / "dead")
     (batch,) = batches(source)
     assert batch.to_pylist() == [{"type": "A", "time": 1}, {"type": "B", "time": 3}]
-    assert sorted(letter["event"] for letter in letters(tmp_path / "dead")) == [1, 2, 3, 4, 5, 6]
+    assert sorted(letter["number"] for letter in letters(tmp_path / "dead")) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_dead_letter_of_a_dict_holds_the_event_and_its_number(tmp_path: Path) -> None:
+    """Whatever attributes the event has."""
+    events = [{"type": "A", "time": 1}, {"type": 5, "time": 2, "event": "x", "number": 7}, {"time": 3, "reason": "y"}]
+    batches(open_events(events, dead_letters=tmp_path / "dead"), ["event", "number", "reason"])
+    found = letters(tmp_path / "dead")
+    assert [{name: value for name, value in one["event"].items() if value is not None} for one in found] == events[1:]
+    assert [one["number"] for one in found] == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from elsinore.api import draw, explain
+from elsinore.bench.multi.generator import STOCKS, workload
 from elsinore.cli import app
 from elsinore.drawing.detection import PATTERNS, BlockPicture, graph_picture, multitree_picture, tree_picture
 from elsinore.errors import InputError
 from elsinore.planner.detection.clauses import queries_of
 from elsinore.planner.detection.costs.paper import Instances
-from elsinore.planner.detection.generator import STOCKS, workload
 from elsinore.planner.detection.graph import MultiPatternGraph
 from elsinore.planner.detection.known import Known
 from elsinore.planner.detection.pattern import Pattern

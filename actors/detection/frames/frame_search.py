@@ -63,7 +63,7 @@ class Frames:
         hi: int,
         cores: Mapping[Clause, Core] = NO_CORES,
     ) -> None:
-        """`cores`: by clause, the matches of its single events that end with rows from `lo` to `hi`."""
+        """Take in `cores`: by clause, the matches of its single events that end with rows from `lo` to `hi`."""
         self.form = compiled.form
         self.by_first = compiled.by_first
         self.span = compiled.span

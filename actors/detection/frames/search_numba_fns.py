@@ -20,14 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from elsinore.actors.detection.comparing_numba_fns import (
-    AT_LEAST,
-    AT_MOST,
     EQUAL,
-    GREATER,
-    LESS,
     NO_LEFT,
     NO_RIGHT,
     compared,
+    ordered,
     sought,
 )
 from elsinore.planner.kernels.compiled import kernel, part
@@ -215,17 +212,7 @@ def find_range(p: Program, e: Entries, s: Stack, level: int, variable: int, fram
 
 @part
 def compared_reals(operator: int, a: float, b: float) -> bool:
-    if operator == LESS:
-        return a < b
-    if operator == GREATER:
-        return a > b
-    if operator == EQUAL:
-        return a == b
-    if operator == AT_MOST:
-        return a <= b
-    if operator == AT_LEAST:
-        return a >= b
-    return a != b
+    return ordered(operator, a, b) if operator <= EQUAL else a != b
 
 
 @part

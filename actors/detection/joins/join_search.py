@@ -111,7 +111,7 @@ class StoredSearch:
         lo: int,
         hi: int,
     ) -> None:
-        """`slots`: where the source has the variables that are shown."""
+        """Read the variables that are shown from these slots of the source."""
         self.clause = clause
         self.names = list(shown)
         self.source = source

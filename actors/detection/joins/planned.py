@@ -39,7 +39,7 @@ class Planned:
     """The plan of clauses of single events under skip-till-any-match, which may share parts."""
 
     def __init__(self, members: Sequence[Mapping[int, tuple[Member, Pattern]]], strategy: str, choose: Chooser) -> None:
-        """`members`: by query, the clauses that are planned, by number, with their patterns."""
+        """Plan the clauses of `members`: by query, the patterns of its clauses by number."""
         found = [(number, member, pattern) for some in members for number, (member, pattern) in some.items()]
         self.members = {pattern.name: member for _, member, pattern in found}
         self.patterns = tuple(pattern for _, _, pattern in found)

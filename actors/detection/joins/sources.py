@@ -123,7 +123,7 @@ class MatchSource:
     """Stored matches, by slot the rows of their events."""
 
     def __init__(self, joined: Joined, rows: RowNumbers, firsts: Sequence[int], lasts: Sequence[int]) -> None:
-        """`firsts`, `lasts`: the slots of which one has the first event, and the last."""
+        """Take in matches whose first event is in one of the slots `firsts`, and the last in one of `lasts`."""
         self.joined = joined
         self.count = len(rows)
         self.firsts, self.lasts = firsts, lasts

@@ -169,7 +169,7 @@ class Multitree:
     """The stores of a plan, and how each of its patterns is joined from them."""
 
     def __init__(self, plan: DetectionPlan, members: Mapping[str, Member], lean: bool = False) -> None:
-        """`lean`: leave patterns to their queries where nothing is gained, and store nothing for them."""
+        """Lay out the stores; if `lean`, leave patterns to their queries where a store gains nothing."""
         self.plan = plan
         self.members = members
         self._users = self._uses()

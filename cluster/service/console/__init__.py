@@ -1,1 +1,1 @@
-"""The console: pages for a browser, and what they are told while they are open."""
+"""The console: pages for a browser, and the updates that they get while they are open."""

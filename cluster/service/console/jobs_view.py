@@ -60,11 +60,11 @@ class Watched:
 
 
 class JobsView:
-    """The jobs of a service. Whoever asks first after a second looks at them; the others get the same."""
+    """The jobs of a service, read at most once a second: requests in between get the same values."""
 
     def __init__(self, documents: Documents, clock: Callable[[], float] = monotonic) -> None:
         self.number = 0
-        """The number of the last look."""
+        """The number of times that the jobs were read."""
         self._documents, self._clock = documents, clock
         self._jobs: dict[str, Watched] = {}
         self._gone: deque[tuple[int, str]] = deque(maxlen=KEPT_SAMPLES)

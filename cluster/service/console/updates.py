@@ -69,7 +69,7 @@ class Message:
 
 
 Part = Callable[[Position], Awaitable[Message | None]]
-"""A part of a page: return what it is told after a position, or None if there is nothing new."""
+"""A part of a page: returns the message that follows a position, or None if there is nothing new."""
 
 
 async def updates(

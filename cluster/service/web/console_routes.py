@@ -42,6 +42,9 @@ MAX_ROWS = 500
 FIRST_ROWS = 100
 """Rows that a page gets when it opens."""
 
+MAX_DRAFTS = 16
+"""Open requests to the process of the workbench; each may hold a body of some MiB, and take 20 seconds."""
+
 UNREAD = -1
 """A modification time that no folder has."""
 
@@ -95,7 +98,7 @@ def _file(request: Request, path: str) -> Response:
 
 @router.get("/console/login", status_code=204)
 async def is_logged_in() -> Response:
-    """Return 204 to who may use the service; the others have got 401."""
+    """Return 204 to a browser that is logged in; any other has got 401 before."""
     return Response(status_code=204)
 
 
@@ -106,6 +109,8 @@ async def log_in(request: Request) -> Response:
     token = token_of(context(request).settings)
     if token is None:
         return Response(status_code=204)
+    if "authorization" not in request.headers:  # a cookie does not prolong itself
+        raise RefusalError(401, "a log-in needs the token: send the header Authorization: Bearer TOKEN")
     cookie = Logins(token.encode()).cookie(_asked(request), _is_secure(request))
     return Response(status_code=204, headers={"Set-Cookie": cookie, "Cache-Control": "no-store"})
 
@@ -261,6 +266,12 @@ async def _draft(request: Request) -> tuple[Context, Draft]:
 
 
 async def _answer(here: Context, kind: str, seconds: float, *arguments: str) -> dict[str, Any]:
-    """Ask the process of the workbench, one request at a time."""
-    async with here.drafts:
-        return await in_thread(workbench.ask, kind, seconds, *arguments)
+    """Ask the process of the workbench, one request at a time; refuse a request behind which too many wait."""
+    if here.drafts_open >= MAX_DRAFTS:
+        raise RefusalError(429, f"{here.drafts_open} requests to the workbench are open already; try again in a moment")
+    here.drafts_open += 1
+    try:
+        async with here.drafts:
+            return await in_thread(workbench.ask, kind, seconds, *arguments)
+    finally:
+        here.drafts_open -= 1

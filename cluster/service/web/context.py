@@ -70,6 +70,8 @@ class Context:
     backlog: Backlog
     drafts: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """Admits one request to the process of the workbench at a time."""
+    drafts_open: int = 0
+    """Requests to that process, with those that wait."""
     readers: dict[str, Reader] = field(default_factory=dict)
 
     def reader(self, name: str) -> Reader:

@@ -52,7 +52,7 @@ class Queries(BaseModel):
 
 
 class Draft(BaseModel):
-    """A workload that somebody writes in the workbench."""
+    """A workload that is being written in the workbench."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from time import monotonic
 from typing import Any
 
-from ray.serve._private import replica
 from starlette.middleware import Middleware
 from uvicorn.protocols.http import auto
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -23,6 +22,7 @@ from elsinore.cluster.service.settings import LOOPBACK
 from elsinore.cluster.service.web.guard import MAX_HEADER_BYTES, POLICY_VIOLATION, refuse
 from elsinore.cluster.service.web.refusals import TITLES, RefusalError
 from elsinore.cluster.service.web.sites import Hosts, check_site, hosts_of
+from elsinore.connectors.spark.ray_internals import replica_module
 
 CALLBACK_VARIABLE = "RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"
 IMPORT_PATH = "elsinore.cluster.service.web.edge:middlewares"
@@ -258,6 +258,6 @@ def middlewares() -> list[Any]:
 
 def listen_here_alone() -> None:
     """Make a replica listen for other deployments at the loopback address only: that port accepts pickles."""
-    module: Any = replica
+    module = replica_module()
     add = module.add_port_to_grpc_server
     module.add_port_to_grpc_server = lambda server, address: add(server, address.replace("[::]", LOOPBACK))

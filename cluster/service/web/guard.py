@@ -28,6 +28,9 @@ SAFE_METHODS = ("GET", "HEAD")
 JOB_PATH = re.compile(r"/(?:v1/workloads|console/jobs)/([^/]+)")
 """Matches the beginning of a path that names a job."""
 
+UPDATES_PATH = "/console/updates"
+"""The path of the streams for pages, which are bounded together like the requests about a job."""
+
 MAX_HEADER_BYTES = 1 << 16
 """The most bytes of all headers."""
 
@@ -69,6 +72,7 @@ class Guard:
         self.logins = None if token is None else Logins(token.encode())
         self.hosts = hosts_of(settings.host, settings.hosts)
         self.rate = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
+        self.files = RateLimit(settings.rate, left=settings.rate, looked=monotonic())
         self.failures = RateLimit(FAILURES_PER_SECOND, left=FAILURES_PER_SECOND, looked=monotonic())
         self.open = 0
         self.open_of: Counter[str] = Counter()
@@ -111,15 +115,17 @@ class Guard:
         headers = scope["headers"]
         if sum(len(name) + len(value) for name, value in headers) > MAX_HEADER_BYTES:
             raise RefusalError(431, f"the headers have more than {MAX_HEADER_BYTES:,} bytes")
-        if not CONSOLE_PATH.fullmatch(scope["path"]):
+        is_file = CONSOLE_PATH.fullmatch(scope["path"])
+        if not is_file:
             self._check_token(scope)
-        if not self.rate.allows(monotonic()):
+        # Requests that need no token have a limit of their own, so they keep no client out.
+        if not (self.files if is_file else self.rate).allows(monotonic()):
             raise RefusalError(429, f"more than {self.settings.rate:,} requests a second; try again in a moment")
         if self.open >= self.settings.requests:
             raise RefusalError(429, f"{self.open:,} requests are open already; try again in a moment")
         if (job := _job_of(scope)) and self.open_of[job] >= self.settings.job_requests:
             raise RefusalError(
-                429, f"{self.open_of[job]:,} requests about this job are open already; try again in a moment"
+                429, f"{self.open_of[job]:,} requests about {_called(job)} are open already; try again in a moment"
             )
         length = next((value for name, value in headers if name == b"content-length"), b"0")
         if length.isdigit() and int(length) > self.settings.body + LENGTH_SLACK_BYTES:
@@ -167,9 +173,15 @@ def _values_of(scope: Any, header: bytes) -> list[bytes]:
 
 
 def _job_of(scope: Any) -> str:
-    """Return the name of the job in the path of a request; empty if it names none."""
+    """Return the name of the job in the path of a request, or the path of updates; empty for any other path."""
     found = JOB_PATH.match(scope["path"])
+    if scope["path"] == UPDATES_PATH:
+        return UPDATES_PATH
     return found[1] if found else ""
+
+
+def _called(job: str) -> str:
+    return "the console's pages" if job == UPDATES_PATH else "this job"
 
 
 def too_large(settings: ServiceSettings) -> RefusalError:

@@ -34,7 +34,7 @@ class Authority:
 
     @property
     def is_address(self) -> bool:
-        """Whether the host is an address and not a name, which could be bound to another address."""
+        """Return whether the host is an address and not a name, which could be bound to another address."""
         try:
             ip_address(self.host)
         except ValueError:

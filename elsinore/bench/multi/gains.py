@@ -12,12 +12,12 @@ from typing import ClassVar, Self
 import pyarrow as pa
 
 import elsinore
+from elsinore.bench.multi.generator import STOCKS, TRAFFIC, Generated, Parameters, types_of_density, workload_of
 from elsinore.bench.multi.streams import stream
 from elsinore.bench.multi.thinking import thinking
 from elsinore.bench.multi.worlds import LocatedWorld
 from elsinore.bench.points import Metrics, Point
 from elsinore.planner.detection.clauses import queries_of
-from elsinore.planner.detection.generator import STOCKS, TRAFFIC, Generated, Parameters, types_of_density, workload_of
 
 TRIVIAL = "trivial"
 """The strategy that shares nothing and reorders nothing."""

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.bench.multi.generator import EVENTS_PER_SECOND
 from elsinore.bench.multi.worlds import LocatedWorld
-from elsinore.planner.detection.generator import EVENTS_PER_SECOND
 
 RESHUFFLED = 5
 """Types that change places at once (Section 6.2.3)."""

@@ -16,7 +16,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.planner.detection.generator import Parameters, World, log_uniform
+from elsinore.bench.multi.generator import Parameters, World, log_uniform
 from elsinore.planner.detection.pattern import Event, Kind
 
 SAMPLED = 1 << 15

@@ -1,7 +1,7 @@
 """A cost model of this engine: nanoseconds per second of the stream, with nodes stored or searched.
 
 A stored node keeps its matches: candidates are tried once, and what passes is written. A searched node is enumerated
-by whoever needs it: nothing is written, but each user tries the candidates again, and again for each event that may
+for each of its users: nothing is written, but each user tries the candidates again, and again for each event that may
 end one of its matches. A sequence shrinks the range of candidates, so that of k events in order only 1/k! of all
 choices are candidates.
 """

@@ -1,4 +1,4 @@
-"""What a cost model of detection plans is, and what it is told about the nodes of a plan."""
+"""What a cost model of detection plans is, and the facts about a node that it prices."""
 
 from __future__ import annotations
 

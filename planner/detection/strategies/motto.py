@@ -15,7 +15,7 @@ from elsinore.planner.detection.strategies.written import nested_tree
 
 
 def merge_and_decompose(request: Request) -> Trees:
-    """SH-MDT (MOTTO): decompose patterns into subpatterns and merge equal ones, where that saves cost.
+    """Decompose patterns into subpatterns and merge equal ones, where that saves cost: SH-MDT (MOTTO).
 
     Our reading: candidates are all common subpatterns, of neighbours in the text or not (decomposition), each
     evaluated as written; equal ones are merged. The directed Steiner tree of least cost is approximated greedily: the

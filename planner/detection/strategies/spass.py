@@ -25,7 +25,7 @@ class Substring:
 
 
 def redundancy_ratio(request: Request) -> Trees:
-    """SH-RR (SPASS): share substrings of the patterns as written, by their redundancy ratio.
+    """Share substrings of the patterns as written, by their redundancy ratio: SH-RR (SPASS).
 
     Our reading: candidates are sets of events that stand next to each other in the text of at least two patterns. The
     redundancy ratio of one is the part of the workload's cost that is spent on it again and again: (n - 1) times its

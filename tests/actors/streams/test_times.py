@@ -102,3 +102,27 @@ def test_large_times_that_can_be_counted_keep_every_digit(window: str) -> None:
 
 def shifted(row: dict[str, Any], change: Any) -> dict[str, Any]:
     return row | {"window_start": change(row["window_start"]), "window_end": change(row["window_end"])}
+
+
+LONG = ["MATCHES PATTERN SEQ(A, B)", "COUNT(*) PATTERN SEQ(A, B)", "MATCHES PATTERN SEQ(A, B) WHERE [k]"]
+
+
+@pytest.mark.parametrize("returns", LONG)
+@pytest.mark.parametrize("form", [pa.timestamp("ns"), pa.float64()], ids=str)
+def test_windows_that_64_bits_do_not_count_are_refused(returns: str, form: pa.DataType) -> None:
+    """Times of floats are counted in nanoseconds too."""
+    times = pa.array(range(4), pa.int64()).cast(form)
+    events = pa.table({"type": ["A", "B"] * 2, "time": times, "k": [1, 1, 2, 2]})
+    assert len(elsinore.run(f"RETURN {returns} WITHIN 40000 days", events, engine="local")) >= 2
+    with pytest.raises(elsinore.InputError, match="too many ticks to be counted in 64 bits"):
+        elsinore.run(f"RETURN {returns} WITHIN 60000 days", events, engine="local")
+
+
+def test_windows_of_too_many_partitions_to_be_counted_are_refused() -> None:
+    count = 1000
+    times = pa.array(range(2 * count), pa.int64()).cast(pa.timestamp("ns"))
+    events = pa.table({"type": ["A", "B"] * count, "time": times, "k": [n // 2 for n in range(2 * count)]})
+    query = "RETURN MATCHES PATTERN SEQ(A, B) WHERE [k] WITHIN {} days"
+    assert len(elsinore.run(query.format(40), events, engine="local")) == count
+    with pytest.raises(elsinore.InputError, match="1000 partitions, one behind another, have too many ticks"):
+        elsinore.run(query.format(365), events, engine="local")

@@ -17,7 +17,7 @@ import ray
 
 import elsinore
 from elsinore.actors.shells.optimizer_actor import OptimizerActor
-from elsinore.actors.shells.remote_optimizer import PATIENCE
+from elsinore.actors.shells.remote_optimizer import PATIENCE_SECONDS
 from elsinore.api import prepare
 from elsinore.cluster.machines.session import Session
 from elsinore.cluster.run.crew import Crew
@@ -230,7 +230,7 @@ class Hesitant(OptimizerActor):
     """An optimizer that replies too late."""
 
     def decide(self, asked: bytes) -> bytes:
-        sleep(2 * PATIENCE)
+        sleep(2 * PATIENCE_SECONDS)
         return super().decide(asked)
 
 

@@ -12,9 +12,9 @@ import pytest
 import ray
 
 import elsinore
+from elsinore.cli.checkpoint_table import status_table
 from elsinore.cluster.stream.checkpoint import latest_of
 from elsinore.cluster.stream.terms import Terms
-from elsinore.status import status_table
 from tests.cluster.live_rides import begin, taken
 from tests.cluster.streaming import Growing, answered, answers_alone
 

@@ -15,12 +15,12 @@ import pytest
 from py4j.protocol import Py4JNetworkError  # type: ignore[import-untyped]
 
 import elsinore
+from elsinore.cli.checkpoint_table import status_table
 from elsinore.cluster.machines.settings import Settings
 from elsinore.cluster.stream import live
 from elsinore.cluster.stream.live import Live, StreamRequest
 from elsinore.connectors.errors import FailedError, InputError
 from elsinore.live import LiveStream
-from elsinore.status import status_table
 
 WORKLOAD = "RETURN COUNT(*) PATTERN A+ WITHIN 10 seconds SLIDE 10 seconds"
 

@@ -99,3 +99,17 @@ QUERY counted RETURN COUNT(*) PATTERN SEQ(Request, Cancel) WHERE [rider] WITHIN 
     pages = [page(here, written[start : start + size], str(start)) for start in range(0, len(written), size)]
     there = Played(Calls(Patience()).result("rides"), [*pages, page(here, [], "end"), said(DOCUMENT)]).result
     assert there.rows() == here.rows()
+
+
+@pytest.mark.parametrize("size", [1, 2, 1000])
+def test_a_name_may_mean_an_event_in_one_query_and_a_list_in_another(size: int) -> None:
+    query = """
+QUERY lists RETURN MATCHES PATTERN A+ WITHIN 9 seconds
+QUERY single RETURN MATCHES PATTERN SEQ(A, B) WITHIN 9 seconds
+"""
+    here = elsinore.run(query, [{"type": kind, "time": n} for n, kind in enumerate("AAB")], engine="local")
+    written = range(len(here))
+    pages = [page(here, written[start : start + size], str(start)) for start in range(0, len(written), size)]
+    there = Played(Calls(Patience()).result("rides"), [*pages, page(here, [], "end"), said(DOCUMENT)]).result
+    assert there.rows() == here.rows()
+    assert there.to_arrow().equals(here.to_arrow())

@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 import elsinore
 from elsinore.cli import app
+from elsinore.planner.language.syntax import Not, nodes
+from elsinore.reasons.edits import without_negation
 from elsinore.reasons.spelling import distance, near
 from tests.support.one_workload import EVENTS, ROWS, WORKLOAD
 
@@ -65,12 +67,44 @@ def test_events_that_are_read_once_are_not_kept() -> None:
     [
         ({"query": "ride"}, "the workload has no query 'ride'; it has rides"),
         ({"group": {"town": "x"}}, "the query rides groups by district"),
+        ({"group": "a,district=b"}, "the query rides groups by district"),
+        ({"group": "district=a,b=c"}, "the query rides groups by district"),
         ({"window": "soon"}, "--window soon is no time like those of the events"),
     ],
 )
 def test_what_is_asked_must_be_there(asked: dict[str, object], message: str) -> None:
     with pytest.raises(elsinore.InputError, match=message):
         elsinore.why(WORKLOAD, EVENTS, **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["a,b", "", "a=b", ",", "="])
+def test_a_group_may_be_any_text(value: str) -> None:
+    """Only a comma that a name follows parts two groups."""
+    (cause,) = elsinore.why(WORKLOAD, EVENTS, group=f"district={value}").reasons[0].causes
+    assert cause.problem.message == f"no event has {value!r} in `district`"
+
+
+@pytest.mark.parametrize("query", [WORKLOAD, "RETURN MATCHES PATTERN SEQ(A, NOT B) WITHIN 9 events"])
+def test_of_no_events_it_says_that_there_are_none(tmp_path: Path, query: str) -> None:
+    (tmp_path / "events.csv").write_text("type,time,district,rider,driver,speed,duration\n")
+    assert "there are no events" in str(elsinore.why(query, tmp_path / "events.csv"))
+    assert "there are no events" in str(elsinore.why(query, []))
+
+
+def test_alternatives_that_are_all_left_out_are_left_out_too() -> None:
+    query = "RETURN COUNT(*) PATTERN SEQ((NOT A | NOT C), B x, B y) WITHIN 9 seconds SLIDE 9 seconds"
+    (changed,) = elsinore.parse(query).queries
+    for part in [node for node in nodes(changed.pattern) if isinstance(node, Not)]:
+        changed = without_negation(part)(changed)
+    assert str(changed.pattern) == "SEQ(B x, B y)"
+    assert elsinore.why(query, [{"type": "B", "time": 1}, {"type": "A", "time": 2}]).reasons[0].rows == 0
+
+
+def test_changes_whose_windows_no_clock_counts_are_not_tried() -> None:
+    """Events of one time are parted by a clock so fine that it counts no window of many days."""
+    query = "RETURN MATCHES PATTERN SEQ(A a, B b) WHERE a.v > b.v WITHIN 40 days"
+    events = [{"type": kind, "time": 0.5, "v": 1} for kind in "AB"]
+    assert elsinore.why(query, events).reasons[0].rows == 0
 
 
 def test_the_command(tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from elsinore.bench.multi.generator import STOCKS, TRAFFIC, Parameters, workload
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.detection.clauses import patterns_of, queries_of
-from elsinore.planner.detection.generator import STOCKS, TRAFFIC, Parameters, workload
 from elsinore.planner.detection.normal_form import normal_form
 from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, Window, closed, filled
 from elsinore.planner.detection.shape import shape_of

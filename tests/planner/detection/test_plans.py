@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
+from elsinore.bench.multi.generator import STOCKS, TRAFFIC, Parameters, with_density, workload
 from elsinore.planner.detection.costs.engine import Engine
 from elsinore.planner.detection.costs.paper import Instances
 from elsinore.planner.detection.explain import explained
-from elsinore.planner.detection.generator import STOCKS, TRAFFIC, Parameters, with_density, workload
 from elsinore.planner.detection.graph import MultiPatternGraph
 from elsinore.planner.detection.pattern import Condition, Event, Kind, Pattern, Window, closed
 from elsinore.planner.detection.plan import DetectionPlan, Node

@@ -54,6 +54,13 @@ def test_the_cookie_serves_as_the_token(here: Asking) -> None:
     assert here.ask("POST", "/v1/workloads", [HOST, cookie, ORIGIN, JSON], SUBMISSION).status_code == 201
 
 
+def test_a_log_in_does_not_prolong_itself(here: Asking) -> None:
+    """A cookie that was stolen ends when it says so."""
+    answer = here.ask("POST", "/console/login", [HOST, ORIGIN, logged_in(here)])
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+
+
 @pytest.mark.parametrize(
     ("method", "path"),
     [

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from elsinore.cluster.service.console import workbench
 from elsinore.cluster.service.console.updates import Position
 from elsinore.cluster.service.console.workbench import MAX_EVENTS
 from elsinore.cluster.service.history import KEPT_ENTRIES, History
 from elsinore.cluster.service.rows import Reader, RowsSink
-from elsinore.cluster.service.web.console_routes import FIRST_ROWS, MAX_ROWS, RowsPart
+from elsinore.cluster.service.web.console_routes import FIRST_ROWS, MAX_DRAFTS, MAX_ROWS, RowsPart
 from tests.service.asking import JOB, WORKLOAD, Asking
 
 HOST, JSON = ("Host", "127.0.0.1:8000"), ("Content-Type", "application/json")
@@ -79,6 +81,48 @@ def test_what_is_wrong_with_a_draft_is_refused(here: Asking) -> None:
     assert posted(here, "/console/check", workload=WORKLOAD, strategy="guess")[0] == 422
     assert posted(here, "/console/check", workload=WORKLOAD, more=1)[0] == 422
     assert here.ask("POST", "/console/check", [HOST], b"{}").status_code == 415
+
+
+@pytest.mark.parametrize("events", ["", "\n\n", "{", '{"kind": "A"}', "type,time\rA,1\r", "a,a\n1,2"])
+def test_messages_about_events_name_no_file_of_the_service(here: Asking, events: str) -> None:
+    status, found = posted(here, "/console/try", workload=WORKLOAD, events=events)
+    assert status == 422
+    assert found["detail"].startswith("the events")
+
+
+def test_a_dead_letter_without_a_line_is_shown(here: Asking) -> None:
+    """A line of CSV has no number behind a quoted cell without an end."""
+    status, found = posted(here, "/console/try", workload=WORKLOAD, events='type,time,v\nA,1,\nA,x,"\nB,2,1\nA,x,')
+    assert status == 200, found
+    assert found["counters"]["dead"] == len(found["dead"]) > 0
+
+
+@pytest.mark.parametrize("header", ["type,time," + "x," * 999, '{"type": "A", "time": 1, ' + '"x": 1, ' * 999 + "}"])
+def test_few_bytes_that_make_many_cells_are_refused(here: Asking, header: str) -> None:
+    line = "{}" if header.startswith("{") else "A,1"
+    status, found = posted(here, "/console/try", workload=WORKLOAD, events="\n".join([header, *[line] * 5_000]))
+    assert status == 422
+    assert "1,002 columns" in found["detail"]
+    assert "at most 5,000,000 cells" in found["detail"]
+
+
+def test_requests_to_the_workbench_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over = Event()
+    monkeypatch.setattr(workbench, "ask", lambda *_: over.wait(30) and {})
+    here = Asking(tmp_path)
+    body = json.dumps({"workload": WORKLOAD, "events": EVENTS}).encode()
+
+    async def one() -> int:
+        return (await here._ask("POST", "/console/try", [HOST, JSON], body)).status_code
+
+    async def all_of_them() -> list[int]:
+        tasks = [asyncio.create_task(one()) for _ in range(MAX_DRAFTS + 3)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        over.set()
+        return await asyncio.gather(*tasks)
+
+    assert sorted(asyncio.run(all_of_them())) == [200] * MAX_DRAFTS + [429] * 3
+    assert asyncio.run(one()) == 200
 
 
 def test_a_plan_is_text_and_pictures(here: Asking) -> None:

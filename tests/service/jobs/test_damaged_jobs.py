@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from time import time
 from typing import Any
@@ -13,11 +14,13 @@ import pyarrow as pa
 import pytest
 
 from elsinore.cluster.service import job_runner
+from elsinore.cluster.service.console.updates import updates
 from elsinore.cluster.service.job_runner import JobRunner
 from elsinore.cluster.service.jobs import StoredJob
 from elsinore.cluster.service.rows import RowsSink
 from elsinore.cluster.service.settings import service_settings
 from elsinore.cluster.service.submitting import submit
+from elsinore.cluster.service.web import console_routes
 from elsinore.cluster.service.web.documents import Submission
 from elsinore.connectors.storage.safe_files import put_bytes
 from tests.service.played import HARMS, WORKLOAD, Played, PlayedLive, played, replaced, until
@@ -110,6 +113,29 @@ def test_a_damaged_file_is_no_mistake_of_the_service_and_harms_no_other_job(
     assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
     assert not job.folder.exists()
     assert other.folder.exists()
+
+
+@pytest.mark.parametrize("harm", MANY)
+@pytest.mark.parametrize("name", FILES)
+def test_pages_of_a_damaged_job_are_no_mistake_of_the_service(
+    service: Played, name: str, harm: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console_routes, "updates", partial(updates, seconds=0.1, tick=0.05))
+    begun(service, "other")
+    harmed(begun(service, "a-job"), name, harm)
+    service.look()
+    for path in (
+        "jobs/a-job/history",
+        "jobs/a-job/plan",
+        "updates?job=a-job&show=rows",
+        "updates?job=a-job&show=bursts",
+    ):
+        answer = service.ask("GET", f"/console/{path}")
+        assert answer.status_code in (200, 503), (path, answer.text)
+        if path.startswith("updates"):
+            assert '"other"' in answer.text
+        elif answer.status_code == 503:
+            assert "a-job" in answer.json()["detail"], (path, answer.text)
 
 
 @pytest.mark.parametrize("harm", MANY)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from elsinore.client.pages import Page
 from elsinore.cluster.service.jobs import StoredJob
 from elsinore.cluster.service.rows import Cursor, Reader, RowsSink, forget_rows
 from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.connectors.errors import FailedError
-from elsinore.connectors.rows.row_columns import NUMBER
+from elsinore.connectors.rows.json_values import NUMBER
 
 FIXED = {"query": ["a", "a"], "window_start": [0, 10], "window_end": [10, 20]}
 COLUMNS = {"a": ("window_start", "window_end", "n")}
@@ -108,3 +109,17 @@ def test_a_page_without_rows_has_its_columns(job: StoredJob) -> None:
 def test_a_cursor_that_is_none(text: str) -> None:
     with pytest.raises(RefusalError, match="cursor is invalid"):
         Cursor.read(text)
+
+
+def test_pages_of_batches_where_a_name_means_other_things_are_read(job: StoredJob) -> None:
+    columns = {"lists": ("start", "end", "A"), "single": ("start", "end", "A")}
+    events = pa.array([{"type": "A", "time": 1, "n": None}])
+    lists = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), events)
+    bounds = {"start": [1], "end": [1]}
+    for batch, (query, values) in enumerate([("lists", lists), ("single", events)], start=1):
+        RowsSink(job.rows, columns).write(batch, [pa.table({"query": [query], **bounds, "A": values})])
+    page = Reader(job).page(Cursor(), 9)
+    shown = [row["A"] for row in json.loads(page.json())["rows"]]
+    assert shown == [[{"type": "A", "time": 1, "n": None}], {"type": "A", "time": 1, "n": None}]
+    received = Page(pa.ipc.open_stream(page.arrow(columns)).read_all(), "2.1")
+    assert [row["A"] for row in received.rows()] == shown

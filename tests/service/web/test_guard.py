@@ -69,6 +69,17 @@ def test_followers_of_one_job_leave_room_for_others() -> None:
     asyncio.run(test())
 
 
+def test_open_pages_leave_room_for_clients() -> None:
+    async def test() -> None:
+        here = Held(requests=10, job_requests=3)
+        statuses = [await here.begin("/console/updates") for _ in range(5)]
+        assert statuses == [None, None, None, 429, 429]
+        assert [await here.begin(path) for path in (OTHER, FOLLOW, LIST)] == [None] * 3
+        await here.end()
+
+    asyncio.run(test())
+
+
 def test_open_requests_have_a_bound() -> None:
     async def test() -> None:
         here = Held(requests=4)

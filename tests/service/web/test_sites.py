@@ -191,3 +191,11 @@ def test_wrong_tokens_are_throttled_and_the_right_one_is_not(tmp_path: Path, mon
     assert here.ask("GET", "/v1/workloads", [HERE]).status_code == 429
     assert asked("secret") == 200
     assert here.ask("GET", "/v1/health", [HERE]).status_code == 200
+
+
+def test_requests_that_need_no_token_keep_no_client_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "monotonic", lambda: 1000.0)
+    here = Asking(tmp_path, token="secret", rate=5)
+    statuses = [here.ask("GET", "/console/", [HERE]).status_code for _ in range(8)]
+    assert statuses == [200] * 5 + [429] * 3
+    assert here.ask("GET", "/v1/workloads", [HERE, ("Authorization", "Bearer secret")]).status_code == 200

@@ -1,4 +1,4 @@
-// What the pages share: who is logged in, all jobs, the rows and bursts of the job that is shown, and the route.
+// What the pages share: whether the browser is logged in, all jobs, the rows and bursts of the job that is shown, and the route.
 import { batch, signal } from "./vendor/libraries.js";
 import { parse } from "./digits.js";
 
@@ -133,7 +133,7 @@ function open() {
   };
 }
 
-// A page that nobody sees holds no connection; it continues where it was.
+// A hidden page holds no connection; it continues where it was.
 document.addEventListener("visibilitychange", () => {
   if (session.value === "in") document.hidden ? close() : open();
 });

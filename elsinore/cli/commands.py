@@ -11,8 +11,24 @@ from typing import Annotated, Literal
 
 import typer
 
-from elsinore import __version__, service_cli
-from elsinore.outcomes import outcomes
+from elsinore import __version__
+from elsinore.cli import service
+from elsinore.cli.exit_codes import outcomes
+from elsinore.cli.options import (
+    EventFiles,
+    GraphActors,
+    Lateness,
+    MoreEventFiles,
+    Numeric,
+    RayAddress,
+    Strategy,
+    TimeColumn,
+    TimeUnit,
+    Token,
+    TypeColumn,
+    WorkloadFile,
+    given,
+)
 
 app = typer.Typer(
     name="elsinore",
@@ -24,8 +40,6 @@ app = typer.Typer(
 )
 generate = typer.Typer(help="Generate example streams.", no_args_is_help=True)
 app.add_typer(generate, name="generate")
-
-WorkloadFile = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
 
 
 def main() -> None:
@@ -55,7 +69,7 @@ def check(workload: WorkloadFile) -> None:
 @outcomes()
 def explain(
     workload: WorkloadFile,
-    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
+    strategy: Strategy = "auto",
     events: Annotated[
         Path | None,
         typer.Option(
@@ -66,9 +80,9 @@ def explain(
             show_default=False,
         ),
     ] = None,
-    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
-    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
+    type_column: TypeColumn = "type",
+    time_column: TimeColumn = "time",
+    time_unit: TimeUnit = "s",
 ) -> None:
     """Show the plan of a workload, with the reasons for it."""
     from elsinore.api import explain
@@ -94,9 +108,9 @@ def draw(
     plan: Annotated[bool, typer.Option("--plan", help="Draw how its queries share work.")] = False,
     strategy: Annotated[str, typer.Option(help="The strategy whose plan is drawn.")] = "auto",
     out: Annotated[str, typer.Option("--out", "-o", metavar="FILE", help="An .svg file, or - for stdout.")] = "-",
-    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
-    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
+    type_column: TypeColumn = "type",
+    time_column: TimeColumn = "time",
+    time_unit: TimeUnit = "s",
 ) -> None:
     """Draw a workload as SVG: its templates and multi-pattern graphs, its HAMLET graph over a few events, its plans."""
     from elsinore.api import draw
@@ -113,11 +127,8 @@ def draw(
 @outcomes()
 def run(
     workload: WorkloadFile,
-    events: Annotated[
-        list[str],
-        typer.Option("--events", "-e", metavar="FILE...", help="CSV, JSON lines or Parquet, one or more."),
-    ],
-    more_events: Annotated[list[str] | None, typer.Argument(hidden=True, metavar="[FILE]...")] = None,
+    events: EventFiles,
+    more_events: MoreEventFiles = None,
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FILE", help="The output: a file .jsonl, .csv or .parquet.")
     ] = "-",
@@ -125,18 +136,14 @@ def run(
         Literal["auto", "ray", "local"] | None,
         typer.Option(help="Run on Spark and Ray, or in this process; auto chooses by size.", show_default="auto"),
     ] = None,
-    address: Annotated[
-        str | None, typer.Option(help="A Ray cluster to join; by default Ray is started here.", show_default=False)
-    ] = None,
-    actors: Annotated[
-        int | None, typer.Option(help="Graph actors, over which partitions are distributed.", show_default="2")
-    ] = None,
-    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
-    numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
-    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
-    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
+    address: RayAddress = None,
+    actors: GraphActors = None,
+    strategy: Strategy = "auto",
+    numeric: Numeric = "exact",
+    type_column: TypeColumn = "type",
+    time_column: TimeColumn = "time",
+    time_unit: TimeUnit = "s",
+    lateness: Lateness = 0,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad event.")] = False,
     dead_letters: Annotated[
         Path | None,
@@ -149,7 +156,7 @@ def run(
 ) -> None:
     """Run a workload over files of events; rows are written as windows close."""
     from elsinore.api import prepare
-    from elsinore.commands import answer, check_decisions, write_decisions
+    from elsinore.cli.runs import answer, check_decisions, write_decisions
 
     if decisions is not None:
         check_decisions(decisions)
@@ -166,7 +173,7 @@ def run(
         strict=strict,
         dead_letters=dead_letters,
         decisions=decisions is not None,
-        settings={name: value for name, value in (("address", address), ("actors", actors)) if value is not None},
+        settings=given(address=address, actors=actors),
     )
     typer.echo(answer(job, out, approximate=numeric == "approximate"), err=True)
     if decisions is not None:
@@ -177,11 +184,8 @@ def run(
 @outcomes()
 def why(
     workload: WorkloadFile,
-    events: Annotated[
-        list[str],
-        typer.Option("--events", "-e", metavar="FILE...", help="CSV, JSON lines or Parquet, one or more."),
-    ],
-    more_events: Annotated[list[str] | None, typer.Argument(hidden=True, metavar="[FILE]...")] = None,
+    events: EventFiles,
+    more_events: MoreEventFiles = None,
     query: Annotated[
         str | None, typer.Option("--query", "-q", metavar="NAME", help="One query.", show_default="all")
     ] = None,
@@ -196,10 +200,10 @@ def why(
         typer.Option(metavar="TIME", help="Where the window of the expected row starts.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
-    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
+    type_column: TypeColumn = "type",
+    time_column: TimeColumn = "time",
+    time_unit: TimeUnit = "s",
+    lateness: Lateness = 0,
 ) -> None:
     """Explain why a query has no row over files of events, and which change would give one."""
     import json
@@ -232,27 +236,22 @@ def stream(
         str,
         typer.Option("--out", "-o", metavar="DIR", help="The output: a folder .jsonl, .csv, .parquet, or .delta."),
     ] = "-",
-    address: Annotated[
-        str | None, typer.Option(help="A Ray cluster to join; by default Ray is started here.", show_default=False)
-    ] = None,
-    actors: Annotated[
-        int | None, typer.Option(help="Graph actors, over which partitions are distributed.", show_default="2")
-    ] = None,
-    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
-    numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
-    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
-    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
+    address: RayAddress = None,
+    actors: GraphActors = None,
+    strategy: Strategy = "auto",
+    numeric: Numeric = "exact",
+    type_column: TypeColumn = "type",
+    time_column: TimeColumn = "time",
+    time_unit: TimeUnit = "s",
+    lateness: Lateness = 0,
     dead_letters: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write bad events here, with the reason.", show_default=False)
     ] = None,
 ) -> None:
     """Run a workload over a growing folder until Ctrl-C; when started again, it resumes where it stopped."""
-    from elsinore.commands import wait_for_end
+    from elsinore.cli.runs import wait_for_end
     from elsinore.live import stream
 
-    given = {name: value for name, value in (("address", address), ("actors", actors)) if value is not None}
     live = stream(
         workload,
         source,
@@ -265,7 +264,7 @@ def stream(
         time_unit=time_unit,
         lateness=lateness,
         dead_letters=dead_letters,
-        **given,
+        **given(address=address, actors=actors),
     )
     typer.echo(wait_for_end(live, source), err=True)
 
@@ -291,10 +290,10 @@ def serve(
         from elsinore.cluster.service.embedded import serve_until_stopped
         from elsinore.cluster.service.settings import service_settings
 
-    given = {"data": data, "host": host, "port": port}
-    service = service_settings(**{name: value for name, value in given.items() if value is not None})
-    settings = chosen_settings("ray", {} if actors is None else {"actors": actors})
-    serve_until_stopped(service, settings, lambda text: typer.echo(text, err=True))
+    settings = chosen_settings("ray", given(actors=actors))
+    serve_until_stopped(
+        service_settings(**given(data=data, host=host, port=port)), settings, lambda text: typer.echo(text, err=True)
+    )
 
 
 @app.command()
@@ -309,17 +308,17 @@ def status(
             envvar="ELSINORE_URL", help="Show the jobs of this service instead, until Ctrl-C.", show_default=False
         ),
     ] = None,
-    token: service_cli.Token = None,
+    token: Token = None,
 ) -> None:
     """Show the progress of a live stream, from its checkpoint; or the jobs of a service."""
     if checkpoint is None:
         if url is None:
             raise typer.BadParameter("give the checkpoint of a live stream, or the --url of a service")
-        service_cli.watch(url, token)
+        service.watch(url, token)
         return
     from rich.console import Console
 
-    from elsinore.status import status_table
+    from elsinore.cli.checkpoint_table import status_table
 
     Console().print(status_table(checkpoint))
 
@@ -369,4 +368,4 @@ def ridesharing(
     typer.echo(f"{out}: {events:,} events", err=True)
 
 
-service_cli.register(app)
+service.register(app)

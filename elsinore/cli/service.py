@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from elsinore.outcomes import outcomes
+from elsinore.cli.exit_codes import outcomes
+from elsinore.cli.options import (
+    JobId,
+    Lateness,
+    Numeric,
+    Strategy,
+    TimeColumn,
+    TimeUnit,
+    Token,
+    TypeColumn,
+    Url,
+    WorkloadFile,
+)
 
 if TYPE_CHECKING:
     from elsinore.client.facts import JobStatus
@@ -20,23 +31,6 @@ INTERACTIVE_SECONDS = 10.0
 TRANSFER_SECONDS = 120.0
 """Seconds to retry a request that transfers events or rows; the service may restart meanwhile."""
 
-Url = Annotated[
-    str,
-    typer.Option(
-        envvar="ELSINORE_URL", help="The URL of the service, such as http://localhost:8000.", show_default=False
-    ),
-]
-Token = Annotated[
-    str | None,
-    typer.Option(
-        envvar="ELSINORE_TOKEN",
-        help="The service's token.",
-        show_default="that of a service of this user on this machine",
-    ),
-]
-JobId = Annotated[str, typer.Argument(metavar="JOB", help="The job's id.", show_default=False)]
-Queries = Annotated[Path, typer.Argument(metavar="WORKLOAD", help="A file of queries.", show_default=False)]
-
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the command line."""
@@ -45,16 +39,16 @@ def register(app: typer.Typer) -> None:
 
 
 def submit(
-    workload: Queries,
+    workload: WorkloadFile,
     url: Url,
     token: Token = None,
     name: Annotated[str | None, typer.Option(help="The job's id: a-z, 0-9 and -.", show_default="generated")] = None,
-    strategy: Annotated[str, typer.Option(help="How queries share work.")] = "auto",
-    numeric: Annotated[Literal["exact", "approximate"], typer.Option(help="How numbers are kept.")] = "exact",
-    type_column: Annotated[str, typer.Option(metavar="NAME", help="The column of event types.")] = "type",
-    time_column: Annotated[str, typer.Option(metavar="NAME", help="The column of times.")] = "time",
-    time_unit: Annotated[str, typer.Option(metavar="UNIT", help="The unit of numeric times.")] = "s",
-    lateness: Annotated[float, typer.Option(metavar="SECONDS", help="By how much events may be late.")] = 0,
+    strategy: Strategy = "auto",
+    numeric: Numeric = "exact",
+    type_column: TypeColumn = "type",
+    time_column: TimeColumn = "time",
+    time_unit: TimeUnit = "s",
+    lateness: Lateness = 0,
     column: Annotated[
         list[str] | None,
         typer.Option(
@@ -95,7 +89,7 @@ def _typed(column: str) -> tuple[str, str]:
 
 def jobs(url: Url, token: Token = None) -> None:
     """Show the jobs of a service."""
-    from elsinore.board import all_jobs, show
+    from elsinore.cli.jobs_table import all_jobs, show
 
     with _client(url, token) as client:
         show(all_jobs(client))
@@ -112,8 +106,8 @@ def send(
     ] = None,
 ) -> None:
     """Send files of events to a job, and wait until the service has stored all of them."""
+    from elsinore.cli.transfers import Files, send
     from elsinore.progress import counting
-    from elsinore.remote import Files, send
 
     with _client(url, token, TRANSFER_SECONDS) as client:
         to = client.job(job)
@@ -130,13 +124,13 @@ def results(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow new rows until Ctrl-C.")] = False,
 ) -> None:
     """Write the rows of a job as JSON lines."""
-    from elsinore.remote import write
+    from elsinore.cli.transfers import write
 
     with _client(url, token, TRANSFER_SECONDS) as client:
         write(client.job(job).pages(follow=follow))
 
 
-def add(job: JobId, workload: Queries, url: Url, token: Token = None) -> None:
+def add(job: JobId, workload: WorkloadFile, url: Url, token: Token = None) -> None:
     """Add queries to a job; they answer the windows that begin after the latest event."""
     with _client(url, token) as client:
         _print_status(client.job(job).add(workload))
@@ -174,7 +168,7 @@ def remove(job: JobId, url: Url, token: Token = None) -> None:
 
 def watch(url: str, token: str | None) -> None:
     """Run `elsinore status --url`."""
-    from elsinore.board import watch
+    from elsinore.cli.jobs_table import watch
 
     with _client(url, token) as client:
         watch(client)

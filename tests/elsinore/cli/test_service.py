@@ -18,8 +18,8 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from elsinore.board import Rates, board
 from elsinore.cli import app
+from elsinore.cli.jobs_table import Rates, board
 from elsinore.client.facts import JobStatus
 from tests.elsinore.client.scripted import DOCUMENT
 from tests.elsinore.client.small import ROWS, TABLE, TOKEN, WRITTEN, Small, small

@@ -1,0 +1,39 @@
+"""What the parts of a plan have in common: how long each has rows, and for which queries."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import replace
+
+from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.streams.reorder import END
+from elsinore.planner.language.syntax import Query
+from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.parts import run_alike
+
+
+class PlanPart:
+    """A part of a plan, for what begins at `since` or later and, after it was stopped, before `until`."""
+
+    def __init__(self, plan: Plan, partitions: Partitions, since: int) -> None:
+        self.plan = plan
+        self.partitions = partitions
+        self.since = since
+        self.until = END
+        self.end = END
+        """The time in ticks from which on the part has no more rows."""
+
+    def goes_on_as(self, other: Plan) -> bool:
+        """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
+        heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
+        return self.until == END and heard and run_alike(self.plan, other)
+
+    def silence(self, wanted: Set[Query]) -> None:
+        """Make all queries silent but these: they have no more rows."""
+        queries = (replace(one, silent=one.silent or one.query not in wanted) for one in self.plan.queries)
+        self.plan = replace(self.plan, queries=tuple(queries))
+
+    def over(self, time: int) -> bool:
+        """Return whether there will be no more rows, given that no event older than `time` will come."""
+        empty = self.until <= self.since or all(query.silent for query in self.plan.queries)
+        return empty or self.end <= time
