@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 class Matches:
     """The matches of queries over bounded events, in the order of rows, as if there were no LIMIT.
 
-    A count lists no match, and a page or a sample none but its own, with few exceptions: conditions on finished lists,
-    values beyond 64 bits, and NOT at the end take a list of all matches, which is made once.
+    A count lists no match, and a page or a sample none but its own, so that the 2**100 - 1 matches of a list of 100
+    events are counted and paged. There are few exceptions: values beyond 64 bits and NOT at the end take a list of all
+    matches, which is made once; and where lists cannot be counted by dynamic programming, because a condition is about
+    several of their events at once, matches are searched to be counted.
     """
 
     __module__ = "elsinore"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +14,14 @@ import pyarrow as pa
 from elsinore.actors.columns.expressions import Evaluator, Values
 from elsinore.actors.detection.comparing_numba_fns import NO_LEFT, NO_RIGHT
 from elsinore.actors.detection.window import Window
-from elsinore.errors import InputError
-from elsinore.planner.detection.normal_form import NormalForm
-from elsinore.planner.language.syntax import Attribute, Expression
-from elsinore.planner.language.walk import map_readers
+from elsinore.planner.detection.normal_form import NormalForm, without_variable
+from elsinore.planner.language.syntax import Expression
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-FARTHEST = 2.0**62
-"""Bound of virtual times."""
+FARTHEST = 2.0**61
+"""Ticks behind which partitions begin at 0 again, in a part of their own. One partition has fewer ticks."""
 
 
 @dataclass(frozen=True)
@@ -30,29 +29,30 @@ class Clocked:
     """The events of a window by partition and time, on one clock."""
 
     order: Ints
-    """The rows of the window, sorted by partition and time."""
+    """Rows of the window, sorted by partition and time."""
     at: Ints
-    """By row, a virtual time: differences of up to `span` are those of the clock, and larger between partitions."""
+    """By one of these rows, a virtual time: differences of up to `span` are those of the clock, and larger between
+    partitions.
+    """
     span: int
 
     @classmethod
-    def of(cls, window: Window, counts_events: bool, span: int) -> Clocked:
+    def of(cls, window: Window, counts_events: bool, span: int) -> list[Clocked]:
+        """Return the events of a window; in several parts, each with partitions of its own, where these need more ticks
+        than 64 bits count.
+        """
         slots, ticks = window.slots, window.ticks(counts_events)
         if not len(slots) or slots.max() == 0:
-            return cls(np.arange(len(slots)), ticks, span)
+            return [cls(np.arange(len(slots)), ticks, span)]
         order = np.argsort(slots, kind="stable")
         steps = np.diff(ticks[order], prepend=ticks[order[:1]])
         np.minimum(steps, span + 1, out=steps)
         steps[1:][np.diff(slots[order]) != 0] = span + 1
-        if float(np.sum(steps, dtype=np.float64)) >= FARTHEST:
-            partitions = int(slots.max()) + 1
-            raise InputError(
-                f"the windows of {partitions} partitions, one behind another, have too many ticks to count in 64 bits; "
-                "give times in a coarser unit, or spread the partitions over more actors"
-            )
         at = np.empty(len(order), np.int64)
-        at[order] = np.cumsum(steps)
-        return cls(order, at, span)
+        parts = _parts(slots[order], steps)
+        for lo, hi in pairwise(parts):
+            at[order[lo:hi]] = np.cumsum(steps[lo:hi])
+        return [cls(order[lo:hi], at, span) for lo, hi in pairwise(parts)]
 
     def neighbours(self, slots: npt.NDArray[np.int32]) -> tuple[Ints, Ints]:
         """Return, by row, the virtual times next before and next after its own in its partition."""
@@ -65,9 +65,19 @@ class Clocked:
         owner = np.concatenate([[-1], slot[new], [-1]])
         before = np.where(owner[run] == slot, times[run], NO_RIGHT)
         after = np.where(owner[run + 2] == slot, times[run + 2], NO_LEFT)
-        found = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+        found = np.empty(len(self.at), np.int64), np.empty(len(self.at), np.int64)
         found[0][self.order], found[1][self.order] = before, after
         return found
+
+
+def _parts(slots: npt.NDArray[np.int32], steps: Ints) -> list[int]:
+    """Return the places at which to cut events by partition, so that each part has few enough ticks."""
+    reached = np.cumsum(steps, dtype=np.float64)
+    if reached[-1] < FARTHEST:
+        return [0, len(slots)]
+    begins = np.flatnonzero(np.diff(slots, prepend=-1))
+    cuts = begins[1:][np.diff(reached[begins] // FARTHEST) != 0]
+    return [0, *cuts.tolist(), len(slots)]
 
 
 class Leaf:
@@ -77,13 +87,29 @@ class Leaf:
         self.leaves = leaves
         self.rows = rows
         self._values: dict[Expression, Values] = {}
+        self._asked: dict[int, tuple[Expression, Values]] = {}
+        """By identity, expressions that were asked for, and their values."""
+        self._in_window: dict[tuple[int, int], int] = {}
 
     def values(self, expression: Expression, query: str) -> Values:
         """Return the values of an expression that reads each event by itself."""
-        expression = _plain(expression)
+        if id(expression) not in self._asked:
+            self._asked[id(expression)] = expression, self._read(without_variable(expression), query)
+        return self._asked[id(expression)][1]
+
+    def _read(self, expression: Expression, query: str) -> Values:
         if expression not in self._values:
             self._values[expression] = self.leaves.evaluator(self.rows, query).values(expression)
         return self._values[expression]
+
+    def in_window(self, clocked: Clocked, span: int) -> int:
+        """Return the most events in a window; `clocked` is the clock of its length."""
+        key = id(clocked), span
+        if key not in self._in_window:
+            at = clocked.at[self.rows]
+            begins = np.searchsorted(at, at - (span - 1))
+            self._in_window[key] = int((np.arange(len(at)) - begins).max(initial=-1)) + 1
+        return self._in_window[key]
 
     @cached_property
     def places(self) -> npt.NDArray[np.int32]:
@@ -107,9 +133,9 @@ class Leaves:
 
     def leaf_of(self, form: NormalForm, variable: str, order: Ints) -> Leaf:
         """Return the events that may be bound to a variable; `order` is that of partitions and times."""
-        name, conditions = form.types[variable], form.local[variable]
-        key = name, tuple(map(_plain, conditions))
+        key = form.events[variable]
         if key not in self._found:
+            name, conditions = form.types[variable], form.local[variable]
             self._found[key] = Leaf(self, self._rows(name, conditions, form.query.name, order))
         return self._found[key]
 
@@ -175,16 +201,13 @@ class Bindable:
         """Return the place of each row of the window among the events that may be bound to a variable."""
         return self._found[variable].places
 
+    def in_window(self, variable: str, span: int) -> int:
+        """Return the most events in a window that may be bound to a variable."""
+        return self._found[variable].in_window(self.clocked, span)
+
     def truth(self, variable: str, expression: Expression) -> Mask:
         return self.leaves.evaluator(self.rows(variable), self.query).condition(expression)
 
     def starts(self) -> Ints:
         """Return where each leaf begins, and the end of the last."""
         return np.cumsum([0, *map(len, self.rows_of)])
-
-
-def _plain(expression: Expression) -> Expression:
-    """Return an expression over one event without the name of its variable."""
-    return map_readers(
-        expression, lambda one: replace(one, variable="", next=False) if isinstance(one, Attribute) else one
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import partial
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from elsinore.actors.detection.joins.program import JoinProgram, is_joined, is_s
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.actors.detection.joins.stores import Member, projected
 from elsinore.actors.detection.keys import comparable
-from elsinore.actors.detection.orders import Seen, ordered, seen_of
+from elsinore.actors.detection.orders import Seen, choices_of, ordered, seen_of
 from elsinore.actors.detection.searching import Search
+from elsinore.actors.detection.tallies.tallied import Tallied, is_tallied, tallied_term
 from elsinore.actors.detection.term_search import JoinedSearch, TermSearch, table_of
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.clauses import patterns_of
@@ -48,9 +50,11 @@ class Finder:
         self._clauses = [number for number, terms in enumerate(by_clause) for _ in terms]
         """By term, the number of its clause."""
         framed = [clause for clause in form.clauses if not self._is_joined(clause)]
-        conditions = (one for clause in (*framed, *self._guarding(framed)) for one in clause.conditions)
+        conditions = (one for clause in self._clauses_of(form) for one in clause.conditions) if framed else ()
         self.conditions = tuple(dict.fromkeys(conditions))
-        """Those of clauses that are searched with frames."""
+        """Those that are read where clauses are searched with frames."""
+        self._pairs = [None if one.summarised else pair_of(one.expression) for one in self.conditions]
+        self._choices = choices_of(form)
         self._seen: Seen | None = None
         self._ordered = self.terms
         self._framed: tuple[object, FrameProgram, frozenset[Condition]] | None = None
@@ -59,8 +63,9 @@ class Finder:
     def _is_joined(self, clause: Clause) -> bool:
         return not self.by_first and is_joined(clause)
 
-    def _guarding(self, framed: list[Clause]) -> Iterator[Clause]:
-        for guard in self.form.guards if framed else ():
+    def _clauses_of(self, form: NormalForm) -> Iterator[Clause]:
+        yield from form.clauses
+        for guard in form.guards:
             yield from guard.clauses
 
     def members(self) -> dict[int, tuple[Member, Pattern]]:
@@ -97,7 +102,22 @@ class Finder:
         program, undecided = self._program(bindable, codes, framed)
         given = {clauses[number]: core for number, core in cores.items()}
         searches += Frames(program, window, bindable, sides, lo, hi, given).terms()
-        return Search(self.form, window, searches, filters | undecided)
+        tallies = partial(self._tallied, window, bindable, codes, sides, lo, hi)
+        return Search(self.form, window, searches, filters | undecided, tallies)
+
+    def _tallied(
+        self, window: Window, bindable: Bindable, codes: Codes, sides: Sides, lo: int, hi: int
+    ) -> dict[Clause, list[Tallied]]:
+        """Return, by clause whose matches can be counted by dynamic programming, its terms."""
+        terms = [tallied_term(term) for term in self.terms if is_tallied(self.form, term.clause, codes)]
+        if self.by_first or not terms:
+            return {}
+        program, _ = self._compiled(bindable, codes, tuple(terms))
+        frames = Frames(program, window, bindable, sides, lo, hi)
+        found: dict[Clause, list[Tallied]] = {}
+        for number, term in program.terms:
+            found.setdefault(term.clause, []).append(Tallied(frames, number, term))
+        return found
 
     def _terms(self, events: Joined, joined: Set[int], cores: Set[int]) -> list[Term]:
         """Return the terms of clauses that are not joined by a plan; those around cores have their events given."""
@@ -124,9 +144,8 @@ class Finder:
     def _codes(self, events: Bindable) -> tuple[dict[Condition, Code], Sides]:
         sides = Sides()
         codes: dict[Condition, Code] = {}
-        for condition in self.conditions:
-            pair = pair_of(condition.expression)
-            if pair is not None and not condition.summarised:
+        for condition, pair in zip(self.conditions, self._pairs, strict=True):
+            if pair is not None:
                 left = events.values(pair.left.variable, pair.left_side)
                 right = events.values(pair.right.variable, pair.right_side)
                 keys = comparable(left, right, pair.text, self.form.query.name)
@@ -154,9 +173,10 @@ class Finder:
         """Return the terms, each in the order that is cheapest for the events that there are."""
         if all(len(term.order) < 3 for term in self.terms):
             return self.terms
-        seen = seen_of(self.form, self.span, events)
+        seen = seen_of(self.form, self._choices, self.span, events)
         if self._seen is None or not self._seen.is_like(seen):
-            self._seen, self._ordered = seen, tuple(ordered(term, seen) for term in self.terms)
+            limit = self.form.query.limit
+            self._seen, self._ordered = seen, tuple(ordered(term, seen, limit) for term in self.terms)
         return self._ordered
 
     def _program(
@@ -164,15 +184,18 @@ class Finder:
     ) -> tuple[FrameProgram, frozenset[Condition]]:
         signature = (tuple(codes.items()), terms)
         if self._framed is None or self._framed[0] != signature:
-            assembly = Assembly(self.form, events.leaf_of, codes, self.span)
-            numbers = [assembly.main(term) for term in terms]
-            filters = frozenset(one for one in self.conditions if one not in codes)
-            numbered = tuple(zip(numbers, terms, strict=True))
-            program = FrameProgram(
-                self.form, self.span, self.by_first, assembly.program(), numbered, tuple(assembly.names)
-            )
-            self._framed = (signature, program, filters)
+            self._framed = (signature, *self._compiled(events, codes, terms))
         return self._framed[1:]
+
+    def _compiled(
+        self, events: Bindable, codes: Codes, terms: tuple[Term, ...]
+    ) -> tuple[FrameProgram, frozenset[Condition]]:
+        assembly = Assembly(self.form, events.leaf_of, codes, self.span)
+        numbers = [assembly.main(term) for term in terms]
+        filters = frozenset(one for one in self.conditions if one not in codes)
+        numbered = tuple(zip(numbers, terms, strict=True))
+        program = FrameProgram(self.form, self.span, self.by_first, assembly.program(), numbered, tuple(assembly.names))
+        return program, filters
 
 
 def core_of(clause: Clause) -> Clause:

@@ -6,7 +6,7 @@ event; among the others dynamic programming over sets finds the cheapest order (
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import factorial, prod
@@ -14,7 +14,7 @@ from math import factorial, prod
 import numpy as np
 import numpy.typing as npt
 
-from elsinore.actors.detection.conditions import OPERATORS, pair_of
+from elsinore.actors.detection.conditions import OPERATORS, Pair, pair_of
 from elsinore.actors.detection.frames.terms import Term
 from elsinore.actors.detection.joins.sources import Joined
 from elsinore.planner.detection.normal_form import Clause, NormalForm
@@ -72,29 +72,42 @@ def holds(operator: int, left: npt.NDArray[np.int64], right: npt.NDArray[np.int6
     return left == right if operator == OPERATORS["="] else left != right
 
 
-def seen_of(form: NormalForm, span: int, events: Joined) -> Seen:
+Choices = Sequence[tuple[frozenset[str], Pair | None]]
+"""The variables of conditions on choices of events, and the comparison that a condition is, if it is one."""
+
+
+def choices_of(form: NormalForm) -> Choices:
+    """Return the conditions on choices of events, each once."""
+    conditions = dict.fromkeys(one for clause in form.clauses for one in clause.conditions)
+    wanted = [one for one in conditions if not one.successive and not one.whole]
+    return [(one.variables, pair_of(one.expression)) for one in wanted]
+
+
+def seen_of(form: NormalForm, choices: Choices, span: int, events: Joined) -> Seen:
     """Return the rates and selectivities of a query in the events that there are."""
     at, order = events.clocked.at, events.clocked.order
     windows = max(1.0, float(at[order[-1]] - at[order[0]]) / span) if len(order) else 1.0
     rates = {name: events.source(form, name).count / windows for name in form.types}
     found: dict[frozenset[str], float] = {}
-    for condition in dict.fromkeys(one for clause in form.clauses for one in clause.conditions):
-        if not condition.successive and not condition.whole:
-            share = TESTED
-            if (pair := pair_of(condition.expression)) is not None:
-                _, left = events.keys(form, pair, True)
-                _, right = events.keys(form, pair, False)
-                share = selectivity(pair.operator, left, right)
-            found[condition.variables] = found.get(condition.variables, 1.0) * share
+    for variables, pair in choices:
+        share = TESTED
+        if pair is not None:
+            _, left = events.keys(form, pair, True)
+            _, right = events.keys(form, pair, False)
+            share = selectivity(pair.operator, left, right)
+        found[variables] = found.get(variables, 1.0) * share
     return Seen(rates, found)
 
 
-def ordered(term: Term, seen: Seen) -> Term:
-    """Return a term with the cheapest order of its elements."""
+def ordered(term: Term, seen: Seen, limit: int | None) -> Term:
+    """Return a term with the cheapest order of its elements; `limit`: the matches of each last event that are taken."""
     clause = term.clause
     if not 2 < len(clause.elements) <= MOST_ELEMENTS or any(one.semantics != "any" for one in clause.elements):
         return term
-    return replace(term, order=_Orders(clause, term.order, seen).best())
+    orders = _Orders(clause, term.order, seen)
+    # In the order of the text, the search of a trigger ends with its first matches.
+    is_cut = limit is not None and clause.is_in_order(term.order) and limit < orders.expected
+    return term if is_cut else replace(term, order=orders.best())
 
 
 @dataclass(frozen=True)
@@ -121,6 +134,11 @@ class _Orders:
             begun = longer
         cost, order = begun[frozenset(self.text)]
         return order if cost + SORTING * self._expected(frozenset(self.text)) < self._cost(self.text) else self.text
+
+    @property
+    def expected(self) -> float:
+        """Return the number of matches that are expected for each event of the first element."""
+        return self._expected(frozenset(self.text))
 
     def _cost(self, order: tuple[int, ...]) -> float:
         return sum(self._step(frozenset(order[:k]), order[k]) for k in range(1, len(order)))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.joins.observing import Observation
 from elsinore.actors.detection.joins.planned import Planned
-from elsinore.actors.detection.joins.sources import Joined
+from elsinore.actors.detection.joins.sources import COLUMNS, Joined
 from elsinore.actors.detection.match_rows import ticks_of
 from elsinore.actors.detection.matches import Matches
-from elsinore.actors.detection.searching import Search
+from elsinore.actors.detection.searching import Limit, Search, united
+from elsinore.actors.detection.term_search import JoinedSearch
 from elsinore.actors.detection.window import Window
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -63,6 +63,31 @@ class Work:
     """The searches of the steps that were taken, until their matches are."""
     done: bool = False
     """Whether all steps were taken."""
+
+
+MOST_COLUMNS = 32
+"""Columns as long as all events for which there is room at first, however many queries there are."""
+
+
+class Events:
+    """The events of a window on the clocks of queries; each is made when it is first asked for."""
+
+    def __init__(self, window: Window, longest: Callable[[bool], int], queries: int) -> None:
+        """`longest`: the longest window by whether it counts events."""
+        self.window = window
+        self.columns = min(queries * COLUMNS, MOST_COLUMNS)
+        self.longest = longest
+        self._made: dict[bool, list[Joined]] = {}
+
+    def of(self, counts_events: bool) -> list[Joined]:
+        """Return the events in parts: several where the partitions need more ticks than there are."""
+        if counts_events not in self._made:
+            parts = Clocked.of(self.window, counts_events, self.longest(counts_events))
+            self._made[counts_events] = [Joined(Leaves(self.window), part, self.columns) for part in parts]
+        return self._made[counts_events]
+
+    def first_parts(self, clocks: Iterable[bool]) -> dict[bool, Joined]:
+        return {counts: self.of(counts)[0] for counts in clocks}
 
 
 class DetectionRun:
@@ -125,21 +150,23 @@ class DetectionRun:
         """
         before = self.window.extend(batch, places)
         reached = int(places[-1]) + 1 if places is not None and len(places) else None
-        searches = [*self._found(before), *self._expired(batch.later, reached)]
+        events = self._events()
+        searches = [*self._found(before, events), *self._expired(batch.later, reached, events)]
         self._forget(batch.later, reached)
         return searches
 
     def whole(self, batch: Batch, places: Ints | None = None) -> list[Search]:
         """Return a search for each query over the events of a whole stream, which come in one batch."""
         self.window.extend(batch, places)
-        return [*self._found(0), *self._expired(END, END)]
+        events = self._events()
+        return [*self._found(0, events), *self._expired(END, END, events)]
 
     def observe(self, batch: Batch, places: Ints | None = None) -> Observation | None:
         """Return what events say of the patterns that are planned; None if there is no such pattern, or no event."""
         self.window.extend(batch, places)
         if not self.planned.patterns or not len(self.window):
             return None
-        return Observation(self.planned, self._events(self.window, self.finders), len(self.window))
+        return Observation(self.planned, self._events().first_parts(self._clocks(self.finders)), len(self.window))
 
     def settle(self, time: int, place: int | None = None) -> Iterator[Matches]:
         """Yield the matches that are known now that no event older than `time` will come.
@@ -149,15 +176,15 @@ class DetectionRun:
         return self._matches(self._settled(time, place))
 
     def _settled(self, time: int, place: int | None) -> Iterator[list[Search]]:
-        searches = self._expired(time, place)
+        searches = self._expired(time, place, self._events())
         self._forget(time, place)
         yield searches
 
     def finish(self) -> Iterator[Matches]:
         """End the stream, and yield the matches that waited for it."""
-        return self._matches(self._expired(*one) for one in [(END, END)])
+        return self._matches(self._expired(*one, self._events()) for one in [(END, END)])
 
-    def _expired(self, time: int, place: int | None) -> list[Search]:
+    def _expired(self, time: int, place: int | None, events: Events) -> list[Search]:
         """Return searches of queries that look ahead, for the matches whose window is over."""
         found: list[tuple[Finder, int, int]] = []
         for number, finder in enumerate(self.finders):
@@ -170,32 +197,42 @@ class DetectionRun:
             if hi > lo:
                 found.append((finder, lo, hi))
                 self.pending[number] = int(self.window.times[hi - 1]) + 1
-        return self._searches(found)
+        return self._searches(found, events)
 
-    def _found(self, lo: int) -> list[Search]:
+    def _found(self, lo: int, events: Events) -> list[Search]:
         """Return searches for the matches that end with the events from a row on."""
         hi = len(self.window)
-        return self._searches([(one, lo, hi) for one in self.finders if not one.ahead], (lo, hi)) if hi > lo else []
+        asked = [(one, lo, hi) for one in self.finders if not one.ahead]
+        return self._searches(asked, events, (lo, hi)) if hi > lo else []
 
-    def _searches(self, asked: Sequence[tuple[Finder, int, int]], new: tuple[int, int] | None = None) -> list[Search]:
+    def _searches(
+        self, asked: Sequence[tuple[Finder, int, int]], events: Events, new: tuple[int, int] | None = None
+    ) -> list[Search]:
         """Return the searches that are asked for; `new`: the rows that are new, for what is stored of them."""
-        window = copy(self.window)
-        events = self._events(window, [finder for finder, _, _ in asked])
-        planned = self.planned.extend(events, *new, self._own(*new)) if new else {}
+        clocks = self._clocks([finder for finder, _, _ in asked])
+        planned: dict[str, dict[int, list[JoinedSearch]]] = {}
+        if new and all(len(events.of(counts)) == 1 for counts in clocks):
+            planned = self.planned.extend(events.first_parts(clocks), *new, self._own(*new))
+        elif new:
+            # Matches are stored of all partitions together or not at all.
+            self.planned.clear()
         return [
-            finder.search(
-                window, events[finder.counts_events], *self._own(lo, hi), planned.get(finder.form.query.name, {})
+            united(
+                [
+                    finder.search(events.window, part, *self._own(lo, hi), planned.get(finder.form.query.name, {}))
+                    for part in events.of(finder.counts_events)
+                ]
             )
             for finder, lo, hi in asked
         ]
 
-    def _events(self, window: Window, finders: Sequence[Finder]) -> dict[bool, Joined]:
-        """Return the events of a window on the clocks of some queries, by whether these count events."""
-        leaves = Leaves(window)
-        return {
-            counts: Joined(leaves, Clocked.of(window, counts, self._longest(counts)))
-            for counts in dict.fromkeys(finder.counts_events for finder in finders)
-        }
+    def _clocks(self, finders: Sequence[Finder]) -> list[bool]:
+        """Return whether windows count events, each way that some queries have once."""
+        return list(dict.fromkeys(finder.counts_events for finder in finders))
+
+    def _events(self) -> Events:
+        """Return the events that there are now, whatever is added or dropped later."""
+        return Events(copy(self.window), self._longest, len(self.finders))
 
     def _own(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the share of these rows, cut between two times: a match belongs to one of its events' times."""
@@ -242,7 +279,7 @@ class DetectionRun:
     def _listed(self, searches: Sequence[Search], group_of: npt.NDArray[np.int32]) -> Iterator[Matches]:
         for search in searches:
             query = search.form.query
-            limit = None if query.limit is None else partial(_limited, query.limit, group_of)
+            limit = None if query.limit is None else Limit(query.limit, group_of)
             before = self.listed[query.name]
             for found in search.matches(limit):
                 self.listed[query.name] += len(found)
@@ -283,10 +320,6 @@ class DetectionRun:
         self.window.load(state["window"])
         self.planned.clear()
         self.pending = list(state["pending"])
-
-
-def _limited(most: int, group_of: npt.NDArray[np.int32], matches: Matches) -> Matches:
-    return matches.limited(most, group_of[matches.slot])
 
 
 class TooManyError(Exception):

@@ -19,6 +19,9 @@ NONE: Ints = np.zeros(0, np.int64)
 ROOM = 1 << 18
 """Number of events of matches that a search writes before it is interrupted."""
 
+ALL = 2**62
+"""A number of matches that no trigger has."""
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -61,6 +64,10 @@ class TermSearch(Protocol):
 
     def counts(self) -> Ints:
         """Return the number of matches by trigger."""
+        ...
+
+    def first(self, most: int) -> TermSearch:
+        """Return a search that may leave out matches of a trigger behind its first `most`, in the order of rows."""
         ...
 
     def between(self, lo: int, hi: int) -> TermSearch:

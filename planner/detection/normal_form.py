@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.language.syntax import (
@@ -34,7 +35,7 @@ from elsinore.planner.language.syntax import (
     Summary,
     nodes,
 )
-from elsinore.planner.language.walk import bound, leaves, listed, negated, variables
+from elsinore.planner.language.walk import bound, leaves, listed, map_readers, negated, variables
 from elsinore.planner.machines.automaton import CLOSED, FREE, Crossings, both, either, operands
 
 MOST_CLAUSES = 64
@@ -52,7 +53,7 @@ class Element:
     def single(self) -> bool:
         return isinstance(self.pattern, EventType)
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         """Return the variables that it binds, in the order of the text."""
         return tuple(leaf.variable or "" for leaf in bound(self.pattern))
@@ -114,7 +115,7 @@ class Clause:
     conditions: tuple[Condition, ...] = ()
     """Those that are not about single events; in a guard also those that name variables of the match around it."""
 
-    @property
+    @cached_property
     def variables(self) -> tuple[str, ...]:
         return tuple(name for element in self.elements for name in element.variables)
 
@@ -129,6 +130,16 @@ class Clause:
         """Return the elements that may have the first event."""
         later = {b for _, b in self.order}
         return tuple(e for e in range(len(self.elements)) if e not in later)
+
+    def is_in_order(self, levels: Sequence[int]) -> bool:
+        """Return whether a search finds matches in the order of rows that binds elements one after another like this.
+
+        The first one has the last event. Then the start and all other events, from left to right, ascend if the
+        elements are single events that follow one another.
+        """
+        size = len(self.elements)
+        followed = len(self.order) == size * (size - 1) // 2 and all(one.single for one in self.elements)
+        return followed and tuple(levels) == (size - 1, *range(size - 1))
 
 
 @dataclass(frozen=True)
@@ -162,20 +173,32 @@ class NormalForm:
     local: dict[str, tuple[Expression, ...]]
     """By variable, the conditions on its single events."""
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Return the variables outside of NOT, in the order of the text."""
         return tuple(leaf.variable or "" for leaf in bound(self.query.pattern))
 
-    @property
+    @cached_property
     def lists(self) -> frozenset[str]:
         """Return the variables that may be bound more than once."""
         return listed(self.query.pattern)
+
+    @cached_property
+    def events(self) -> dict[str, tuple[str, tuple[Expression, ...]]]:
+        """Return, by variable, its event type and its conditions, without the variable: equal for equal events."""
+        return {name: (kind, tuple(map(without_variable, self.local[name]))) for name, kind in self.types.items()}
 
     @property
     def looks_ahead(self) -> bool:
         """Return whether a match is known only when its window is over: NOT stands at the end."""
         return bool(at_edge(self.query.pattern, backwards=True))
+
+
+def without_variable(expression: Expression) -> Expression:
+    """Return an expression over one event without the name of its variable."""
+    return map_readers(
+        expression, lambda one: replace(one, variable="", next=False) if isinstance(one, Attribute) else one
+    )
 
 
 def normal_form(query: Query) -> NormalForm:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from elsinore.actors.detection.frames.formulas import Sides
 from elsinore.actors.detection.frames.search_numba_fns import Entries, Output, Program, Stack
 from elsinore.actors.detection.frames.terms import Term
 from elsinore.actors.detection.matches import ABSENT, Bound, spread
-from elsinore.actors.detection.term_search import NONE, ROOM, Chunk, Cursor, Ints
+from elsinore.actors.detection.term_search import ALL, NONE, ROOM, Chunk, Cursor, Ints
 from elsinore.actors.detection.window import Window
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 
@@ -151,7 +152,7 @@ class Frames:
         level = int(program.terms[number, kernel.FIRST])
         first = lo
         if program.levels[level, kernel.FORWARDS] and not self.by_first:
-            first = self._earliest(lo)
+            first = self.earliest(lo)
         entries, labels, rows = [], [], []
         for label, variable in enumerate(program.data[slice(*program.at[kernel.LABELS, level : level + 2])]):
             leaf = int(program.variables[variable, kernel.LEAF])
@@ -164,23 +165,35 @@ class Frames:
         order = np.argsort(row, kind="stable")
         return np.concatenate(entries)[order], np.concatenate(labels)[order]
 
-    def _earliest(self, row: int) -> int:
+    def earliest(self, row: int) -> int:
         """Return the first row that can be in one window with a row or a later one."""
         ticks = self.window.ticks(self.form.query.counts_events)
         if row >= len(ticks):
             return row
         return int(np.searchsorted(ticks, ticks[row] - self.span + 1))
 
+    @cached_property
+    def _longest(self) -> int:
+        """Return a bound of the number of events that lists bind at one time."""
+        program = self.compiled.program
+        lists = (level for level in range(len(program.levels)) if not program.levels[level, kernel.IS_SINGLE])
+        return sum(self.in_window(name) for level in lists for name in self.names_of(level))
+
+    def names_of(self, level: int) -> list[str]:
+        """Return the variables that a level binds."""
+        program = self.compiled.program
+        labels = program.data[slice(*program.at[kernel.LABELS, level : level + 2])]
+        return [self.compiled.names[variable] for variable in labels]
+
+    def in_window(self, name: str) -> int:
+        """Return the most events in a window that a variable may bind."""
+        return self.events.in_window(name, self.span)
+
     def stack(self) -> Stack:
         """Return an empty stack."""
         program = self.compiled.program
-        longest = 0
-        if not program.levels[:, kernel.IS_SINGLE].all():
-            at = self.events.clocked.at[self.events.clocked.order]
-            lengths = np.arange(len(at)) - np.searchsorted(at, at - self.span)
-            longest = int(lengths.max(initial=0)) + 1
         values = len(program.data) + 1  # no test has more operations, or more variables
-        depth = 2 * (longest + len(program.levels)) + 2
+        depth = 2 * (self._longest + len(program.levels)) + 2
         return Stack(
             np.zeros((depth, kernel.FRAME_WIDTH), np.int64),
             np.zeros((len(program.levels), 3), np.int64),
@@ -189,7 +202,7 @@ class Frames:
             np.zeros(values, np.int64),
             np.zeros(values, np.float64),
             np.zeros(values, np.bool_),
-            np.zeros(1, np.int64),
+            np.zeros(3, np.int64),
         )
 
 
@@ -206,6 +219,8 @@ class FrameTerm:
         self.single = all(element.single for element in term.clause.elements)
         runs_ahead = program.levels[program.terms[number, kernel.FIRST], kernel.FORWARDS]
         self.ascending = not frames.by_first and not runs_ahead
+        self.in_order = not frames.by_first and term.clause.is_in_order(term.order)
+        self.most = ALL
         self.entries = frames.entries
         own = self.entries.triggers[slice(*self.entries.triggers_at[number])]
         self.rows: Ints = self.entries.row[own].astype(np.int64)
@@ -221,6 +236,14 @@ class FrameTerm:
         output = _output(0, 0, len(self.entries.triggers))
         self.run(self.frames.stack(), output, kernel.COUNT)
         return output.found[slice(*self.entries.triggers_at[self.number])]
+
+    def first(self, most: int) -> FrameTerm:
+        """Return the search for the first matches of each trigger, if matches are found in the order of rows."""
+        if not self.in_order:
+            return self
+        other = copy(self)
+        other.most = most
+        return other
 
     def between(self, lo: int, hi: int) -> FrameTerm:
         bounds = self.entries.triggers_at.copy()
@@ -242,7 +265,7 @@ class _FrameCursor:
 
     def advance(self) -> tuple[Chunk, bool]:
         term = self.term
-        output = _output(len(term.names), 0 if term.single else len(term.names))
+        output = _output(len(term.names), 0 if term.single else len(term.names), most=term.most)
         done = term.run(self.stack, output, self.asked)
         self.asked = kernel.RESUME
         if done == kernel.FULL and not output.used[0]:
@@ -274,12 +297,12 @@ class _FrameCursor:
         return found
 
 
-def _output(width: int, counted: int, triggers: int = 0) -> Output:
+def _output(width: int, counted: int, triggers: int = 0, most: int = ALL) -> Output:
     """Return room for matches of so many variables (0: none), with their numbers of events by variable or not."""
-    most = ROOM // width if width else 0
-    counts = np.empty((most if counted else 0, counted), np.int32)
+    room = ROOM // width if width else 0
+    counts = np.empty((room if counted else 0, counted), np.int32)
     rows = np.empty(ROOM if width else 0, np.int32)
-    return Output(rows, counts, np.zeros(2, np.int64), most, np.zeros(triggers, np.int64))
+    return Output(rows, counts, np.zeros(2, np.int64), room, np.zeros(triggers, np.int64), most)
 
 
 def _bounds(parts: Sequence[Ints]) -> Ints:

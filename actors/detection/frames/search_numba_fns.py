@@ -182,7 +182,7 @@ class Stack(NamedTuple):
     reals: npt.NDArray[np.float64]
     known: npt.NDArray[np.bool_]
     depth: Ints
-    """The depth at which a search that was interrupted goes on."""
+    """The depth at which a search that was interrupted goes on; the last trigger with matches, and their number."""
 
 
 class Output(NamedTuple):
@@ -195,6 +195,8 @@ class Output(NamedTuple):
     most: int
     found: Ints
     """By trigger, the number of matches, where they are counted."""
+    first: int
+    """The number of matches of a trigger after which the next trigger is taken."""
 
 
 @part
@@ -801,6 +803,19 @@ def chain_is_clear(p: Program, e: Entries, s: Stack, level: int, depth: int, beg
     return True
 
 
+@part
+def is_enough(p: Program, s: Stack, o: Output, term: int) -> bool:
+    """Count a match of a trigger; return whether no more are asked for, and release all levels but the first if so."""
+    if s.depth[1] != s.frames[0, CURSOR]:
+        s.depth[1], s.depth[2] = s.frames[0, CURSOR], 0
+    s.depth[2] += 1
+    if s.depth[2] < o.first:
+        return False
+    for level in range(p.terms[term, FIRST] + 1, p.terms[term, END]):
+        s.levels[level, 1] = 0
+    return True
+
+
 @kernel
 def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -> int:
     """Search a term that is triggered by its first level.
@@ -831,4 +846,8 @@ def search(p: Program, e: Entries, s: Stack, o: Output, term: int, asked: int) -
                     s.depth[0] = depth
                     return FULL
                 found += 1
+                if is_enough(p, s, o, term):
+                    depth = 0
+                    s.frames[0, STAGE] = RELEASE
+                    continue
             frame[STAGE] = EXTEND

@@ -42,7 +42,8 @@ LISTS = 4
 ENDS, STRICT = range(2)
 
 # Columns of a cursor, by level: the entry that is bound, the next candidate, the time before which candidates end,
-# where the last candidates began, the number of entries, and where the column of their ends begins.
+# where the last candidates began (of the first level: the number of matches of its trigger so far), the number of
+# entries, and where the column of their ends begins.
 BINDING, CANDIDATE, UNTIL, HINT, COUNTED, ENDS_AT = range(6)
 CURSOR_WIDTH = 6
 
@@ -80,6 +81,8 @@ class Found(NamedTuple):
     """By trigger, the number of matches, where they are counted."""
     line: Ints32
     """A match in the making."""
+    most: int
+    """The number of matches of a trigger after which the next trigger is taken."""
 
 
 @part
@@ -144,7 +147,7 @@ def sweep(j: Join, s: Sources, cursor: Ints, f: Found, level: int, counting: boo
     )
     if counting and not compares:
         return sought(n, ends + k, ends + stop, ends + k, until) - ends - k
-    found, match, used, width = 0, f.used[0], f.used[1], j.width
+    found, match, used, width, left = 0, f.used[0], f.used[1], j.width, f.most - cursor[0, HINT]
     if not counting:
         for bound in range(level):
             show(j, s, bound, cursor[bound, BINDING], f.line, 0)
@@ -164,6 +167,7 @@ def sweep(j: Join, s: Sources, cursor: Ints, f: Found, level: int, counting: boo
                 if used + width > len(f.rows):
                     f.used[0], f.used[1] = match, used
                     cursor[level, CANDIDATE] = k
+                    cursor[0, HINT] += found
                     return FULL
                 for i in range(width):
                     f.rows[used + i] = f.line[i]
@@ -171,6 +175,8 @@ def sweep(j: Join, s: Sources, cursor: Ints, f: Found, level: int, counting: boo
                 used += width
                 match += 1
             found += 1
+            if found == left:
+                break
         k += 1
     f.used[0], f.used[1] = match, used
     return found
@@ -199,13 +205,15 @@ def join(j: Join, s: Sources, cursor: Ints, f: Found, asked: int) -> int:
             found += some
             if asked == COUNT:
                 f.by_trigger[cursor[0, CANDIDATE] - 1] += some
-            level -= 1
+            else:
+                cursor[0, HINT] += some
+            level = level - 1 if cursor[0, HINT] < f.most else 0
             continue
         k = cursor[level, CANDIDATE]
         if level == 0:
             if k == cursor[0, UNTIL]:
                 return found
-            cursor[0, BINDING] = s.triggers[k]
+            cursor[0, BINDING], cursor[0, HINT] = s.triggers[k], 0
         elif k >= cursor[level, COUNTED] or s.numbers[cursor[level, ENDS_AT] + k] >= cursor[level, UNTIL]:
             level -= 1
             continue

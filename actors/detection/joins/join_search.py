@@ -12,7 +12,7 @@ from elsinore.actors.detection.joins.join_numba_fns import Found
 from elsinore.actors.detection.joins.join_numba_fns import Sources as Numbers
 from elsinore.actors.detection.joins.program import JoinProgram
 from elsinore.actors.detection.joins.sources import Arena, MatchSource, Source, bases
-from elsinore.actors.detection.term_search import NONE, ROOM, Chunk, Cursor, Ints
+from elsinore.actors.detection.term_search import ALL, NONE, ROOM, Chunk, Cursor, Ints
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 
 
@@ -31,6 +31,7 @@ class JoinSearch:
         self._arena = arena
         self._base = bases(program, sources, form) if len(self.rows) else NONE
         self._counts = np.array([source.count for source in sources], np.int64)
+        self.most = ALL
 
     def run(self, cursor: Ints, found: Found, asked: int) -> int:
         """Join as far as there is room; return what the kernel does."""
@@ -51,6 +52,14 @@ class JoinSearch:
         found = _found(0, 0, len(self.triggers))
         self.run(self.cursor(), found, kernel.COUNT)
         return found.by_trigger
+
+    def first(self, most: int) -> JoinSearch:
+        """Return the search for the first matches of each trigger, if matches are found in the order of rows."""
+        if not self.program.in_order:
+            return self
+        other = copy(self)
+        other.most = most
+        return other
 
     def between(self, lo: int, hi: int) -> JoinSearch:
         first, end = np.searchsorted(self.rows, [lo, hi])
@@ -73,17 +82,17 @@ class _JoinCursor:
 
     def advance(self) -> tuple[Chunk, bool]:
         width = self.search.program.join.width
-        found = _found(ROOM, width, 0)
+        found = _found(ROOM, width, 0, self.search.most)
         done = self.search.run(self.cursor, found, self.asked)
         self.asked = kernel.RESUME
         count, used = found.used.tolist()
         return Chunk.of_table(self.search.names, found.rows[:used].reshape(count, width)), done != kernel.FULL
 
 
-def _found(room: int, width: int, triggers: int) -> Found:
+def _found(room: int, width: int, triggers: int, most: int = ALL) -> Found:
     """Return room for so many events of matches, and for counts by trigger."""
     return Found(
-        np.empty(room, np.int32), np.zeros(2, np.int64), np.zeros(triggers, np.int64), np.empty(width, np.int32)
+        np.empty(room, np.int32), np.zeros(2, np.int64), np.zeros(triggers, np.int64), np.empty(width, np.int32), most
     )
 
 
@@ -114,6 +123,10 @@ class StoredSearch:
 
     def counts(self) -> Ints:
         return np.ones(len(self.rows), np.int64)
+
+    def first(self, most: int) -> StoredSearch:
+        """Return all stored matches: they are there already."""
+        return self
 
     def between(self, lo: int, hi: int) -> StoredSearch:
         first, end = np.searchsorted(self.rows, [lo, hi])

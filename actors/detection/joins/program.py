@@ -46,6 +46,8 @@ class JoinProgram:
     columns: tuple[Column, ...]
     shown: tuple[int, ...]
     """The elements whose events are written for a match."""
+    in_order: bool
+    """Whether the matches of each event of the first level are found in the order of rows."""
 
 
 def is_joined(clause: Clause) -> bool:
@@ -81,7 +83,8 @@ def join_program(form: NormalForm, clause: Clause, term: JoinTerm, span: int, sh
     for place, element in enumerate(shown):
         level, _ = making.at[element]
         making.add(kernel.SHOWN, level, place, making.column("row", element))
-    return JoinProgram(clause, making.join(len(shown)), tuple(making.columns), tuple(shown))
+    in_order = all(len(part) == 1 for part in term) and clause.is_in_order([element for (element, *_) in term])
+    return JoinProgram(clause, making.join(len(shown)), tuple(making.columns), tuple(shown), in_order)
 
 
 @dataclass

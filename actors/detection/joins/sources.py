@@ -19,6 +19,10 @@ Ints = npt.NDArray[np.int64]
 RowNumbers = npt.NDArray[np.int32]
 
 
+COLUMNS = 4
+"""Columns as long as all events for which there is room at first."""
+
+
 class Arena:
     """Columns of integers, one behind another in one array."""
 
@@ -58,10 +62,11 @@ class Source(Protocol):
 class Joined:
     """The sources of a batch on one clock, and what they read of each other. Equal columns are made once."""
 
-    def __init__(self, leaves: Leaves, clocked: Clocked) -> None:
+    def __init__(self, leaves: Leaves, clocked: Clocked, columns: int = COLUMNS) -> None:
+        """`columns`: how many as long as all events there is room for at first; to grow means to copy."""
         self.leaves = leaves
         self.clocked = clocked
-        self.arena = Arena(4 * len(clocked.at))
+        self.arena = Arena(columns * len(clocked.at))
         self._sources: dict[Leaf, LeafSource] = {}
         self._keys: dict[Hashable, tuple[Ints, Ints]] = {}
         self._begins: dict[Hashable, int] = {}

@@ -36,7 +36,7 @@ class Member:
     def counts_events(self) -> bool:
         return self.form.query.counts_events
 
-    @property
+    @cached_property
     def shown(self) -> tuple[str, ...]:
         """Return its variables in the order of the query's columns."""
         return tuple(name for name in self.form.columns if name in self.clause.variables)

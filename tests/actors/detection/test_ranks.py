@@ -9,11 +9,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
+from elsinore.actors.detection import searching
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
-from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of
+from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of, run
 from tests.oracle.detecting import cases
+from tests.oracle.detection import matches, numbered
 from tests.oracle.query import Query, text_of
+from tests.oracle.read import read
 from tests.support.generated import fresh
 
 Case = tuple[tuple[Query, ...], list[dict[str, Any]]]
@@ -29,15 +32,13 @@ def searches_of(text: str, events: list[dict[str, Any]]) -> list[Search]:
     return [search for batch in batches_of(events) for search in routes.begin(*batch)]
 
 
-def listed(matches: Matches) -> Listed:
-    columns = [
-        np.split(one.rows, one.offsets[1:-1]) if one.offsets is not None else one.rows for one in _bound(matches)
-    ]
-    return [tuple(np.asarray(column[m]).tolist() for column in columns) for m in range(len(matches))]
+def listed(found: Matches) -> Listed:
+    columns = [np.split(one.rows, one.offsets[1:-1]) if one.offsets is not None else one.rows for one in _bound(found)]
+    return [tuple(np.asarray(column[m]).tolist() for column in columns) for m in range(len(found))]
 
 
-def _bound(matches: Any) -> list[Any]:
-    return list(matches.bound.values())
+def _bound(found: Any) -> list[Any]:
+    return list(found.bound.values())
 
 
 @fresh(60)
@@ -45,7 +46,7 @@ def _bound(matches: Any) -> list[Any]:
 def test_counts_pages_and_samples(case: Case) -> None:
     workload, events = case
     for search in searches_of(text_of(workload), events):
-        whole = [one for matches in search.matches() for one in listed(matches)]
+        whole = [one for some in search.matches() for one in listed(some)]
         assert search.count() == len(whole)
         for first in (0, 1, len(whole) // 2, len(whole)):
             assert listed(search.page(first, 3)) == whole[first : first + 3]
@@ -72,3 +73,101 @@ def test_counting_lists_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     (search,) = searches_of("QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWITHIN 100 seconds", events)
     monkeypatch.setattr(Search, "matches", None)
     assert search.count() == 2**24 - 1
+
+
+@fresh(80)
+@given(cases(9, 2))
+def test_matches_by_number_without_a_list(case: Case) -> None:
+    workload, events = case
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "LISTED", 0)
+        for search in searches_of(text_of(workload), events):
+            whole = [one for some in search.matches() for one in listed(some)]
+            assert listed(search.page(0, len(whole))) == whole
+            assert listed(search.page(len(whole) // 3, 2)) == whole[len(whole) // 3 :][:2]
+
+
+TALLIED = {
+    "a list alone": ("A a+", "", 0.1),
+    "lists behind lists": ("SEQ(A a+, B b*, A c+)", "", 0.1),
+    "a list between events": ("SEQ(A a, B b+, A c)", "WHERE b.v >= a.v AND b.v <= c.v + 1", 0.3),
+    "neighbours": ("SEQ(A a+, B b)", "WHERE a.v < NEXT(a).v", 0.3),
+    "a nested list": ("SEQ((SEQ(A a, B b))+, A c)", "WHERE b.v != c.v", 0.1),
+    "beside each other": ("AND(A a+, B b{2,})", "", 0.1),
+    "alternatives": ("SEQ(A a, OR(B b+, C c)?, A d+)", "WHERE a.v < b.v", 0.1),
+    "a gap": ("SEQ(A a, NOT C c, B b, A d+)", "", 0.1),
+}
+
+
+@pytest.mark.parametrize("name", TALLIED)
+def test_pages_of_many_lists(name: str) -> None:
+    pattern, where, ties = TALLIED[name]
+    draw = np.random.default_rng(3)
+    times = np.cumsum(draw.random(17) > ties).tolist()
+    events = [
+        {"id": n, "type": draw.choice(["A", "A", "B", "B", "C"]), "time": t, "v": n * 5 % 7}
+        for n, t in enumerate(times)
+    ]
+    (search,) = searches_of(f"QUERY q\nRETURN MATCHES\nPATTERN {pattern}\n{where}\nWITHIN 14 seconds", events)
+    whole = [one for some in search.matches() for one in listed(some)]
+    assert search.is_quick_to_count
+    assert search.count() == len(whole) > 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "LISTED", 0)
+        patch.setattr(Search, "matches", None)
+        for first in (0, len(whole) // 3, max(0, len(whole) - 40)):
+            assert listed(search.page(first, 40)) == whole[first : first + 40]
+
+
+@pytest.mark.parametrize("count", [60, 61, 62, 63, 64, 200])
+def test_numbers_of_any_size(count: int) -> None:
+    events = [{"id": n, "type": "A" if n < count else "B", "time": n, "v": 0} for n in range(count + 1)]
+    (search,) = searches_of("QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWITHIN 1000 seconds", events)
+    total = 2**count - 1
+    assert search.count() == total
+    # The first lists are that of the first event alone and with the second; the last one has the last event alone.
+    assert listed(search.page(0, 2)) == [([0], count), ([0, 1], count)]
+    assert listed(search.page(total - 1, 5)) == [([count - 1], count)]
+    assert listed(search.page(2 ** (count - 1), 1)) == [([1], count)]
+    assert len({str(one) for one in listed(search.sample(5, 1))}) == 5
+
+
+LIMITED = {
+    "events that follow one another": "SEQ(A a, B b, C c)",
+    "with NOT": "SEQ(A a, NOT D, B b, C c)",
+    "a list": "SEQ(A a+, B b)",
+    "lists beside each other": "AND(A a+, B b+)",
+    "alternatives": "SEQ(OR(A a, B b), C c)",
+}
+
+
+@pytest.mark.parametrize("cut", [0, 1 << 16], ids=["by number", "by search"])
+@pytest.mark.parametrize("where", ["", "WHERE [k]"])
+@pytest.mark.parametrize("name", LIMITED)
+def test_the_first_matches_of_each_end(name: str, where: str, cut: int) -> None:
+    draw = np.random.default_rng(5)
+    types, keys = draw.choice(list("AABBCD"), 24).tolist(), draw.integers(0, 2, 24).tolist()
+    events = [{"id": n, "type": types[n], "time": n // 2, "k": keys[n]} for n in range(24)]
+    text = f"QUERY q\nRETURN MATCHES\nPATTERN {LIMITED[name]}\n{where}\nWITHIN 6 seconds\nLIMIT 3"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "LISTED", cut)
+        found = run(text, events, (4, 8))
+    assert found == numbered(matches(read(text), events))
+
+
+def test_a_limit_ends_the_search() -> None:
+    """With LIMIT a list of 200 events has its first matches, though all of them could never be listed."""
+    events = [{"id": n, "type": "A" if n < 200 else "B", "time": n} for n in range(202)]
+    found = run("QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWITHIN 1000 seconds\nLIMIT 2", events)
+    assert [(row["a"], row["b"]) for row in found] == [([0], 200), ([0, 1], 200), ([0], 201), ([0, 1], 201)]
+
+
+@pytest.mark.parametrize("where", ["", "WHERE a.id + b.id < c.id + 1000000"], ids=["join", "frames"])
+def test_a_limit_ends_the_search_of_an_event(where: str) -> None:
+    count = 4000
+    events = [{"id": n, "type": "ABC"[n * 3 // count], "time": n} for n in range(count)]
+    text = f"QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a, B b, C c)\n{where}\nWITHIN 10000 seconds\nLIMIT 2"
+    found = run(text, events)
+    ends = [row["c"] for row in found]
+    assert ends == [n for n in range(count) if events[n]["type"] == "C" for _ in range(2)]
+    assert {(row["a"], row["b"]) for row in found} == {(0, 1334), (0, 1335)}
