@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
-from collections.abc import Callable, Iterator
-from functools import cache
-from importlib.util import find_spec, resolve_name
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
 from numba.core import event
 from numba.core.caching import UserProvidedCacheLocator
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
 
 from elsinore.planner.kernels.kernel_folder import begin_compiling, end_compiling, home
+from elsinore.planner.kernels.sources import digest_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +24,58 @@ OPTIONS: Any = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_
 
 CONFIG: Any = numba.config
 
-INLINED: Any = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+
+class PieceLibrary(JITCodeLibrary):
+    """The code of a piece, as LLVM has it when the piece is compiled into its callers.
+
+    It is optimized there, and there alone becomes machine code. Numba would do both for the piece too, and again for
+    each piece around it, which took as long as all the rest.
+    """
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return that there is no machine code."""
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Return an object for what Numba asks of the code of a function that is complete."""
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """Do nothing: Python's objects are for functions that Python calls."""
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
+class PieceLowering(NativeLowering):
+    """Numba's pass that writes LLVM's code, into the library of a piece."""
+
+    _name = "piece_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        library: Any = PieceLibrary
+        state.library = library(state.targetctx.codegen(), state.func_id.func_qualname)
+        numbas: Any = super()
+        return bool(numbas.run_pass(state))
+
+
+class PieceCompiler(CompilerBase):
+    """Numba's compiler, for pieces."""
+
+    def define_pipelines(self) -> list[Any]:
+        manager: Any = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
+        manager.passes = [(PieceLowering if one is NativeLowering else one, what) for one, what in manager.passes]
+        manager.finalize()
+        return [manager]
+
+
+INLINED: Any = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True, "pipeline_class": PieceCompiler}
 """From Python a piece must not be called, it would crash: without a way to do so, kernels are compiled in two thirds of
 the time."""
 
@@ -35,7 +87,7 @@ def kernel(function: F) -> F:
 
 def part(function: F) -> F:
     """Compile a piece of a kernel into its callers, so that no event pays for passing on dozens of columns."""
-    return _compiled(function, INLINED)
+    return _compiled(function, INLINED, cache=False)
 
 
 def allocating(function: F) -> F:
@@ -43,7 +95,7 @@ def allocating(function: F) -> F:
     return _compiled(function, {"nogil": True, "error_model": "numpy"})
 
 
-def _compiled(function: F, options: Any) -> F:
+def _compiled(function: F, options: Any, *, cache: bool = True) -> F:
     """Compile a function with its cache in our folder; functions of other projects keep theirs.
 
     Numba reads the setting when it decorates a function.
@@ -51,7 +103,7 @@ def _compiled(function: F, options: Any) -> F:
     users = CONFIG.CACHE_LOCATOR_CLASSES
     CONFIG.CACHE_LOCATOR_CLASSES = f"{Kept.__module__}.{Kept.__name__}"
     try:
-        compiled: F = numba.njit(function, cache=True, **options)
+        compiled: F = numba.njit(function, cache=cache, **options)
     finally:
         CONFIG.CACHE_LOCATOR_CLASSES = users
     return compiled
@@ -97,82 +149,3 @@ class Kept(UserProvidedCacheLocator):
     @classmethod
     def from_function(cls, function: Callable[..., Any], file: str) -> Kept:
         return cls(function, file)
-
-
-PACKAGES = frozenset({"elsinore", "planner", "actors", "connectors", "cluster"})
-"""The top-level packages of this project. What a kernel has of other projects comes with their versions."""
-
-INIT = "__init__.py"
-
-
-@cache
-def digest_of(module: str, file: Path) -> str:
-    """Return the digest of all code that a kernel of this module can contain.
-
-    The module's own name is part of it: modules that import each other have the same code, and may have equal file
-    names in different folders.
-    """
-    digest = hashlib.blake2b(module.encode(), digest_size=8)
-    for name, path in sorted(sources_of(module, file).items()):
-        digest.update(f"\0{name}\0".encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def sources_of(module: str, file: Path) -> dict[str, Path]:
-    """Return the module and every module of this project that it imports, at any depth, with their files."""
-    found: dict[str, Path] = {}
-    waiting = {module: file}
-    while waiting:
-        name, path = waiting.popitem()
-        found[name] = path
-        waiting |= {one: lies for one in _imports(name, path) if one not in found and (lies := _file_of(one))}
-    return found
-
-
-@cache
-def _imports(module: str, file: Path) -> frozenset[str]:
-    """Return the names of this project that a module imports and that may be modules."""
-    package = module if file.name == INIT else module.rpartition(".")[0]
-    return frozenset(name for node in _executed(_head(file.read_text())) for name in _named(node, package))
-
-
-def _head(source: str) -> ast.Module:
-    """Parse a module as far as its last import; kernels are long, and import on top."""
-    end = source.find("\n\n\n", source.rfind("import"))
-    try:
-        return ast.parse(source[:end] if end >= 0 else source)
-    except SyntaxError:
-        return ast.parse(source)
-
-
-def _executed(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield the import statements of a tree, without those that only a type checker follows."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import | ast.ImportFrom):
-            yield child
-        elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            yield from _executed(ast.Module(child.orelse, []))
-        elif not isinstance(child, ast.expr):
-            yield from _executed(child)
-
-
-def _named(node: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
-    """Yield the modules of this project that an import statement gives names to, or names of."""
-    if isinstance(node, ast.Import):
-        parts = [alias.name.split(".") for alias in node.names]
-        yield from (".".join(one[:count]) for one in parts if one[0] in PACKAGES for count in range(1, len(one) + 1))
-        return
-    origin = resolve_name("." * node.level + (node.module or ""), package)
-    if origin.partition(".")[0] in PACKAGES:
-        yield origin
-        file = _file_of(origin)
-        if file is not None and file.name == INIT:
-            yield from (f"{origin}.{alias.name}" for alias in node.names)
-
-
-@cache
-def _file_of(name: str) -> Path | None:
-    """Return the file of a module as the import system finds it; None where no module has this name."""
-    spec = find_spec(name)
-    return Path(spec.origin) if spec is not None and spec.origin is not None else None

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from numba.extending import is_jitted
 
-from elsinore.planner.kernels import compiled
-from elsinore.planner.kernels.compiled import digest_of, sources_of
+from elsinore.planner.kernels import compiled, sources
+from elsinore.planner.kernels.sources import digest_of, sources_of
 from tests.support.modules import KERNELS, MODULES, ROOMS, ROOT
 
 VERSION = "elsinore._version"
@@ -40,7 +40,7 @@ print(json.dumps(found))
 
 CHANGED = f"""
 import json
-from elsinore.planner.kernels.compiled import _file_of, digest_of, sources_of
+from elsinore.planner.kernels.sources import _file_of, digest_of, sources_of
 
 found = {{}}
 for kernels in {KERNELS!r}:
@@ -169,7 +169,7 @@ def test_imports_are_followed_at_any_depth(tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(compiled, "PACKAGES", frozenset({"house"}))
+    monkeypatch.setattr(sources, "PACKAGES", frozenset({"house"}))
     module = "house.rooms.hamlet.deep.run_numba_fns"
     found = sources_of(module, tmp_path / "house/rooms/hamlet/deep/run_numba_fns.py")
     assert {name: str(path.relative_to(tmp_path)) for name, path in found.items()} == {
