@@ -347,6 +347,21 @@ def bench(
         typer.echo(path)
 
 
+@app.command()
+@outcomes()
+def warm(
+    workloads: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[WORKLOAD]...", help="Files of queries.", show_default="all that auto may run"),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Compile for every strategy, not for auto alone.")] = False,
+) -> None:
+    """Compile the kernels that workloads need, in parallel, so that the first run on this machine waits for nothing."""
+    from elsinore.warming.command import warm
+
+    typer.echo(warm(workloads or (), everything=everything, shown=sys.stderr.isatty()), err=True)
+
+
 @generate.command()
 @outcomes()
 def ridesharing(

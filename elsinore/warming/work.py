@@ -1,0 +1,74 @@
+"""What one process does: run a workload over streams that are made up for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from elsinore.api import run
+from elsinore.errors import WorkloadError
+from elsinore.inputs import checked
+from elsinore.matching import matches
+from elsinore.planner.kernels.compiled import kernels_compiled
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.strategies import check_strategy
+from elsinore.warming.streams import TIME, TYPE, UNIT, Shape, made_up
+from elsinore.warming.tasks import Task
+
+MOST_MATCHES = 100_000
+
+CORES = 2
+"""Threads of a run over a stream that is long enough for several."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What has come of a task."""
+
+    task: Task
+    kernels: int
+    """Kernels that this process compiled for it."""
+    problem: str | None
+    """Why the workload could not be run to its end, if so."""
+
+
+def perform(task: Task) -> Report:
+    """Run a task, and note that it is done."""
+    before = kernels_compiled()
+    workload = checked(task.text)
+    problem = None
+    for strategy in task.strategies:
+        if _runs(workload, strategy):
+            for shape in task.shapes:
+                problem = _run(task, workload, strategy, shape) or problem
+    task.note()
+    return Report(task, kernels_compiled() - before, problem)
+
+
+def _runs(workload: Workload, strategy: str) -> bool:
+    try:
+        check_strategy(workload, strategy)
+    except WorkloadError:
+        return False
+    return True
+
+
+def _run(task: Task, workload: Workload, strategy: str, shape: Shape) -> str | None:
+    """Run a workload, with its decisions recorded and without; return what prevented it."""
+    events = made_up(workload, shape)
+    reading = {"type_column": TYPE, "time_column": TIME, "time_unit": UNIT}
+    limits = {"most_matches": MOST_MATCHES, "cores": CORES}
+    try:
+        for recorded in (False, True):
+            run(
+                task.text, events, engine="local", strategy=strategy, numeric=task.numeric, decisions=recorded,
+                **reading, **limits,
+            )  # fmt: skip
+        if all(query.detects for query in workload.queries):
+            found = matches(task.text, events, **reading)
+            for query in workload.queries:
+                found.count(query.name)
+                found.page(0, 10, query.name)
+                found.sample(10, query=query.name)
+    except WorkloadError as error:
+        return str(error)
+    return None
