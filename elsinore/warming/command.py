@@ -28,17 +28,23 @@ class Warmed:
         return "\n".join((*self.problems, what if self.kernels else "nothing to compile: all kernels are there"))
 
 
-def warm(workloads: Sequence[str | PathLike[str]] = (), *, everything: bool = False, shown: bool = False) -> Warmed:
+def warm(
+    workloads: Sequence[str | PathLike[str]] = (),
+    *,
+    everything: bool = False,
+    cores: int | None = None,
+    shown: bool = False,
+) -> Warmed:
     """Compile the kernels that workloads need, given as texts or paths; without any, those that any workload needs.
 
     These are the kernels of the strategy `auto`; with `everything`, of all strategies. What was compiled before is not
-    compiled again.
+    compiled again. There are as many processes as `cores`, by default those of this machine.
     """
     started = perf_counter()
     tasks = [task for task in _tasks(workloads, everything) if not task.done]
     kernels, problems = 0, []
     with tasks_bar(len(tasks), shown) as finished:
-        for report in performed(tasks, usable_cores()) if tasks else ():
+        for report in performed(tasks, cores or usable_cores()) if tasks else ():
             kernels += report.kernels
             if report.problem:
                 problems.append(f"{report.task.name}: {report.problem}")

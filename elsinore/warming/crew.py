@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
+from multiprocessing.context import SpawnProcess
 from typing import cast
 
 from elsinore.errors import FailedError
@@ -39,7 +39,7 @@ def performed(tasks: Sequence[Task], processes: int) -> Iterator[Report]:
 @contextmanager
 def _crew(size: int) -> Iterator[list[Connection]]:
     """Start processes, and yield the connections to them."""
-    started: list[BaseProcess] = []
+    started: list[SpawnProcess] = []
     connections = []
     try:
         with _without_interrupts():

@@ -9,6 +9,7 @@ from itertools import chain
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Seq, Workload
 from elsinore.warming.values import values_of
@@ -33,8 +34,8 @@ class Turn:
     begin: float
     """When, in lengths of the longest window."""
     side_by_side: bool
-    """Whether events of different partitions alternate. Where nothing splits the stream, bursts are whole only if matches
-    come one after another."""
+    """Whether events of different partitions alternate. If nothing splits the stream, bursts are whole only where
+    matches come one after another."""
     paired: bool = False
     """Whether events have equal times."""
 
@@ -74,7 +75,7 @@ SMALL_NUMBERS = Shape()
 LARGE_NUMBERS = Shape(unit=1 << 58)
 """The sum of a few values is beyond any word."""
 LONG_BURSTS = Shape(repeated=MANY)
-LONG = Shape(least=1 << 17)
+LONG = Shape(least=1 << 16)
 """So many events are dealt out over several threads."""
 
 
@@ -90,18 +91,17 @@ def made_up(workload: Workload, shape: Shape) -> pa.Table:
     """Return events in order of time, with all attributes that the workload reads."""
     times, types, partitions = zip(*sorted(_rows(workload, shape)), strict=True)
     columns = {TYPE: pa.array(types).dictionary_encode(), TIME: pa.array(times, pa.int64())}
-    return pa.table(columns | _attributes(workload, np.array(partitions), shape.unit))
+    once = pa.table(columns | _attributes(workload, np.array(partitions), shape.unit))
+    _, longest = _lengths(workload)
+    later = (pc.add(once[TIME], number * PERIOD * longest) for number in range(-(-shape.least // len(once)) or 1))
+    return pa.concat_tables(once.set_column(1, TIME, times) for times in later).combine_chunks()
 
 
 def _rows(workload: Workload, shape: Shape) -> Iterator[Row]:
     shortest, longest = _lengths(workload)
     size = sum(len(match.types) for match in _matches(workload, shape, 0))
-    turns = TURNS[: max(2, MOST_EVENTS // size)]
-    for number in range(max(len(turns), -(-shape.least // size))):
-        period, at = divmod(number, len(turns))
-        turn = turns[at]
-        begin = int((period * PERIOD + turn.begin) * longest)
-        yield from _turn(turn, _matches(workload, shape, number), begin, shortest)
+    for number, turn in enumerate(TURNS[: max(2, MOST_EVENTS // size)]):
+        yield from _turn(turn, _matches(workload, shape, number), int(turn.begin * longest), shortest)
 
 
 def _matches(workload: Workload, shape: Shape, turn: int) -> list[Match]:
@@ -129,7 +129,7 @@ def _lengths(workload: Workload) -> tuple[int, int]:
 
 
 def _witness(pattern: Pattern, repeated: int, turn: int) -> list[str]:
-    """Return types of events that match a pattern; alternatives take turns, and in some turns there is what NOT forbids."""
+    """Return types of events that match a pattern; alternatives take turns, and in some turns NOT is violated."""
     match pattern:
         case EventType():
             return [pattern.name]

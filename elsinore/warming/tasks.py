@@ -1,4 +1,4 @@
-"""What is to be compiled: workloads to run in some process, and a mark in the folder of kernels for each that was run."""
+"""What is to be compiled: workloads to run, and a mark in the folder of kernels for each that was run."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Task:
     numeric: Literal["exact", "approximate"]
     shapes: tuple[Shape, ...]
     """The streams over which it is run."""
+    counted: bool = False
+    """Whether its matches are counted without a list, too."""
 
     @property
     def done(self) -> bool:
@@ -65,10 +67,12 @@ def _sample(name: str, queries: Sequence[Query], everything: bool) -> Sample:
 
 def _in_order(others: Sequence[Sample], aggregates: Sequence[Sample]) -> list[Task]:
     """Return first what several others need, and last what others have compiled in part by then."""
-    return [
-        *(Task(one.name, one.text, one.strategies, "exact", (LONG if one.long else SMALL_NUMBERS,)) for one in others),
-        *_represented(aggregates),
-    ]
+    return [*map(_plain, others), *_represented(aggregates)]
+
+
+def _plain(one: Sample) -> Task:
+    shape = LONG if one.long else SMALL_NUMBERS
+    return Task(one.name, one.text, one.strategies, "exact", (shape,), one.counted)
 
 
 def _represented(samples: Sequence[Sample]) -> Iterator[Task]:

@@ -29,6 +29,9 @@ DIFFERENT = 8
 
 OTHER = "another text"
 
+SUMS = ("COUNT", "SUM")
+"""Functions of which a limit says nothing about single values."""
+
 
 @dataclass
 class Values:
@@ -89,7 +92,8 @@ def _said_by(expression: Expression) -> Iterator[tuple[set[str], Values]]:
         inside = list(nodes(expression))
         names = {name for node in inside if (name := _attribute(node))}
         if names:
-            literals = {node.value for node in inside if isinstance(node, LiteralValue)}
+            summed = any(isinstance(node, Summary) and node.function in SUMS for node in inside)
+            literals = {node.value for node in inside if isinstance(node, LiteralValue) and not summed}
             plain = Comparison | In | Between | Attribute | LiteralValue | Summary
             yield names, Values(literals, counted=not all(isinstance(node, plain) for node in inside))
 

@@ -122,7 +122,7 @@ def _share(dispatcher: Any, function: Callable[..., Any]) -> None:
     The locks of other kernels are asked for in the order of calls, which has no circles. Numba's own lock is asked for
     first, as by every thread.
     """
-    dispatcher._cache = SharedCache(function)
+    dispatcher._cache = SharedCache(function)  # type: ignore[no-untyped-call]
     compile_or_load = dispatcher.compile
 
     def compile_alone(signature: Any) -> Any:
