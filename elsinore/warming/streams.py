@@ -56,9 +56,6 @@ PERIOD = 10
 MOST_EVENTS = 20_000
 """The most events, as far as there are two turns."""
 
-KEYS = 3
-"""How many partitions match each pattern."""
-
 
 @dataclass(frozen=True)
 class Shape:
@@ -67,6 +64,8 @@ class Shape:
     repeated: int = FEW
     unit: int = 1
     """What the values of attributes of which nothing is known are multiples of."""
+    keys: int = 3
+    """How many partitions match each pattern."""
     least: int = 0
     """The stream is repeated until it has so many events."""
 
@@ -75,8 +74,8 @@ SMALL_NUMBERS = Shape()
 LARGE_NUMBERS = Shape(unit=1 << 58)
 """The sum of a few values is beyond any word."""
 LONG_BURSTS = Shape(repeated=MANY)
-LONG = Shape(least=1 << 16)
-"""So many events are dealt out over several threads."""
+LONG = Shape(least=1 << 16, keys=40)
+"""So many events are dealt out over several threads; so many partitions make tables grow."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +105,9 @@ def _rows(workload: Workload, shape: Shape) -> Iterator[Row]:
 
 def _matches(workload: Workload, shape: Shape, turn: int) -> list[Match]:
     return [
-        Match(tuple(_witness(query.pattern, shape.repeated, turn)), number * KEYS + key)
+        Match(tuple(_witness(query.pattern, shape.repeated, turn)), number * shape.keys + key)
         for number, query in enumerate(workload.queries)
-        for key in range(KEYS)
+        for key in range(shape.keys)
     ]
 
 

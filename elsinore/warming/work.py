@@ -18,6 +18,7 @@ from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.strategies import check_strategy
 from elsinore.planner.time.clock import Clock
+from elsinore.warming.samples import CHOSEN
 from elsinore.warming.streams import TIME, TYPE, UNIT, Shape, made_up
 from elsinore.warming.tasks import Task
 
@@ -35,7 +36,7 @@ class Report:
     kernels: int
     """Kernels that this process compiled for it."""
     problem: str | None
-    """Why the workload could not be run to its end, if so."""
+    """Why the workload could not be run to its end, if so; strategies to compare with have limits."""
 
 
 def perform(task: Task) -> Report:
@@ -46,7 +47,8 @@ def perform(task: Task) -> Report:
     for strategy in task.strategies:
         if _runs(workload, strategy):
             for shape in task.shapes:
-                problem = _run(task, workload, strategy, shape) or problem
+                failed = _run(task, workload, strategy, shape)
+                problem = problem or (failed if strategy in CHOSEN else None)
     task.note()
     return Report(task, kernels_compiled() - before, problem)
 
