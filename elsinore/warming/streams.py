@@ -104,8 +104,13 @@ def _rows(workload: Workload, shape: Shape) -> Iterator[Row]:
 
 
 def _matches(workload: Workload, shape: Shape, turn: int) -> list[Match]:
+    """Return the matches of a turn; the last partition of each query is a new one in each turn."""
+    partitions = len(workload.queries) * shape.keys
     return [
-        Match(tuple(_witness(query.pattern, shape.repeated, turn)), number * shape.keys + key)
+        Match(
+            tuple(_witness(query.pattern, shape.repeated, turn)),
+            number * shape.keys + key + (turn * partitions if key == shape.keys - 1 else 0),
+        )
         for number, query in enumerate(workload.queries)
         for key in range(shape.keys)
     ]
