@@ -352,7 +352,7 @@ def bench(
 def warm(
     workloads: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[WORKLOAD]...", help="Files of queries.", show_default="all that auto may run"),
+        typer.Argument(metavar="[WORKLOAD...]", help="Files of queries.", show_default="all that auto may run"),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Compile for every strategy, not for auto alone.")] = False,
     cores: Annotated[
