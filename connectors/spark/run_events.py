@@ -19,15 +19,20 @@ import pyspark.sql.types as T  # noqa: N812
 from elsinore.connectors.files import FilesFeed
 from elsinore.connectors.formats.parquet_files import ParquetFile, has_all, row_group_bounds
 from elsinore.connectors.sources import Source
-from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from elsinore.connectors.spark.clean_frames import ARRIVAL, ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from elsinore.connectors.spark.java_objects import java_classes
 from elsinore.connectors.spark.slices import RowGroup
 from elsinore.connectors.times import read_times, too_far
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 Ints = npt.NDArray[np.int64]
+
+
+ROW_BITS = 40
+"""Bits of the number of a row in a file; the number of the file comes before them."""
 
 
 @dataclass
@@ -41,6 +46,8 @@ class Events:
     clock: Clock
     columns: tuple[str, ...]
     folder: Path
+    numbered: bool = False
+    """Whether events get numbers by arrival: those of the first file, row by row, then those of the next."""
     staged: bool = False
 
     def __call__(self, spark: Any) -> DataFrame:
@@ -50,11 +57,27 @@ class Events:
             # Without a schema Spark would begin with a job that infers it.
             frame = (spark.read.schema(schema) if schema else spark.read).parquet(*paths)
             if readable(frame, self.source.names, self.columns) and self._in_microseconds:
-                return cleaned(frame, self.source.names, self.clock, self.columns)
+                return cleaned(frame, self.source.names, self.clock, self.columns, arrival=self._arrival(spark))
         if not self.staged:
             _stage(self.source, self.clock, self.columns, self.folder)
             self.staged = True
-        return spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
+        frame = spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
+        arrival = self._arrival(spark)
+        return frame if arrival is None else frame.withColumn(ARRIVAL, arrival)
+
+    def _arrival(self, spark: Any) -> Column | None:
+        """Return the number of an event by arrival, which does not depend on how Spark cuts and orders files."""
+        if not self.numbered:
+            return None
+        paths, row = self.files, F.col("_metadata.row_index")
+        if len(paths) < 2:
+            return row
+        # Spark writes the addresses of files in its own way.
+        address = java_classes(spark).org.apache.hadoop.fs.Path
+        known = (address(f"file:{path}").toUri().toString() for path in paths)
+        numbers = (part for number, path in enumerate(known) for part in (F.lit(path), F.lit(number)))
+        file = F.element_at(F.create_map(*numbers), F.col("_metadata.file_path"))
+        return F.shiftleft(file.cast("long"), ROW_BITS) + row
 
     @property
     def files(self) -> list[Path]:
@@ -98,11 +121,11 @@ class Events:
 
 
 @contextmanager
-def spark_events(source: Source, clock: Clock, columns: Collection[str]) -> Iterator[Events]:
+def spark_events(source: Source, clock: Clock, columns: Collection[str], numbered: bool = False) -> Iterator[Events]:
     """Yield the events, with a temporary folder for as long as they are used."""
     asked = tuple(name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time))
     with TemporaryDirectory(prefix="elsinore-") as folder:
-        yield Events(source, clock, asked, Path(folder))
+        yield Events(source, clock, asked, Path(folder), numbered)
 
 
 def quantiles(events: DataFrame, count: int) -> list[int]:
