@@ -60,6 +60,28 @@ def _returned(query: Query) -> Iterator[str]:
         yield from (item.label for item in query.items)
 
 
+def mixed_columns(workload: Workload) -> frozenset[str]:
+    """Return the columns that hold an event, or a list of events, of some query, and something else of another."""
+    found: dict[str, set[str]] = {}
+    for query in workload.queries:
+        for name, kind in _kinds(query):
+            found.setdefault(name, set()).add(kind)
+    return frozenset(name for name, kinds in found.items() if len(kinds) > 1 and kinds != {"values"})
+
+
+def _kinds(query: Query) -> Iterator[tuple[str, str]]:
+    """Yield what each column of a query's rows holds, beside the bounds of windows."""
+    from elsinore.planner.language.walk import bound, column, listed
+
+    yield from ((name, "values") for name in query.groups)
+    if not query.whole_events:
+        yield from ((name, "values") for name in _returned(query))
+        return
+    lists = listed(query.pattern)
+    for leaf in bound(query.pattern):
+        yield column(leaf.variable or leaf.name), "lists" if leaf.variable in lists else "events"
+
+
 def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:
     """Return the rows of each query, queries in the order of the workload, rows sorted by window and group."""
     found: dict[str, list[WindowRows]] = {name: [] for name in columns}
