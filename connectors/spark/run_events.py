@@ -31,6 +31,12 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 
 
+METADATA = "_metadata"
+"""Spark's column of what it knows of files; an attribute of this name hides it."""
+
+MOST_FILES = 256
+"""Number of files above which events are numbered as Spark reads them: it looks a file up by going through all."""
+
 ROW_BITS = 40
 """Bits of the number of a row in a file; the number of the file comes before them."""
 
@@ -57,26 +63,26 @@ class Events:
             # Without a schema Spark would begin with a job that infers it.
             frame = (spark.read.schema(schema) if schema else spark.read).parquet(*paths)
             if readable(frame, self.source.names, self.columns) and self._in_microseconds:
-                return cleaned(frame, self.source.names, self.clock, self.columns, arrival=self._arrival(spark))
+                return cleaned(frame, self.source.names, self.clock, self.columns, arrival=self._arrival(frame))
         if not self.staged:
-            _stage(self.source, self.clock, self.columns, self.folder)
+            _stage(self.source, self.clock, self.columns, self.folder, self.numbered)
             self.staged = True
-        frame = spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
-        arrival = self._arrival(spark)
-        return frame if arrival is None else frame.withColumn(ARRIVAL, arrival)
+        return spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
 
-    def _arrival(self, spark: Any) -> Column | None:
-        """Return the number of an event by arrival, which does not depend on how Spark cuts and orders files."""
+    def _arrival(self, frame: DataFrame) -> Column | None:
+        """Return the number of an event by arrival, which does not depend on how Spark cuts and orders its files."""
         if not self.numbered:
             return None
-        paths, row = self.files, F.col("_metadata.row_index")
+        paths, row = list(dict.fromkeys(self.files)), F.col(f"{METADATA}.row_index")
+        if METADATA in frame.columns or len(paths) > MOST_FILES:
+            return F.monotonically_increasing_id()
         if len(paths) < 2:
             return row
         # Spark writes the addresses of files in its own way.
-        address = java_classes(spark).org.apache.hadoop.fs.Path
+        address = java_classes(frame.sparkSession).org.apache.hadoop.fs.Path
         known = (address(f"file:{path}").toUri().toString() for path in paths)
         numbers = (part for number, path in enumerate(known) for part in (F.lit(path), F.lit(number)))
-        file = F.element_at(F.create_map(*numbers), F.col("_metadata.file_path"))
+        file = F.element_at(F.create_map(*numbers), F.col(f"{METADATA}.file_path"))
         return F.shiftleft(file.cast("long"), ROW_BITS) + row
 
     @property
@@ -190,12 +196,16 @@ def _parquet(source: Source) -> list[str]:
     return [str(Path(file.source).resolve()) for file in feed.files] if alike else []
 
 
-def _stage(source: Source, clock: Clock, wanted: Sequence[str], folder: Path) -> None:
+def _stage(source: Source, clock: Clock, wanted: Sequence[str], folder: Path, numbered: bool) -> None:
     schema: pa.Schema | None = None
+    before = 0
     for number, batch in enumerate(source.batches(clock, wanted)):
         table = pa.Table.from_batches([batch]).rename_columns([TYPE, TICKS, *(ATTRIBUTE + name for name in wanted)])
+        if numbered:
+            table = table.append_column(ARRIVAL, pa.array(np.arange(before, before + len(table))))
         pq.write_table(table, folder / f"{number:06}.parquet")
-        schema = table.schema
+        schema, before = table.schema, before + len(table)
     if schema is None:
         fields = [(TYPE, pa.string()), (TICKS, pa.int64()), *((ATTRIBUTE + name, pa.string()) for name in wanted)]
+        fields += [(ARRIVAL, pa.int64())] if numbered else []
         pq.write_table(pa.schema(fields).empty_table(), folder / "none.parquet")
