@@ -46,7 +46,7 @@ class DetectionPart(PlanPart):
         """The time in ticks from which on the part gets events."""
         self.sets: tuple[()] = ()
         """It has no share sets of counters."""
-        self._windows, self._clock = windows, clock
+        self._windows, self._clock, self._merged = windows, clock, setting.merged
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
         self._looks_back = {
@@ -89,7 +89,7 @@ class DetectionPart(PlanPart):
         try:
             for one in heard:
                 if len(one):
-                    yield match_rows(one, self._queries[one.query], partitions, self._clock)
+                    yield match_rows(one, self._queries[one.query], partitions, self._clock, self._merged)
         except TooManyError as error:
             raise error.told(self._clock) from None
 
