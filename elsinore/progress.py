@@ -62,6 +62,14 @@ def counting(total: int | None, shown: bool) -> Iterator[Callable[[int], None]]:
 
 
 @contextmanager
+def tasks_bar(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show a bar of tasks while the block runs, and yield a function that counts one, given the kernels by then."""
+    with _Bar("{task.fields[kernels]} kernels compiled", shown) as progress:
+        task = progress.add_task("", total=total, kernels=0)
+        yield lambda kernels: progress.update(task, advance=1, kernels=kernels)
+
+
+@contextmanager
 def live_line(live: UnboundedRun, shown: bool) -> Iterator[None]:
     """Show the counts of a live stream in one line while the block runs."""
     with _LiveLine(live, shown):

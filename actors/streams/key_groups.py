@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.actors.streams.key_groups_numba_fns import hash_texts, hash_truths, hash_words
+from elsinore.actors.streams.text_bytes import text_bytes
 
 SEED = 42
 
@@ -38,9 +39,6 @@ def _go_on(column: pa.Array, hashes: Hashes) -> None:
         # -0.0 and 0.0 hash alike, as where Spark deals events out.
         hash_words((column.to_numpy().astype(np.float64) + 0.0).view(np.int64), hashes)
     elif pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        texts = column.cast(pa.large_string())
-        _, offsets, data = texts.buffers()
-        ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        hash_texts(ends, np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8), hashes)
+        hash_texts(*text_bytes(column), hashes)
     else:
         hash_words(np.ascontiguousarray(column.cast(pa.int64()).to_numpy()), hashes)

@@ -16,6 +16,7 @@ from elsinore.actors.streams.partitions_numba_fns import (
     place_texts,
     place_tuples,
 )
+from elsinore.actors.streams.text_bytes import text_bytes
 
 Words = npt.NDArray[np.int64]
 
@@ -47,10 +48,7 @@ class Texts:
         if pa.types.is_dictionary(texts.type):
             known = np.append(self.numbers(texts.dictionary), 0)
             return known[texts.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)]
-        texts = texts.cast(pa.large_string())
-        _, offsets, data = texts.buffers()
-        ends = np.frombuffer(offsets, np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        content = np.frombuffer(data, np.uint8) if data else np.zeros(0, np.uint8)
+        ends, content = text_bytes(texts)
         out = np.empty(len(texts), np.int64)
         done = 0
         while done < len(texts):

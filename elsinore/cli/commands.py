@@ -347,6 +347,25 @@ def bench(
         typer.echo(path)
 
 
+@app.command()
+@outcomes()
+def warm(
+    workloads: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[WORKLOAD...]", help="Files of queries.", show_default="all that auto may run"),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Compile for every strategy, not for auto alone.")] = False,
+    cores: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="The number of processes.", show_default="the cores of this machine"),
+    ] = None,
+) -> None:
+    """Compile the kernels that workloads need, in parallel, so that the first run on this machine waits for nothing."""
+    from elsinore.warming.command import warm
+
+    typer.echo(warm(workloads or (), everything=everything, cores=cores, shown=sys.stderr.isatty()), err=True)
+
+
 @generate.command()
 @outcomes()
 def ridesharing(

@@ -8,13 +8,16 @@ from typing import Any, TypeVar
 
 import numba
 from numba.core import event
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import FunctionCache, UserProvidedCacheLocator
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
+from numba.extending import is_jitted
 
-from elsinore.planner.kernels.kernel_folder import begin_compiling, end_compiling, home
+from elsinore.planner.kernels.kernel_folder import begin_compiling, end_compiling, home, locked
 from elsinore.planner.kernels.sources import digest_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -87,7 +90,8 @@ def kernel(function: F) -> F:
 
 def part(function: F) -> F:
     """Compile a piece of a kernel into its callers, so that no event pays for passing on dozens of columns."""
-    return _compiled(function, INLINED, cache=False)
+    compiled: F = numba.njit(function, **INLINED)
+    return compiled
 
 
 def allocating(function: F) -> F:
@@ -95,18 +99,54 @@ def allocating(function: F) -> F:
     return _compiled(function, {"nogil": True, "error_model": "numpy"})
 
 
-def _compiled(function: F, options: Any, *, cache: bool = True) -> F:
-    """Compile a function with its cache in our folder; functions of other projects keep theirs.
+def _compiled(function: F, options: Any) -> F:
+    """Compile a function, one process at a time, with its cache in our folder; those of other projects keep theirs.
 
-    Numba reads the setting when it decorates a function.
+    Numba reads the setting when it creates the cache of a function.
     """
+    compiled: F = numba.njit(function, **options)
+    if not is_jitted(compiled):  # NUMBA_DISABLE_JIT: the code runs in a debugger.
+        return compiled
     users = CONFIG.CACHE_LOCATOR_CLASSES
     CONFIG.CACHE_LOCATOR_CLASSES = f"{Kept.__module__}.{Kept.__name__}"
     try:
-        compiled: F = numba.njit(function, cache=cache, **options)
+        _share(compiled, function)
     finally:
         CONFIG.CACHE_LOCATOR_CLASSES = users
     return compiled
+
+
+def _share(dispatcher: Any, function: Callable[..., Any]) -> None:
+    """Let a process that needs a kernel wait for the one that is compiling it, and load it then.
+
+    The locks of other kernels are asked for in the order of calls, which has no circles. Numba's own lock is asked for
+    first, as by every thread.
+    """
+    dispatcher._cache = SharedCache(function)  # type: ignore[no-untyped-call]
+    compile_or_load = dispatcher.compile
+
+    def compile_alone(signature: Any) -> Any:
+        with global_compiler_lock, locked(f"{function.__module__}.{function.__qualname__} {signature}"):
+            return compile_or_load(signature)
+
+    dispatcher.compile = compile_alone
+
+
+class SharedCache(FunctionCache):
+    """The cache of a kernel, into which several processes write.
+
+    Numba reads the index of a kernel and writes it anew; between these, another process may have given the same file
+    name to the machine code for other types.
+    """
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        with locked(self._cache_file._index_path):
+            super().save_overload(signature, compiled)  # type: ignore[no-untyped-call]
+
+
+def target() -> str:
+    """Return what machine code depends on besides the code: Numba's version, and the processor that it is for."""
+    return f"{numba.__version__} {cpu_target.target_context.codegen().magic_tuple()}"
 
 
 class Told(event.Listener):
@@ -114,19 +154,28 @@ class Told(event.Listener):
 
     def __init__(self) -> None:
         self.depth = 0
+        self.kernels = 0
+        """Kernels that this process has compiled, once for all types of arguments that it needed."""
 
     def on_start(self, _: Any) -> None:
         if not self.depth:
             begin_compiling()
         self.depth += 1
 
-    def on_end(self, _: Any) -> None:
+    def on_end(self, ended: Any) -> None:
         self.depth -= 1
+        self.kernels += isinstance(ended.data["dispatcher"]._cache, SharedCache)
         if not self.depth:
             end_compiling()
 
 
-event.register("numba:compile", Told())  # type: ignore[no-untyped-call]
+TOLD = Told()
+event.register("numba:compile", TOLD)  # type: ignore[no-untyped-call]
+
+
+def kernels_compiled() -> int:
+    """Return how many kernels this process has compiled, instead of loading them; each set of types counts."""
+    return TOLD.kernels
 
 
 class Kept(UserProvidedCacheLocator):

@@ -139,6 +139,10 @@ def test_pods_may_do_no_more_than_they_need() -> None:
         assert confined["readOnlyRootFilesystem"] is True
         assert confined["capabilities"] == {"drop": ["ALL"]}
         assert {"cpu", "memory", "ephemeral-storage"} <= container["resources"]["limits"].keys()
+        for prepares in spec["initContainers"]:
+            assert (prepares["securityContext"], prepares["image"]) == (confined, container["image"])
+            mounted = [{one["name"] for one in part["volumeMounts"]} for part in (prepares, container)]
+            assert mounted[0] <= mounted[1]
         writable = {one["mountPath"] for one in container["volumeMounts"]}
         assert writable == {variable("ELSINORE_SERVICE_DATA"), "/tmp", "/home/ray"}
     assert {"--cap-drop=ALL", "--security-opt=no-new-privileges"} <= set(run_options())
