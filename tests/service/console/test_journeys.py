@@ -162,7 +162,8 @@ def test_a_killed_actor_is_replaced_and_the_history_says_so(page: Any, client: h
         until_taken(client, "killed", 2)
         page.goto("/console/#/jobs/killed")
         page.get_by_text("started", exact=True).wait_for()
-        os.kill(service.actors()["GraphActor"], signal.SIGKILL)
+        for pid in service.pids("GraphActor"):
+            os.kill(pid, signal.SIGKILL)
         send(client, "killed", 3, 100, first="B")
         page.get_by_text("recovered", exact=True).wait_for(timeout=90_000)
         page.get_by_role("cell", name="3", exact=True).wait_for(timeout=90_000)
