@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import elsinore
 from elsinore.cluster.service.console import workbench
 from elsinore.cluster.service.console.updates import Position
 from elsinore.cluster.service.console.workbench import MAX_EVENTS
@@ -63,6 +64,35 @@ def test_large_numbers_keep_their_digits(here: Asking) -> None:
     workload = "QUERY all RETURN COUNT(*) PATTERN A+ WITHIN 100 seconds SLIDE 100 seconds"
     _, found = posted(here, "/console/try", workload=workload, events=events)
     assert f'"COUNT(*)": {2**80 - 1}' in found["rows"][0]
+
+
+POOLED = "QUERY pooled RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE A.kind = 'pool' WITHIN 10 seconds SLIDE 10 seconds"
+SPELLED = '{"type": "A", "time": 1, "kind": "Pool", "n": 9007199254740993}\n{"type": "B", "time": 2}\n{"time": 9}'
+
+
+def test_an_empty_answer_is_explained_as_why_explains_it(here: Asking, tmp_path: Path) -> None:
+    draft = {"workload": f"{WORKLOAD};\n{POOLED}", "events": SPELLED}
+    status, tried = posted(here, "/console/try", **draft)
+    assert (status, tried["queries"]) == (200, {"pairs": 1, "pooled": 0})
+    status, found = posted(here, "/console/why", **draft, query="pooled")
+    assert status == 200, found
+    reason = json.loads(found["reason"])
+    assert reason["causes"][0]["mend"] == "write 'Pool': then there is 1 row"
+    start, end = reason["causes"][0]["place"]
+    assert draft["workload"][start:end] == "'pool'"
+    path = tmp_path / "events.jsonl"
+    path.write_text(SPELLED)
+    (told,) = elsinore.why(f"{draft['workload']}\n", path, query="pooled").to_dict()["reasons"]
+    notes = [note.replace(str(path), "the events") for note in told["notes"]]
+    assert reason == {**told, "notes": notes}
+    assert "the events" in reason["notes"][0]
+
+
+def test_a_question_about_another_query_is_refused(here: Asking) -> None:
+    status, found = posted(here, "/console/why", workload=WORKLOAD, events=EVENTS, query="other")
+    assert (status, found["detail"]) == (422, "the workload has no query 'other'; it has pairs")
+    assert posted(here, "/console/why", workload=WORKLOAD, events=EVENTS)[0] == 422
+    assert posted(here, "/console/why", workload=WORKLOAD, events="a,a\n1,2", query="pairs")[0] == 422
 
 
 @pytest.mark.parametrize("text", ["/etc/passwd", "/etc/hostname", __file__, "nothing.eql"])
