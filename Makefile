@@ -37,7 +37,7 @@ demo: $(STAMP) ## a stream of rides, three queries over it, their plan, their ro
 browser: $(STAMP) ## Chromium and Playwright, for the tests of the console; needs root on Debian and Ubuntu
 	@command -v chromium || command -v chromium-browser || \
 		{ $(SUDO) apt-get update && $(SUDO) apt-get install --yes --no-install-recommends chromium; }
-	$(PIP) 'playwright>=1.65,<2'
+	$(PIP) 'playwright>=1.60,<2'
 	cd deploy/console && npm ci --ignore-scripts
 
 check: $(STAMP) ## ruff and mypy

@@ -35,6 +35,7 @@ from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.places import Beginning, Places
 from elsinore.actors.streams.reorder import END, START, Reorder
 from elsinore.actors.streams.statistics import StreamStatistics
+from elsinore.actors.work_done import WorkDone
 from elsinore.planner.costs.drift import Observed
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -376,6 +377,10 @@ class Engine:
         """Return the numbers of bursts decided about, of bursts shared, and of snapshots."""
         bursts, shared, snapshots = (self._counted + sum(run.graph.totals for run in self.runs())).tolist()
         return bursts, shared, snapshots
+
+    def work(self) -> list[WorkDone]:
+        """Return what the parts of the present plan have done so far."""
+        return [one for part in self._parts for one in part.work()]
 
     @property
     def decision_seconds(self) -> float:

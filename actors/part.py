@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from elsinore.actors.set_run import SetRun
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END
+from elsinore.actors.work_done import WorkDone
 from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.sharing import Member
 from elsinore.planner.time.clock import Clock
@@ -92,7 +94,7 @@ class Part(PlanPart):
 
     def _rows(self, step: Callable[[SetRun[Any]], list[list[Any]]]) -> list[PartialRows]:
         """Return the rows that `step` finds, without silent queries and without windows of other parts."""
-        found = [step(run) for run in self.runs]
+        found = [run.watch.of(partial(step, run)) for run in self.runs]
         rows = (
             some
             for query, answer in zip(self.plan.queries, self.answers, strict=True)
@@ -105,6 +107,10 @@ class Part(PlanPart):
         """Keep these partitions alone, in this order."""
         for run in self.runs:
             run.keep(kept, self.partitions)
+
+    def work(self) -> list[WorkDone]:
+        """Return what its runs have done so far."""
+        return [run.work() for run in self.runs]
 
     def types(self) -> dict[str, pa.DataType]:
         """Return the types of attributes, as far as they are known."""

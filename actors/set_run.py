@@ -17,6 +17,7 @@ from elsinore.actors.members import SetMember
 from elsinore.actors.set_graph import PartitionGroups, SetGraph
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
+from elsinore.actors.work_done import Stopwatch, WorkDone
 from elsinore.planner.plans.sharing import Member
 
 G = TypeVar("G", bound=SetGraph[Any])
@@ -44,6 +45,7 @@ class SetRun(Generic[G]):
         self.kinds = kinds
         """The kinds of events of a set that shares; None: each counter has its own."""
         self.names = [member.plan.query.name for member in members]
+        self.watch = Stopwatch()
         self._behind = kinds is not None
         """Whether the columns of the set know something that its members have not followed."""
 
@@ -64,6 +66,12 @@ class SetRun(Generic[G]):
                 self._follow()
             taken.append(intake.encode(selected))
         return self.graph.process(taken, batch.later)
+
+    def work(self) -> WorkDone:
+        """Return what was done so far."""
+        bursts, shared, snapshots = self.graph.totals.tolist()
+        members = tuple((name, place.counter) for name, place in zip(self.names, self.places, strict=True))
+        return WorkDone(members, self.watch.seconds, (bursts, shared, snapshots))
 
     def _follow(self) -> None:
         if self.kinds is not None:

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
+from inspect import Parameter, signature
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from elsinore.connectors.delta_rows import FixedRows, in_one_schema
 from elsinore.connectors.errors import InputError
 from elsinore.connectors.rows.answers import Columns
-from elsinore.connectors.rows.widening import fitted
+from elsinore.connectors.rows.json_values import JSON
 from elsinore.connectors.sinks import SINKS, StdoutSink, open_sink
 from elsinore.connectors.storage.safe_files import make_folder, put_new
 
-Callback = Callable[[pa.Table, int], Any]
+Callback = Callable[[pa.Table, int], Any] | Callable[[pa.Table, int, int], Any]
+"""A function of the rows and the number of a batch; or of a piece of the rows, that number, and that of the piece."""
+
+PIECE_ARGUMENTS = 3
+"""Number of arguments of a function that is given pieces."""
+
+POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+TEXT = "string"
+"""The type of texts in the schema of a Delta table."""
 
 MARKER = ".elsinore"
 """The file in a folder of rows that names the stream which writes there; hidden, so readers of the rows ignore it."""
@@ -35,21 +47,26 @@ class LiveSink(ABC):
 
 
 def open_live_sink(
-    sink: str | PathLike[str] | Callback, queries: Columns, stream: str, resumed: bool = False
+    sink: str | PathLike[str] | Callback,
+    queries: Columns,
+    stream: str,
+    resumed: bool = False,
+    mixed: Collection[str] = (),
 ) -> LiveSink:
     """Open a sink by its name, or one that calls a function with the rows and the number of each batch.
 
     A name is a folder *.parquet, *.jsonl or *.csv of files, a Delta table *.delta, or - for JSON lines to stdout.
     `stream` is the name under which only this stream writes to a table; a folder is claimed for it, but not if `stream`
-    is empty. `resumed`: the stream may have written rows before.
+    is empty. `resumed`: the stream may have written rows before. `mixed`: columns that hold events of some
+    queries, and something else of others.
     """
     if callable(sink):
-        return CallbackSink(sink)
+        return _of_function(sink)
     if str(sink) == "-":
         return ConsoleSink(queries)
     kind = Path(sink).suffix.lower()
     if kind == ".delta":
-        return DeltaSink(str(sink), stream)
+        return DeltaSink(str(sink), stream, mixed)
     if kind not in SINKS:
         raise InputError(
             f"{sink}: a live stream writes its rows into a folder whose name ends in {', '.join(SINKS)} or .delta, "
@@ -111,7 +128,9 @@ class FolderSink(LiveSink):
 class DeltaSink(LiveSink):
     """A Delta table. It records the last batch of each stream, so no batch is appended twice."""
 
-    def __init__(self, table: str, stream: str) -> None:
+    takes_parts = True
+
+    def __init__(self, table: str, stream: str, mixed: Collection[str]) -> None:
         try:
             import deltalake
         except ImportError:
@@ -119,61 +138,49 @@ class DeltaSink(LiveSink):
         self.delta = deltalake
         self.table = table
         self.stream = stream
+        self.mixed = frozenset(mixed)
 
     def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
-        if self._last() >= batch:
+        known = self._known()
+        last = None if known is None else known.transaction_version(self.stream)
+        if last is not None and last >= batch:
+            deque(parts, maxlen=0)  # the caller counts them
             return
-        (rows,) = parts
         done = self.delta.Transaction(self.stream, batch)
-        self.delta.write_deltalake(
-            self.table,
-            _with_fixed_types(rows),
-            mode="append",
-            schema_mode="merge",
-            commit_properties=self.delta.CommitProperties(app_transactions=[done]),
-        )
+        with in_one_schema(parts) as (schema, tables):
+            rows = FixedRows(schema, tables, self._texts(known, schema))
+            try:
+                self.delta.write_deltalake(
+                    self.table,
+                    rows.reader(),
+                    mode="append",
+                    schema_mode="merge",
+                    commit_properties=self.delta.CommitProperties(app_transactions=[done]),
+                )
+            except Exception:
+                if rows.error is not None:
+                    raise rows.error from None
+                raise
 
-    def _last(self) -> int:
-        if not self.delta.DeltaTable.is_deltatable(self.table):
-            return -1
-        found = self.delta.DeltaTable(self.table).transaction_version(self.stream)
-        return -1 if found is None else int(found)
+    def _known(self) -> Any:
+        """Return the table as it is now; None if there is none yet."""
+        return self.delta.DeltaTable(self.table) if self.delta.DeltaTable.is_deltatable(self.table) else None
 
+    def _texts(self, known: Any, schema: pa.Schema) -> frozenset[str]:
+        """Return the columns in which events are JSON: other queries fill them otherwise, or the table has texts there.
 
-def _with_fixed_types(rows: pa.Table) -> pa.Table:
-    """Return rows in the types that a Delta table keeps: integers are decimals of 38 digits, dictionaries are texts."""
-    columns: dict[str, pa.ChunkedArray] = {}
-    for name, column in zip(rows.column_names, rows.columns, strict=True):
-        if pa.types.is_null(column.type):
-            continue
-        if pa.types.is_decimal(column.type) or (pa.types.is_integer(column.type) and not name.startswith("window_")):
-            columns[name] = _decimals(name, column)
-        elif pa.types.is_dictionary(column.type):
-            columns[name] = fitted(column, pa.string())
-        elif pa.types.is_timestamp(column.type):
-            columns[name] = _microseconds(name, column)
-        else:
-            columns[name] = column
-    return pa.table(columns)
-
-
-def _microseconds(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    try:
-        return column.cast(pa.timestamp("us", column.type.tz))
-    except pa.ArrowInvalid:
-        raise InputError(
-            f"{name} has a time that is out of range for a Delta table, which counts microseconds"
-        ) from None
-
-
-def _decimals(name: str, column: pa.ChunkedArray) -> pa.ChunkedArray:
-    try:
-        return column.cast(pa.decimal128(38, 0))
-    except pa.ArrowInvalid:
-        raise InputError(
-            f"{name} has a value of more than 38 digits, which a Delta table cannot hold; use numeric='approximate', "
-            "or write to .parquet"
-        ) from None
+        A column of a Delta table never changes its type, whatever queries come and go.
+        """
+        kinds = {} if known is None else {field.name: field.type.type for field in known.schema().fields}
+        for field in schema:
+            is_text = field.name in self.mixed or field.type == JSON
+            if is_text and kinds.get(field.name, TEXT) != TEXT:
+                raise InputError(
+                    f"{self.table} holds events in the column {field.name}, which the queries now fill with other "
+                    "values too: give the variable another name, or use another table"
+                )
+        nested = {field.name for field in schema if pa.types.is_nested(field.type)}
+        return self.mixed | {name for name in nested if kinds.get(name) == TEXT}
 
 
 class ConsoleSink(LiveSink):
@@ -190,9 +197,34 @@ class ConsoleSink(LiveSink):
 
 
 class CallbackSink(LiveSink):
-    def __init__(self, function: Callback) -> None:
+    """A function that is called once with each batch."""
+
+    def __init__(self, function: Callable[[pa.Table, int], Any]) -> None:
         self.function = function
 
     def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
         (rows,) = parts
         self.function(rows, batch)
+
+
+class PieceCallbackSink(LiveSink):
+    """A function that is called with each piece of a batch: a batch that is repeated begins with piece 0 again."""
+
+    takes_parts = True
+
+    def __init__(self, function: Callable[[pa.Table, int, int], Any]) -> None:
+        self.function = function
+
+    def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
+        for piece, rows in enumerate(parts):
+            self.function(rows, batch, piece)
+
+
+def _of_function(function: Callable[..., Any]) -> LiveSink:
+    """Return the sink for a function: of three arguments without a default, it is given pieces."""
+    try:
+        arguments = signature(function).parameters.values()
+    except ValueError:  # a function of C may not tell its arguments
+        return CallbackSink(function)
+    needed = [one for one in arguments if one.default is one.empty and one.kind in POSITIONAL]
+    return PieceCallbackSink(function) if len(needed) == PIECE_ARGUMENTS else CallbackSink(function)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
@@ -18,6 +19,7 @@ from elsinore.workloads import text_of
 if TYPE_CHECKING:
     from elsinore.actors.rows.rows import Rows
     from elsinore.cluster.machines.settings import Settings
+    from elsinore.cluster.run.analyzed import AnalyzedRun
     from elsinore.cluster.run.engine_choice import EngineChoice
     from elsinore.cluster.run.local import LocalRun
     from elsinore.cluster.run.ray_run import RayRun
@@ -45,17 +47,78 @@ def check(workload: str | PathLike[str]) -> None:
     checked(workload)
 
 
-def explain(workload: str | PathLike[str], strategy: str = "auto", events: Any = None, **reading: Any) -> str:
+def explain(
+    workload: str | PathLike[str],
+    strategy: str = "auto",
+    events: Any = None,
+    *,
+    analyze: bool = False,
+    lateness: float | Fraction | timedelta = 0,
+    **reading: Any,
+) -> str:
     """Return the plan of a workload as text, one line per node, with the reasons for it.
 
     Plans of queries that return matches follow from rates and selectivities. They are estimated from the first of
     `events`, which are as in `run`, with its options on columns and times as `reading`; without events, assumed. The
     last line says how a run on Spark and Ray with the present settings hands events over to graph actors.
+
+    With `analyze`, run the workload over all `events` in this process, in one thread, and show beside the plan that
+    ran what it counted: events taken in and filtered out, bursts, snapshots, stored matches, rows, and seconds by part.
+    Rows are thrown away. `lateness` is as in `run`.
     """
     from elsinore.planner.explain.text import explain
 
-    made = _planned(checked(workload), strategy)
-    return "\n".join((explain(made, _known(made, events, reading)), *_hand_over(made)))
+    asked = checked(workload)
+    made = _planned(asked, strategy)
+    if not analyze:
+        if lateness:
+            raise InputError("lateness is for a run; ask for one with analyze (--analyze), or leave lateness out")
+        return "\n".join((explain(made, _known(made, events, reading)), *_hand_over(made)))
+    run = _analyzed_run(asked, made, events, seconds(lateness), reading)
+    with pointing_into(asked):
+        counts = run.counts()
+    detects = any(one.query.detects for one in made.queries)
+    known = _known(made, events if detects else None, reading)
+    return "\n".join((explain(run.plan, known, counts), *_hand_over(made)))
+
+
+def _analyzed_run(
+    asked: Workload, made: Plan, events: Any, lateness: Fraction, reading: Mapping[str, Any]
+) -> AnalyzedRun:
+    """Return a run that counts what the plan does, over events that can be read a second time if they have to be."""
+    if events is None:
+        raise InputError("there are no events to run the workload over: give some with analyze (--events FILE)")
+    from elsinore.cluster.run.analyzed import AnalyzedRun
+    from elsinore.cluster.run.engine_choice import choose_engine
+    from elsinore.result import can_be_read_again
+
+    if not can_be_read_again(events) and any(one.query.detects for one in made.queries):
+        raise InputError(
+            "queries that return matches are explained with events that can be read twice: a frame, a table, or files"
+        )
+    planned, source = _opened(asked, made, events, reading)
+    whole = choose_engine(chosen_settings("auto", {}), {}, source).whole
+    return AnalyzedRun(planned, source, lateness=lateness, whole=whole)
+
+
+def _opened(asked: Workload, planned: Plan, events: Any, reading: Mapping[str, Any]) -> tuple[Plan, Source]:
+    """Open events, and check that they have what the queries read; the plan knows their columns."""
+    from elsinore.connectors.sources import open_events
+    from elsinore.planner.checks.check import check_attributes
+    from elsinore.planner.detection.sets import with_event_columns
+
+    source = open_events(events, **reading)
+    check_attributes(asked, attributes_of(source, planned.types))
+    return with_event_columns(planned, source.event_columns), source
+
+
+@contextmanager
+def pointing_into(workload: Workload) -> Iterator[None]:
+    """Give a problem that shows only in the events (text compared with a number) the text into which it points."""
+    try:
+        yield
+    except WorkloadError as error:
+        raise WorkloadError(error.problems, workload.text) from None
 
 
 def _hand_over(made: Plan) -> Iterator[str]:
@@ -77,7 +140,10 @@ def _known(made: Plan, events: Any, reading: Mapping[str, Any]) -> Known:
     if events is None:
         return Known()
     if not any(one.query.detects for one in made.queries):
-        raise InputError("events tell the plans of queries that return matches only; leave them out for aggregates.")
+        raise InputError(
+            "events tell the plans of queries that return matches only; leave them out for aggregates, "
+            "or run these with analyze (--analyze)"
+        )
     from elsinore.sampling import known_from
 
     return known_from(made, events, reading)
@@ -198,11 +264,8 @@ class PreparedRun:
     """Returns the fraction of the run that is done, or None where it is unknown."""
 
     def __iter__(self) -> Iterator[Rows]:
-        try:
+        with pointing_into(self.workload):
             yield from self.run
-        except WorkloadError as error:
-            # Some problems show only in the events (text compared with a number); the run has no text to point into.
-            raise WorkloadError(error.problems, self.workload.text) from None
 
 
 def prepare(
@@ -223,16 +286,9 @@ def prepare(
     check_known("numeric", numeric, NUMERICS)
     allowed = seconds(lateness)
     asked = checked(workload)
-    planned = _planned(asked, strategy)
-
     from elsinore.cluster.run.engine_choice import choose_engine
-    from elsinore.connectors.sources import open_events
-    from elsinore.planner.checks.check import check_attributes
-    from elsinore.planner.detection.sets import with_event_columns
 
-    source = open_events(events, **reading)
-    check_attributes(asked, attributes_of(source, planned.types))
-    planned = with_event_columns(planned, source.event_columns)
+    planned, source = _opened(asked, _planned(asked, strategy), events, reading)
     choice = choose_engine(chosen, settings or {}, source)
     if choice.engine == "local":
         from elsinore.cluster.run.local import LocalRun, usable_cores

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from elsinore.api import NUMERICS, chosen_settings
 from elsinore.connectors.live_sinks import Callback, LiveSink, open_live_sink
-from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, table
+from elsinore.connectors.rows.row_tables import answers, bounds_type, columns_of, mixed_columns, table
 from elsinore.errors import FailedError, InputError
 from elsinore.extras import needing_cluster
 from elsinore.inputs import check_known, checked, seconds
@@ -107,14 +107,17 @@ def stream(
     waits for one in the background, and `wait` raises any problem with its columns.
 
     `sink` is a folder whose name ends in .parquet, .jsonl or .csv, a Delta table (.delta), `-` for stdout, or a
-    function of rows (an Arrow table) and the number of their batch. Events may be late by `lateness`. Later events, and
-    events that cannot be read, are counted, and written to the folder `dead_letters`, if there is one, each with the
-    reason.
+    function of rows (an Arrow table) and the number of their batch. A function of three arguments is given a batch in
+    pieces, so that many matches fill no memory, and last the number of the piece, which counts from 0 in each batch.
+
+    Events may be late by `lateness`. Later events, and events that cannot be read, are counted, and written to the
+    folder `dead_letters`, if there is one, each with the reason.
 
     The state is saved at `checkpoint`, a folder or any address that fsspec supports. A stream that is started again
     with the same checkpoint resumes where the last one ended, even after a crash: no row is missing, and none is
-    written twice (a function may be called twice with one batch). It may resume with other queries, which then answer
-    the windows that begin after the latest event, and with another number of `actors`.
+    written twice (a function may be called twice with one batch; pieces then begin with 0 again, and replace those that
+    it had). It may resume with other queries, which then answer the windows that begin after the latest event, and with
+    another number of `actors`.
     """
     with needing_cluster("a live stream"):
         from elsinore.cluster.stream.checkpoint import last_done
@@ -153,8 +156,9 @@ def stream(
 
     def writer(terms: Terms) -> Write:
         nonlocal resumed
-        columns = columns_of(checked(terms.workload))
-        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}", resumed)
+        now = checked(terms.workload)
+        columns = columns_of(now)
+        to = open_live_sink(sink, columns, f"elsinore-{terms.stream}", resumed, mixed_columns(now))
         resumed = True
         approximate = terms.numeric == "approximate"
 

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from elsinore.reasons.asking import Why
 
 
+def can_be_read_again(events: Any) -> bool:
+    """Return whether events are not those of an iterator or a stream."""
+    return not (hasattr(events, "__next__") or isinstance(events, pa.RecordBatchReader))
+
+
 @dataclass(frozen=True)
 class RunSource:
     """A workload, its events, and the options with which they were read."""
@@ -36,8 +41,7 @@ class RunSource:
     @classmethod
     def kept(cls, workload: str | PathLike[str], events: Any, reading: Mapping[str, Any]) -> RunSource | None:
         """Return what was run; None for events that can be read only once."""
-        once = hasattr(events, "__next__") or isinstance(events, pa.RecordBatchReader)
-        return None if once else cls(workload, events, reading)
+        return cls(workload, events, reading) if can_be_read_again(events) else None
 
 
 @dataclass(frozen=True, repr=False)

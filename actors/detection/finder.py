@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -125,7 +126,12 @@ class Finder:
         for number, term in zip(self._clauses, self._orders(events), strict=True):
             if number not in joined and not (number in cores and term.clause.elements[term.order[0]].single):
                 found.append(term)
-        return found + [term for number in cores for term in terms_around(self.form.clauses[number])]
+        found += [term for number in cores for term in terms_around(self.form.clauses[number])]
+        return [replace(term, in_order=self._finds_in_order(term)) for term in found]
+
+    def _finds_in_order(self, term: Term) -> bool:
+        """Return whether to find the matches of an event in the order of rows, because LIMIT asks for the first."""
+        return self.form.query.limit is not None and not self.by_first and term.clause.is_in_order(term.order)
 
     def _join(self, term: Term, events: Joined, lo: int, hi: int) -> JoinSearch:
         if term not in self._programs:

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from elsinore.actors.detection.items import item_columns
-from elsinore.actors.detection.matches import ABSENT, Bound, Matches
+from elsinore.actors.detection.matches import ABSENT, Bound, Matches, texts
+from elsinore.actors.rows.event_order import EventOrder
 from elsinore.actors.rows.partial_rows import LISTED, PartialAggregate, PartialRows
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.planner.language.syntax import EventColumns, Query
@@ -25,16 +26,33 @@ Ints = npt.NDArray[np.int64]
 TICKS = "\0ticks"
 """The column of the times of events in batches whose clock counts events."""
 
+ARRIVAL = "\0arrival"
+"""The column of numbers of events by which those of one time are in the order of their arrival, whoever has them."""
+
+NO_NUMBER = -1
+
 NO_COLUMNS = EventColumns("type", "time", ())
 
 
-def match_rows(matches: Matches, query: Query, partitions: Partitions, clock: Clock) -> PartialRows:
-    """Return matches as rows; `clock` is that of the user's times."""
+def match_rows(
+    matches: Matches, query: Query, partitions: Partitions, clock: Clock, merged: bool = False
+) -> PartialRows:
+    """Return matches as rows; `clock` is that of the user's times. `merged`: whether they are merged with others."""
     ticks = ticks_of(matches)
     groups = partitions.group_columns(partitions.group_of[matches.slot])
     values = item_columns(matches, query.items) if query.items else dict(_variables(matches, query, ticks, clock))
     parts = {name: PartialAggregate(LISTED, column) for name, column in values.items()}
-    return PartialRows(query.name, ticks[matches.first], ticks[matches.last], groups, parts)
+    order = _order(matches, ticks) if merged and ARRIVAL in matches.events.schema.names else None
+    return PartialRows(query.name, ticks[matches.first], ticks[matches.last], groups, parts, order)
+
+
+def _order(matches: Matches, ticks: Ints) -> EventOrder:
+    """Return what the matches are compared by with those of other engines."""
+    used, numbered = _numbered(matches)
+    offsets, numbers = texts(tuple(numbered.values()))
+    # Events from before they were numbered have no number.
+    arrivals = matches.events.column(ARRIVAL).take(pa.array(used)).fill_null(NO_NUMBER).to_numpy()
+    return EventOrder(offsets.astype(np.int32), numbers, ticks[used], arrivals)
 
 
 def ticks_of(matches: Matches) -> Ints:

@@ -175,15 +175,7 @@ class Matches:
         return order
 
     def _order_of_lists(self, columns: Sequence[Bound]) -> Ints:
-        """Sort by texts of numbers: the events of each variable, and behind each list something less than any event."""
-        widths = [one.counts + 1 if one.offsets is not None else np.ones(len(self), np.int64) for one in columns]
-        offsets = np.concatenate([[0], np.cumsum(np.sum(widths, axis=0))])
-        text = np.full(int(offsets[-1]), ABSENT, np.int32)
-        at = offsets[:-1].copy()
-        for one, width in zip(columns, widths, strict=True):
-            _, rows = one.flat()
-            text[spread(at, one.counts)] = rows
-            at += width
+        offsets, text = texts(columns)
         return self._sorted_runs(np.argsort(self.end, kind="stable"), offsets, text)
 
     def limited(self, limit: int, groups: npt.NDArray[np.int32]) -> Matches:
@@ -194,6 +186,20 @@ class Matches:
         begins = np.flatnonzero(new)
         rank = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
         return self.take(np.sort(order[rank < limit]))
+
+
+def texts(columns: Sequence[Bound]) -> tuple[Ints, RowNumbers]:
+    """Return the numbers by which matches are compared, and where those of each begin: the events of each variable, and
+    behind each list something less than any event."""
+    widths = [one.counts + 1 if one.offsets is not None else np.ones(len(one), np.int64) for one in columns]
+    offsets = np.concatenate([[0], np.cumsum(np.sum(widths, axis=0))])
+    text = np.full(int(offsets[-1]), ABSENT, np.int32)
+    at = offsets[:-1].copy()
+    for one, width in zip(columns, widths, strict=True):
+        _, rows = one.flat()
+        text[spread(at, one.counts)] = rows
+        at += width
+    return offsets, text
 
 
 def joined(parts: Sequence[Matches]) -> Matches:

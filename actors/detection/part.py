@@ -18,6 +18,7 @@ from elsinore.actors.rows.partial_rows import PartialRows
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END, START
+from elsinore.actors.work_done import Stopwatch, WorkDone
 from elsinore.planner.checks.patterns import at_edge
 from elsinore.planner.detection.sets import DetectionSet
 from elsinore.planner.plans.model import Plan
@@ -46,7 +47,8 @@ class DetectionPart(PlanPart):
         """The time in ticks from which on the part gets events."""
         self.sets: tuple[()] = ()
         """It has no share sets of counters."""
-        self._windows, self._clock = windows, clock
+        self._watch = Stopwatch()
+        self._windows, self._clock, self._merged = windows, clock, setting.merged
         queries = {query.query.name: query.query for query in plan.queries}
         self._queries = queries
         self._looks_back = {
@@ -69,7 +71,9 @@ class DetectionPart(PlanPart):
     def process(self, batch: Batch) -> Iterator[PartialRows]:
         """Take in events, and return the rows of the matches that end with them, searched as they are taken."""
         batch = batch.between(self.first, self.end)
-        return self._rows(self._run.process(batch, batch.times)) if len(batch.times) else iter(())
+        if not len(batch.times):
+            return iter(())
+        return self._rows(self._watch.of(lambda: self._run.process(batch, batch.times)))
 
     def end_until(self, time: int) -> Iterator[PartialRows]:
         """Return the rows of matches that are known now that no event older than `time` will come."""
@@ -83,13 +87,13 @@ class DetectionPart(PlanPart):
         silent = {query.query.name for query in self.plan.queries if query.silent}
         partitions = self.partitions.frozen()
         heard = (self._own(one) for one in found if one.query not in silent)
-        return self._shown(heard, partitions)
+        return self._watch.each(self._shown(heard, partitions))
 
     def _shown(self, heard: Iterable[Matches], partitions: Partitions) -> Iterator[PartialRows]:
         try:
             for one in heard:
                 if len(one):
-                    yield match_rows(one, self._queries[one.query], partitions, self._clock)
+                    yield match_rows(one, self._queries[one.query], partitions, self._clock, self._merged)
         except TooManyError as error:
             raise error.told(self._clock) from None
 
@@ -105,6 +109,11 @@ class DetectionPart(PlanPart):
     def keep(self, kept: npt.NDArray[np.int64]) -> None:
         """Keep these partitions alone, in this order."""
         self._run.keep(kept)
+
+    def work(self) -> list[WorkDone]:
+        """Return what was done so far."""
+        members = tuple((name, 0) for name in self._queries)
+        return [WorkDone(members, self._watch.seconds, stored=self._run.planned.stored())]
 
     def types(self) -> dict[str, pa.DataType]:
         """Return no types: values are compared as they are."""

@@ -48,6 +48,8 @@ class DetectionSetting:
     """The part of the stream in which matches are searched, where several engines are given all events."""
     choose: Chooser = chosen_trees
     """How trees for the patterns of many queries are chosen."""
+    merged: bool = False
+    """Whether rows are merged with those of other engines, and so need the order of their events."""
 
 
 ALONE = DetectionSetting()

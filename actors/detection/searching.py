@@ -109,8 +109,7 @@ class Search:
         The terms are searched side by side, each until its output is full: matches that end before every term's next
         trigger are complete.
         """
-        most = limit.most if limit and not self.filters else ALL
-        terms = [_Progress(self, term.first(most)) for term in self.terms]
+        terms = [_Progress(self, term, limit.most if limit else ALL) for term in self.terms]
         found: list[Matches] = []
         while terms:
             least = min(terms, key=lambda one: one.reached)
@@ -290,12 +289,16 @@ def _drawn(total: int, count: int, draw: Random) -> list[int]:
 class _Progress:
     """The search of one term, as far as it has come."""
 
-    def __init__(self, search: Search, term: TermSearch) -> None:
+    def __init__(self, search: Search, term: TermSearch, most: int) -> None:
+        """`most`: the number of matches of each trigger, in the order of rows, behind which others may be left out."""
         self.search = search
-        self.term = term
-        self.cursor = term.begin()
+        self.term = term if search.filters else term.first(most)
+        self.most = most if search.filters and term.skips else ALL
+        self.cursor = self.term.begin()
         self.reached = START
         """No match that is still to be found ends before this time."""
+        self._kept = (-1, 0)
+        """The trigger at which the search was interrupted, and how many of its matches satisfy the conditions."""
 
     def advance(self) -> list[Matches]:
         """Go on until the output is full or the end is reached; return what was found."""
@@ -304,7 +307,17 @@ class _Progress:
         if not chunk.count:
             return []
         found = self.search.kept(self.search.read(self.term, chunk), self.term.clause)
+        if self.most < ALL and not done:
+            self._skip_if_enough(found)
         return [found] if len(found) else []
+
+    def _skip_if_enough(self, found: Matches) -> None:
+        """Go on to the next trigger where enough matches of this one satisfy the conditions."""
+        trigger = self.cursor.trigger
+        before = self._kept[1] if self._kept[0] == trigger else 0
+        self._kept = trigger, before + int(np.count_nonzero(found.last == self.term.rows[trigger]))
+        if self._kept[1] >= self.most:
+            self.cursor.skip()
 
     def _next(self) -> int:
         """Return the time of the trigger at which the search was interrupted."""

@@ -50,6 +50,9 @@ class Cursor(Protocol):
         """Go on until there is no more room, or nothing more to find; return what was found, and whether it was all."""
         ...
 
+    def skip(self) -> None:
+        """Leave out what is still to be found of the trigger at which it was interrupted."""
+
 
 class TermSearch(Protocol):
     """The search for the matches of a clause that one of its elements ends (or begins)."""
@@ -59,6 +62,8 @@ class TermSearch(Protocol):
     """By trigger, the row of the last event (or the first) of its matches, in ascending order."""
     ascending: bool
     """Whether matches are found in the order of their last events."""
+    skips: bool
+    """Whether the matches of a trigger are found in the order of rows, and a cursor may skip the others."""
 
     def begin(self) -> Cursor: ...
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.rows.event_order import EventOrder
 from elsinore.actors.rows.rows import Column, Rows
 from elsinore.actors.rows.values import added, each, ratio, without_null
 from elsinore.calendar_years import in_order
@@ -64,6 +65,8 @@ class PartialRows:
     window_end: npt.NDArray[np.int64]
     groups: dict[str, pa.Array]
     values: dict[str, PartialAggregate]
+    order: EventOrder | None = None
+    """As in `Rows`."""
 
     def __len__(self) -> int:
         return len(self.window_start)
@@ -76,7 +79,7 @@ class PartialRows:
 
     def finished(self) -> Rows:
         values = {name: part.finished() for name, part in self.values.items()}
-        return Rows(self.query, self.window_start, self.window_end, self.groups, values)
+        return Rows(self.query, self.window_start, self.window_end, self.groups, values, self.order)
 
     def begun(self, since: int, until: int) -> PartialRows:
         """Return the rows of windows that begin at `since` or later and before `until`."""
@@ -95,6 +98,7 @@ class PartialRows:
             self.window_end[rows],
             {name: column.take(pa.array(rows)) for name, column in self.groups.items()},
             {name: part.taken(rows) for name, part in self.values.items()},
+            None if self.order is None else self.order.take(rows),
         )
 
 

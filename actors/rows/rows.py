@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.rows.event_order import EventOrder
+
 Column: TypeAlias = npt.NDArray[Any] | pa.Array
 
 
@@ -26,6 +28,8 @@ class Rows:
     window_end: npt.NDArray[np.int64]
     groups: dict[str, pa.Array]
     values: dict[str, Column]
+    order: EventOrder | None = None
+    """Of matches that are to be merged with those of other engines, what they are compared by."""
 
     def __len__(self) -> int:
         return len(self.window_start)

@@ -9,7 +9,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.detection.match_rows import ARRIVAL
+
 KIND, TICKS, ATTRIBUTE, GROUP = "kind", "ticks", "a_", "g_"
+
+READ, ARRIVED = "n_", "n"
+"""Columns of the numbers of events by arrival: as Spark gives them, and as they are comparable with other batches."""
+
+PARTITION_BITS, ROW_BITS = 15, 28
+"""Bits of the numbers of a partition and of an event in it; a block has 2**31 bytes at most."""
+
+SPARK_ROW_BITS = 33
+"""Bits of the number of an event in Spark's `monotonically_increasing_id`; that of its partition comes before them."""
 
 NO_TYPE = "*"
 """The type of all events whose types no query names."""
@@ -37,6 +48,21 @@ def events_of(blocks: Sequence[bytes]) -> tuple[pa.Table, Ints]:
     timed = [one.column(TICKS) for one in tables if KIND not in one.column_names]
     times: Ints = np.concatenate([one.to_numpy() for one in timed or [events.column(TICKS)]])
     return events, times
+
+
+def numbered(events: pa.Table, batch: int | None) -> pa.Table:
+    """Return events with numbers by arrival that are comparable with those of other batches.
+
+    `batch`: the number of the batch if Spark has numbered its events alone, which is repeated after a million batches.
+    """
+    if READ not in events.column_names:
+        return events
+    found = events.column(READ).to_numpy()
+    if batch is not None:
+        partitions, rows = found >> SPARK_ROW_BITS, found & ((1 << SPARK_ROW_BITS) - 1)
+        before = batch % (1 << (63 - PARTITION_BITS - ROW_BITS))
+        found = (((before << PARTITION_BITS) + partitions) << ROW_BITS) + rows
+    return events.set_column(events.column_names.index(READ), ARRIVED, pa.array(found))
 
 
 def times_block(times: Ints) -> pa.Buffer:
@@ -84,11 +110,24 @@ def batch_of(
     """Return the events that are in these key groups along a route: the type as dictionary<int32, string>, the time in
     ticks, then these attributes, with texts as dictionaries."""
     known = [name for name in columns if ATTRIBUTE + name in events.column_names]
-    read = events.select([KIND, TICKS, *(ATTRIBUTE + name for name in known)])
-    own = _chosen(read, _within(events, route, bounds)).combine_chunks()
-    attributes = [_attribute(own, name) for name in columns]
+    arrived = [ARRIVED] if ARRIVED in events.column_names else []
+    read = events.select([KIND, TICKS, *(ATTRIBUTE + name for name in known), *arrived])
+    own = _by_arrival(_chosen(read, _within(events, route, bounds))).combine_chunks()
+    attributes = [*(_attribute(own, name) for name in columns), *(_array(own, name) for name in arrived)]
     kinds = _named(_array(own, KIND).to_numpy(), types)
-    return pa.RecordBatch.from_arrays([kinds, _array(own, TICKS), *attributes], ["type", "time", *columns])
+    names = ["type", "time", *columns, *(ARRIVAL for _ in arrived)]
+    return pa.RecordBatch.from_arrays([kinds, _array(own, TICKS), *attributes], names)
+
+
+def _by_arrival(events: pa.Table) -> pa.Table:
+    """Return events in an order in which those of one time are by arrival, where numbers tell it."""
+    if ARRIVED not in events.column_names or len(events) < 2:
+        return events
+    times, numbers = events.column(TICKS).to_numpy(), events.column(ARRIVED).to_numpy()
+    later = numbers[1:] >= numbers[:-1]
+    if later.all() or np.all((times[1:] > times[:-1]) | ((times[1:] == times[:-1]) & later)):
+        return events
+    return events.take(pa.array(np.lexsort((numbers, times))))
 
 
 def _named(kinds: npt.NDArray[np.int16], types: Sequence[str]) -> pa.DictionaryArray:

@@ -28,6 +28,7 @@ from elsinore.actors.shells.blocks_in import (
     block_of,
     counted,
     events_of,
+    numbered,
     own_events,
     times_block,
 )
@@ -186,6 +187,8 @@ class GraphActor:
         begin = perf_counter()
         self.taking = number
         events, times = events_of(blocks) if blocks else (None, None)
+        if events is not None:
+            events = numbered(events, None if self.duty.keeper is None else number)
         types = self._counted_types(events)
         events = self._own(number, events, times)
         found = self._drained() if watermark is None else self._taken(watermark, events, times)
@@ -339,7 +342,8 @@ class GraphActor:
 
     def _detection(self, route: Route) -> DetectionSetting:
         share = (self.place, self.duty.places) if route.spread else WHOLE
-        return DetectionSetting(share=share, choose=self.optimizer.choose)
+        merged = self.duty.places > 1 and bool(route.keys)
+        return DetectionSetting(share=share, choose=self.optimizer.choose, merged=merged)
 
 
 def engines_of(state: bytes) -> list[bytes]:

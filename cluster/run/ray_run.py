@@ -93,14 +93,15 @@ class RayRun:
     def __iter__(self) -> Iterator[Rows]:
         ray_session, settings = session(self.settings), self.settings
         ranges = Ranges.even(settings.key_groups, settings.actors)
-        self.deal = Deal(self.routes, ranges.groups, self.duty.types)
+        numbered = any(route.lists_matches for route in self.routes)
+        self.deal = Deal(self.routes, ranges.groups, self.duty.types, numbered=numbered)
         way = chosen_hand_over(self.routes, settings.actors, not ray_session.alone, settings.hand_over)
         self.dealing = dealing(way, ray_session.pool, ranges, self.routes)
         self.metrics.hand_over = way.way
         crew = Crew(self.duty, ranges, ray_session.pool, ray_session.pool.optimizer(self.policy), settings.restarts)
         collecting = SupervisedCollector(ray_session.pool, settings.restarts)
         try:
-            with spark_events(self.source, self.clock, self.plan.columns) as events:
+            with spark_events(self.source, self.clock, self.plan.columns, numbered) as events:
                 while not self.finished:
                     try:
                         yield from self._dealt(crew, collecting, events, ray_session.spark)

@@ -423,8 +423,8 @@ class JobRunner:
         form, approximate = bounds_type(terms.clock), terms.numeric == "approximate"
 
         def write(batch: int, parts: Iterable[list[Rows]]) -> None:
-            rows = bounded(parts, detecting, self.service.matches)
-            sink.write(batch, [table(answers(rows, columns, terms.clock).values(), columns, form, approximate)])
+            some = (answers(rows, columns, terms.clock) for rows in bounded(parts, detecting, self.service.matches))
+            sink.write(batch, (table(rows.values(), columns, form, approximate) for rows in some))
 
         return write
 
@@ -450,12 +450,10 @@ class JobRunner:
             LOG.warning("the metrics cannot be read", extra={"job": self.job.name}, exc_info=error)
 
 
-def bounded(parts: Iterable[list[Rows]], detecting: Collection[str], most: int) -> list[Rows]:
-    """Return the rows of a batch; raise InputError where a query has more matches than the memory has room for."""
-    found: list[Rows] = []
+def bounded(parts: Iterable[list[Rows]], detecting: Collection[str], most: int) -> Iterator[list[Rows]]:
+    """Yield the rows of a batch; raise InputError where a query has more matches than its folder is to hold."""
     counts = Counter[str]()
     for part in parts:
-        found += part
         for rows in part:
             counts[rows.query] += len(rows)
             if rows.query in detecting and counts[rows.query] > most:
@@ -464,7 +462,7 @@ def bounded(parts: Iterable[list[Rows]], detecting: Collection[str], most: int) 
                     "service: submit it with repetitions that are bounded by {n,m}, with skip-till-next-match or LIMIT "
                     "n, or count with RETURN COUNT(*)"
                 )
-    return found
+        yield part
 
 
 def metrics_of(live: Live, age: float) -> dict[str, Any]:

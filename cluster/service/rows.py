@@ -1,7 +1,8 @@
 """Write and read the rows of a job: a file for each batch that has any, read page by page after a cursor.
 
 A cursor is the number of a batch and the number of its rows that were read. Batches are written in order, and a batch
-never changes.
+never changes. Matches may be more than the memory holds, so a batch may have several files: the first is written last,
+with the numbers of rows of all, so the batch appears when it is whole.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ PART_FORM = re.compile(r"part-(\d{12,})\.arrow")
 COLUMNS_KEY = b"columns"
 """The metadata of a table that holds the columns of each query's rows."""
 
+PIECES_KEY = b"pieces"
+"""The metadata of the first of several files of a batch that holds the number of rows of each."""
+
 DIGEST_BYTES = 16
 """The length of the checksum behind the content of a file of rows."""
 
@@ -48,18 +52,48 @@ MTIME_STEP_NS = 100_000_000
 class RowsSink(LiveSink):
     """The sink of a job's live stream."""
 
+    takes_parts = True
+
     def __init__(self, folder: Path, columns: Mapping[str, Sequence[str]]) -> None:
         self.folder = folder
         self.columns = columns
 
     def write(self, batch: int, parts: Iterable[pa.Table]) -> None:
-        (rows,) = parts
-        metadata = {**(rows.schema.metadata or {}), COLUMNS_KEY: json.dumps(self.columns).encode()}
+        self.folder.mkdir(exist_ok=True)
+        try:
+            first, *counts = self._written(batch, iter(parts))
+        except Exception:
+            _forget_pieces(self.folder, batch, 1)
+            raise
+        _forget_pieces(self.folder, batch, len(counts) + 1)  # of an attempt that was killed
+        pieces = {PIECES_KEY: json.dumps([first.num_rows, *counts]).encode()} if counts else {}
+        self._put(batch, 0, first, pieces)
+
+    def _written(self, batch: int, parts: Iterator[pa.Table]) -> Iterator[Any]:
+        """Yield the first piece, write the others, and yield the number of rows of each."""
+        yield next(parts)
+        for piece, rows in enumerate(parts, start=1):
+            self._put(batch, piece, rows, {})
+            yield rows.num_rows
+
+    def _put(self, batch: int, piece: int, rows: pa.Table, more: Mapping[bytes, bytes]) -> None:
+        metadata = {**(rows.schema.metadata or {}), COLUMNS_KEY: json.dumps(self.columns).encode(), **more}
         sink = pa.BufferOutputStream()
         with pa.ipc.new_file(sink, rows.schema.with_metadata(metadata)) as writer:
             writer.write_table(rows.combine_chunks())
-        self.folder.mkdir(exist_ok=True)
-        put_bytes(self.folder / f"part-{batch:012}.arrow", _sealed(sink.getvalue().to_pybytes()))
+        put_bytes(self.folder / _name(batch, piece), _sealed(sink.getvalue().to_pybytes()))
+
+
+def _name(batch: int, piece: int = 0) -> str:
+    """Return the name of a file of rows. A batch is there when its first piece is."""
+    return f"more-{batch:012}-{piece:06}.arrow" if piece else f"part-{batch:012}.arrow"
+
+
+def _forget_pieces(folder: Path, batch: int, piece: int) -> None:
+    """Delete the pieces of a batch from a number on."""
+    while (path := folder / _name(batch, piece)).exists():
+        path.unlink()
+        piece += 1
 
 
 def _sealed(content: bytes) -> bytes:
@@ -82,6 +116,9 @@ def forget_rows(job: StoredJob, before: float) -> None:
     for path in job.rows.glob("part-*.arrow"):
         if path.stat().st_mtime < before:
             path.unlink()
+            form = PART_FORM.fullmatch(path.name)
+            if form:
+                _forget_pieces(job.rows, int(form[1]), 1)
 
 
 @dataclass(frozen=True, order=True)
@@ -106,7 +143,8 @@ class Cursor:
 
 @dataclass(frozen=True)
 class RowsPage:
-    batches: list[int]
+    starts: list[Cursor]
+    """By part, the cursor before its first row."""
     parts: list[pa.Table]
     next: Cursor
 
@@ -121,11 +159,10 @@ class RowsPage:
                 for lines in json_rows(batch, columns):
                     yield from lines.splitlines()
 
-    def cursors(self, after: Cursor) -> Iterator[Cursor]:
+    def cursors(self) -> Iterator[Cursor]:
         """Yield the cursor behind each row."""
-        for batch, part in zip(self.batches, self.parts, strict=True):
-            first = after.row if batch == after.batch else 0
-            yield from (Cursor(batch, first + row + 1) for row in range(part.num_rows))
+        for start, part in zip(self.starts, self.parts, strict=True):
+            yield from (Cursor(start.batch, start.row + row + 1) for row in range(part.num_rows))
 
     def json(self) -> bytes:
         return f'{{"rows": [{", ".join(self.lines())}], "next": "{self.next}"}}'.encode()
@@ -149,31 +186,41 @@ class Reader:
     """The modification time of the folder and its batches then; one value, because several threads may read it."""
 
     def page(self, after: Cursor, limit: int) -> RowsPage:
-        numbers: list[int] = []
+        starts: list[Cursor] = []
         parts: list[pa.Table] = []
         left, at = limit, after
         batches = self._listed()
         for batch in batches[bisect_left(batches, after.batch) :]:
-            if not left:
-                break
-            skipped = after.row if batch == after.batch else 0
-            try:
-                part = self._read(batch).slice(skipped, left)
-            except FileNotFoundError:  # it has expired
-                continue
-            if part.num_rows:
-                numbers.append(batch)
+            for start, rows in self._pieces(batch, after.row if batch == after.batch else 0):
+                part = rows.slice(0, left)
+                starts.append(start)
                 parts.append(part)
                 left -= part.num_rows
-                at = Cursor(batch, skipped + part.num_rows)
-        return RowsPage(numbers, parts, at)
+                at = Cursor(batch, start.row + part.num_rows)
+                if not left:
+                    return RowsPage(starts, parts, at)
+        return RowsPage(starts, parts, at)
+
+    def _pieces(self, batch: int, skipped: int) -> Iterator[tuple[Cursor, pa.Table]]:
+        """Yield the rows of a batch behind the first ones, and the cursor before them; none if they have expired."""
+        try:
+            first = self._read(batch)
+            begin = 0
+            for piece, count in enumerate(_counts(first)):
+                if skipped < begin + count:
+                    own = max(skipped - begin, 0)
+                    rows = self._read(batch, piece) if piece else first
+                    yield Cursor(batch, begin + own), rows.slice(own)
+                begin += count
+        except FileNotFoundError:
+            return
 
     def before_last(self, rows: int) -> Cursor:
         """Return the cursor after which there are so many rows, or all if there are fewer."""
         left = rows
         for batch in reversed(self._listed()):
             try:
-                found = self._read(batch).num_rows
+                found = sum(_counts(self._read(batch)))
             except FileNotFoundError:  # it has expired
                 continue
             if found >= left:
@@ -208,8 +255,8 @@ class Reader:
                 return []
             raise RefusalError(404, f"the job {self.job.name} was removed") from None
 
-    def _read(self, batch: int) -> pa.Table:
-        name = f"part-{batch:012}.arrow"
+    def _read(self, batch: int, piece: int = 0) -> pa.Table:
+        name = _name(batch, piece)
         try:
             with pa.ipc.open_file(pa.BufferReader(_unsealed((self.job.rows / name).read_bytes()))) as reader:
                 part = reader.read_all()
@@ -226,6 +273,12 @@ class Reader:
                 f"the rows {self.job.name}/rows/{name} cannot be read: {lines[0]}. Restore the file, or skip it: "
                 f"after={batch + 1}.0"
             ) from None
+
+
+def _counts(first: pa.Table) -> list[int]:
+    """Return the number of rows of each piece of a batch, given the first."""
+    found: list[int] = json.loads((first.schema.metadata or {}).get(PIECES_KEY, f"[{first.num_rows}]"))
+    return found
 
 
 def _columns(schema: pa.Schema) -> dict[str, list[str]]:

@@ -83,6 +83,7 @@ class Terms:
             key_groups=self.ranges.groups,
             keeper=keeper,
             observed_as=observed_as,
+            places=self.ranges.places,
         )
 
     def changed(self, workload: str, strategy: str, places: int) -> Terms:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -60,7 +61,7 @@ def ordered(rows: Answers) -> Answers:
         return rows
     keys = _by_end(rows) if found_by_end else _by_window(rows)
     order = pc.sort_indices(keys, [(name, "ascending") for name in keys.column_names])
-    return rows if np.array_equal(order, np.arange(len(order))) else _at(rows, order)
+    return taken(rows, order)
 
 
 def _by_window(rows: Answers) -> pa.Table:
@@ -82,7 +83,11 @@ def _are_by_end(rows: Answers) -> bool:
     return bool(np.all(later | (together & (start[1:] >= start[:-1]))))
 
 
-def _at(rows: Answers, order: pa.Array) -> Answers:
+def taken(rows: Answers, order: npt.ArrayLike) -> Answers:
+    """Return all rows in this order."""
+    if np.array_equal(order, np.arange(len(rows))):
+        return rows
+    order = pa.array(order)
     return Answers(rows.query, {name: at_places(column, order) for name, column in rows.columns.items()})
 
 

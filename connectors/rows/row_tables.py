@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, ordered, table_columns
+from elsinore.connectors.rows.answers import Answers, Columns, bounds_of, ordered, table_columns, taken
 from elsinore.connectors.rows.json_values import JSON, NUMBER
+from elsinore.connectors.rows.merging import EventOrder, by_events
 from elsinore.connectors.rows.row_columns import Values, arrow, joined, whole
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ class WindowRows(Protocol):
     def groups(self) -> dict[str, pa.Array]: ...
     @property
     def values(self) -> dict[str, Any]: ...
+    @property
+    def order(self) -> EventOrder | None: ...
 
 
 APPROXIMATE = {b"approximate": b"true"}
@@ -57,12 +60,43 @@ def _returned(query: Query) -> Iterator[str]:
         yield from (item.label for item in query.items)
 
 
+def mixed_columns(workload: Workload) -> frozenset[str]:
+    """Return the columns that hold an event, or a list of events, of some query, and something else of another."""
+    found: dict[str, set[str]] = {}
+    for query in workload.queries:
+        for name, kind in _kinds(query):
+            found.setdefault(name, set()).add(kind)
+    return frozenset(name for name, kinds in found.items() if len(kinds) > 1 and kinds != {"values"})
+
+
+def _kinds(query: Query) -> Iterator[tuple[str, str]]:
+    """Yield what each column of a query's rows holds, beside the bounds of windows."""
+    from elsinore.planner.language.walk import bound, column, listed
+
+    yield from ((name, "values") for name in query.groups)
+    if not query.whole_events:
+        yield from ((name, "values") for name in _returned(query))
+        return
+    lists = listed(query.pattern)
+    for leaf in bound(query.pattern):
+        yield column(leaf.variable or leaf.name), "lists" if leaf.variable in lists else "events"
+
+
 def answers(parts: Iterable[WindowRows], columns: Columns, clock: Clock) -> dict[str, Answers]:
     """Return the rows of each query, queries in the order of the workload, rows sorted by window and group."""
     found: dict[str, list[WindowRows]] = {name: [] for name in columns}
     for part in parts:
         found[part.query].append(part)
-    return {name: ordered(_shown(some, columns[name], clock)) for name, some in found.items() if some}
+    return {name: ordered(_merged(some, _shown(some, columns[name], clock))) for name, some in found.items() if some}
+
+
+def _merged(parts: Sequence[WindowRows], rows: Answers) -> Answers:
+    """Return matches in the order of rows, if several engines may have found them; else the rows as they are."""
+    orders = [part.order for part in parts if part.order is not None]
+    if len(parts) < 2 or len(orders) < len(parts):
+        return rows
+    start, end = (np.concatenate([getattr(part, name) for part in parts]) for name in ("window_start", "window_end"))
+    return taken(rows, by_events(start, end, orders))
 
 
 def _shown(parts: Sequence[WindowRows], columns: Sequence[str], clock: Clock) -> Answers:

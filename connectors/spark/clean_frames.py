@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 TYPE, TICKS, DEAD, EVENT = "type", "ticks", "dead", "event"
 """Columns of the result: an event's type, its time, why it is dead (null if it is not) and, if asked for, its JSON."""
 
+ARRIVAL = "n_"
+"""The column of the numbers of events by which those of one time are in order, where they are asked for."""
+
 CORRUPT = "_corrupt_record"
 """The column into which Spark puts a line that it cannot read."""
 
@@ -44,8 +47,18 @@ def readable(frame: DataFrame, names: Names, columns: Iterable[str]) -> bool:
     )
 
 
-def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str], whole: bool = False) -> DataFrame:
-    """Return type, time in ticks, why an event is dead, and these attributes; with `whole`, also the event as JSON."""
+def cleaned(
+    frame: DataFrame,
+    names: Names,
+    clock: Clock,
+    columns: Iterable[str],
+    whole: bool = False,
+    arrival: Column | None = None,
+) -> DataFrame:
+    """Return type, time in ticks, why an event is dead, and these attributes; with `whole`, also the event as JSON.
+
+    `arrival`: the number of an event, if it is wanted too.
+    """
     kinds = {field.name: field.dataType for field in frame.schema.fields}
     named, timed = _column(names.type), _column(names.time)
     kind = kinds[names.time]
@@ -63,6 +76,8 @@ def cleaned(frame: DataFrame, names: Names, clock: Clock, columns: Iterable[str]
     ticks = F.when(dead.isNull(), _ticks(timed, kind, clock))
     if whole:
         attributes.append(F.to_json(F.struct(*(_column(name) for name in frame.columns))).alias(EVENT))
+    if arrival is not None:
+        attributes.append(arrival.alias(ARRIVAL))
     return frame.select(named.alias(TYPE), ticks.alias(TICKS), dead.alias(DEAD), *attributes)
 
 

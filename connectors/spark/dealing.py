@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyspark.sql.functions as F  # noqa: N812
 
 from elsinore.connectors.dead_letters import LATE
-from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
+from elsinore.connectors.spark.clean_frames import ARRIVAL, ATTRIBUTE, DEAD, EVENT, TICKS, TYPE
 from elsinore.connectors.spark.java_objects import java_classes, release_frames
 from elsinore.planner.plans.routes import Route
 
@@ -42,6 +42,8 @@ class Deal:
     """The types that queries name, each numbered by its place here."""
     watermark: int = BEGINNING
     """In ticks; events before it are late."""
+    numbered: bool = False
+    """Whether events have numbers by arrival; without, where they are needed, Spark numbers them as it reads them."""
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -54,10 +56,17 @@ class Deal:
             self._kind().alias(KIND),
             F.col(TICKS),
             *(_attribute(name) for name in self.columns),
+            *self._arrival(),
             *(self._group(route).alias(f"{GROUP}{number}") for number, route in enumerate(self.routes)),
         )
         release_frames(good)
         return dealt
+
+    def _arrival(self) -> list[Column]:
+        """Return the number of an event by arrival, if rows are compared by it: 8 bytes an event."""
+        if not any(route.lists_matches for route in self.routes):
+            return []
+        return [F.col(ARRIVAL) if self.numbered else F.monotonically_increasing_id().alias(ARRIVAL)]
 
     @cached_property
     def _all_types(self) -> frozenset[str] | None:

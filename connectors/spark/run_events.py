@@ -19,15 +19,26 @@ import pyspark.sql.types as T  # noqa: N812
 from elsinore.connectors.files import FilesFeed
 from elsinore.connectors.formats.parquet_files import ParquetFile, has_all, row_group_bounds
 from elsinore.connectors.sources import Source
-from elsinore.connectors.spark.clean_frames import ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from elsinore.connectors.spark.clean_frames import ARRIVAL, ATTRIBUTE, DEAD, TICKS, TYPE, cleaned, readable
+from elsinore.connectors.spark.java_objects import java_classes
 from elsinore.connectors.spark.slices import RowGroup
 from elsinore.connectors.times import read_times, too_far
 from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 Ints = npt.NDArray[np.int64]
+
+
+METADATA = "_metadata"
+"""Spark's column of what it knows of files; an attribute of this name hides it."""
+
+MOST_FILES = 256
+"""Number of files above which events are numbered as Spark reads them: it looks a file up by going through all."""
+
+ROW_BITS = 40
+"""Bits of the number of a row in a file; the number of the file comes before them."""
 
 
 @dataclass
@@ -41,6 +52,8 @@ class Events:
     clock: Clock
     columns: tuple[str, ...]
     folder: Path
+    numbered: bool = False
+    """Whether events get numbers by arrival: those of the first file, row by row, then those of the next."""
     staged: bool = False
 
     def __call__(self, spark: Any) -> DataFrame:
@@ -50,11 +63,27 @@ class Events:
             # Without a schema Spark would begin with a job that infers it.
             frame = (spark.read.schema(schema) if schema else spark.read).parquet(*paths)
             if readable(frame, self.source.names, self.columns) and self._in_microseconds:
-                return cleaned(frame, self.source.names, self.clock, self.columns)
+                return cleaned(frame, self.source.names, self.clock, self.columns, arrival=self._arrival(frame))
         if not self.staged:
-            _stage(self.source, self.clock, self.columns, self.folder)
+            _stage(self.source, self.clock, self.columns, self.folder, self.numbered)
             self.staged = True
         return spark.read.parquet(str(self.folder)).withColumn(DEAD, F.lit(None).cast("string"))
+
+    def _arrival(self, frame: DataFrame) -> Column | None:
+        """Return the number of an event by arrival, which does not depend on how Spark cuts and orders its files."""
+        if not self.numbered:
+            return None
+        paths, row = list(dict.fromkeys(self.files)), F.col(f"{METADATA}.row_index")
+        if METADATA in frame.columns or len(paths) > MOST_FILES:
+            return F.monotonically_increasing_id()
+        if len(paths) < 2:
+            return row
+        # Spark writes the addresses of files in its own way.
+        address = java_classes(frame.sparkSession).org.apache.hadoop.fs.Path
+        known = (address(f"file:{path}").toUri().toString() for path in paths)
+        numbers = (part for number, path in enumerate(known) for part in (F.lit(path), F.lit(number)))
+        file = F.element_at(F.create_map(*numbers), F.col(f"{METADATA}.file_path"))
+        return F.shiftleft(file.cast("long"), ROW_BITS) + row
 
     @property
     def files(self) -> list[Path]:
@@ -98,11 +127,11 @@ class Events:
 
 
 @contextmanager
-def spark_events(source: Source, clock: Clock, columns: Collection[str]) -> Iterator[Events]:
+def spark_events(source: Source, clock: Clock, columns: Collection[str], numbered: bool = False) -> Iterator[Events]:
     """Yield the events, with a temporary folder for as long as they are used."""
     asked = tuple(name for name in dict.fromkeys(columns) if name not in (source.names.type, source.names.time))
     with TemporaryDirectory(prefix="elsinore-") as folder:
-        yield Events(source, clock, asked, Path(folder))
+        yield Events(source, clock, asked, Path(folder), numbered)
 
 
 def quantiles(events: DataFrame, count: int) -> list[int]:
@@ -167,12 +196,16 @@ def _parquet(source: Source) -> list[str]:
     return [str(Path(file.source).resolve()) for file in feed.files] if alike else []
 
 
-def _stage(source: Source, clock: Clock, wanted: Sequence[str], folder: Path) -> None:
+def _stage(source: Source, clock: Clock, wanted: Sequence[str], folder: Path, numbered: bool) -> None:
     schema: pa.Schema | None = None
+    before = 0
     for number, batch in enumerate(source.batches(clock, wanted)):
         table = pa.Table.from_batches([batch]).rename_columns([TYPE, TICKS, *(ATTRIBUTE + name for name in wanted)])
+        if numbered:
+            table = table.append_column(ARRIVAL, pa.array(np.arange(before, before + len(table))))
         pq.write_table(table, folder / f"{number:06}.parquet")
-        schema = table.schema
+        schema, before = table.schema, before + len(table)
     if schema is None:
         fields = [(TYPE, pa.string()), (TICKS, pa.int64()), *((ATTRIBUTE + name, pa.string()) for name in wanted)]
+        fields += [(ARRIVAL, pa.int64())] if numbered else []
         pq.write_table(pa.schema(fields).empty_table(), folder / "none.parquet")

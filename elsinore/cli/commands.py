@@ -80,15 +80,19 @@ def explain(
             show_default=False,
         ),
     ] = None,
+    analyze: Annotated[
+        bool, typer.Option("--analyze", help="Run it over these events, and show what was counted beside the plan.")
+    ] = False,
     type_column: TypeColumn = "type",
     time_column: TimeColumn = "time",
     time_unit: TimeUnit = "s",
+    lateness: Lateness = 0,
 ) -> None:
     """Show the plan of a workload, with the reasons for it."""
     from elsinore.api import explain
 
     reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit}
-    typer.echo(explain(workload, strategy, events, **reading))
+    typer.echo(explain(workload, strategy, events, analyze=analyze, lateness=lateness, **reading))
 
 
 @app.command()

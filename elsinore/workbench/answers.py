@@ -1,9 +1,10 @@
-"""Answer the requests of the workbench: check a workload, plan and draw it, and run it over a few events."""
+"""Answer the requests of the workbench: check a workload, plan and draw it, run it over a few events, and explain."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +12,7 @@ from typing import Any
 
 from elsinore.api import draw, explain, run
 from elsinore.errors import InputError, WorkloadError
+from elsinore.reasons.asking import why
 
 MAX_ROWS = 1000
 """Rows that an answer has, the first ones."""
@@ -53,16 +55,24 @@ def drawn(text: str, strategy: str) -> dict[str, Any]:
     return {"plan": explain(text, strategy), "pictures": list(dict.fromkeys(pictures))}
 
 
-def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
-    """Run a workload over the events of a file, given as text, in this process."""
+@contextmanager
+def _written(events: str, suffix: str) -> Iterator[Path]:
+    """Write events to a file; an error about the file becomes one about the events."""
     with TemporaryDirectory() as folder:
-        path, dead = Path(folder) / f"events{suffix}", Path(folder) / "dead.jsonl"
+        path = Path(folder) / f"events{suffix}"
         path.write_text(events)
-        options: Any = {"engine": "local", "cores": 1, "dead_letters": dead, "most_matches": MAX_MATCHES}
         try:
-            found = run(text, path, strategy=strategy, **options)
+            yield path
         except InputError as error:
             raise InputError(_named(str(error), path)) from None
+
+
+def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
+    """Run a workload over the events of a file, given as text, in this process."""
+    with _written(events, suffix) as path:
+        dead = path.parent / "dead.jsonl"
+        options: Any = {"engine": "local", "cores": 1, "dead_letters": dead, "most_matches": MAX_MATCHES}
+        found = run(text, path, strategy=strategy, **options)
         letters = [json.loads(line) for line in dead.read_text().splitlines()] if dead.exists() else []
     rows = found.head(MAX_ROWS)[:MAX_ROWS]
     counters = asdict(found.metrics)  # type: ignore[arg-type]
@@ -74,9 +84,21 @@ def tried(text: str, strategy: str, events: str, suffix: str) -> dict[str, Any]:
     }
 
 
+def reasoned(text: str, events: str, suffix: str, query: str) -> dict[str, Any]:
+    """Explain why a query has no row over the events of a file; as JSON, which keeps every digit of the events."""
+    with _written(events, suffix) as path:
+        (reason,) = why(text, path, query=query).reasons
+    return {"reason": _named(json.dumps(reason.to_dict(), default=str), path)}
+
+
 def _shown(letter: Mapping[str, Any]) -> str:
     """Return the place of a dead letter, where it is known, and the reason."""
     return f"line {letter['line']}: {letter['reason']}" if "line" in letter else letter["reason"]
 
 
-ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {"check": planned, "draw": drawn, "try": tried}
+ANSWERS: dict[str, Callable[..., dict[str, Any]]] = {
+    "check": planned,
+    "draw": drawn,
+    "try": tried,
+    "why": reasoned,
+}

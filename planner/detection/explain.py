@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from elsinore.planner.detection.known import Known, Seen
 from elsinore.planner.detection.pattern import Pattern
 from elsinore.planner.detection.plan import DetectionPlan, Node, Root
 from elsinore.planner.detection.planned_sets import planned_sets
 from elsinore.planner.detection.text import conditions_text, structure_text, window_text
+from elsinore.planner.explain.counted import Counts
 from elsinore.planner.plans.model import Plan
 
 NAMES = 4
@@ -25,7 +26,7 @@ def explained(plan: DetectionPlan, patterns: Sequence[Pattern], seen: Seen | Non
         "patterns",
         *_indented(_patterns(plan, patterns)),
         "nodes",
-        *_indented(_nodes(plan, seen or {})),
+        *_indented(_nodes(plan, seen or {}, {})),
     )
     return "\n".join(lines) + "\n"
 
@@ -34,15 +35,15 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
     return (f"  {line}" for line in lines)
 
 
-def explain_plans(plan: Plan, known: Known) -> Iterator[list[str]]:
+def explain_plans(plan: Plan, known: Known, counts: Counts) -> Iterator[list[str]]:
     """Yield a tree for the plan of each set of queries that return matches: a heading and its nodes."""
     for one in planned_sets(plan, known):
-        seen = known.seen(one.plan)
+        seen, found = known.seen(one.plan), counts.found(one.number)
         yield [
             f"plan of share set {one.number}: {_head(one.plan)}",
             f"statistics {known.source}",
             *(f"pattern {line}" for line in _patterns(one.plan, one.patterns)),
-            *(f"node {line}" for line in _nodes(one.plan, seen)),
+            *(f"node {line}" for line in _nodes(one.plan, seen, found)),
             *(
                 f"{name}: searched without a plan, as it has no two events by themselves under skip-till-any-match"
                 for name in one.unplanned
@@ -81,10 +82,10 @@ def _tree(plan: DetectionPlan, node: Node) -> str:
     return f"({_tree(plan, plan.nodes[node.left])} {_tree(plan, plan.nodes[node.right])})"
 
 
-def _nodes(plan: DetectionPlan, seen: Seen) -> Iterator[str]:
+def _nodes(plan: DetectionPlan, seen: Seen, found: Mapping[str, int]) -> Iterator[str]:
     width = len(str(len(plan.nodes)))
     for node in plan.nodes:
-        yield f"{node.number + 1:>{width}}  {_what(node)}: {'; '.join(_facts(node, seen))}"
+        yield f"{node.number + 1:>{width}}  {_what(node)}: {'; '.join(_facts(node, seen, found))}"
 
 
 def _what(node: Node) -> str:
@@ -94,12 +95,14 @@ def _what(node: Node) -> str:
     return f"{node.structure}{where} = {node.left + 1} + {node.right + 1}"
 
 
-def _facts(node: Node, seen: Seen) -> Iterator[str]:
+def _facts(node: Node, seen: Seen, found: Mapping[str, int]) -> Iterator[str]:
     yield f"{'shared by' if node.shared else 'for'} {_brief(node.patterns)}"
     yield f"within {window_text(node.window)}"
     yield f"{number(node.matches)} expected" + (f", {number(seen[node.number])} seen" if node.number in seen else "")
     if not node.leaf and not node.stored:
         yield "searched"
+    if node.identity in found:
+        yield f"{found[node.identity]:,} stored by the run"
 
 
 def _brief(names: Sequence[str]) -> str:

@@ -53,6 +53,12 @@ class Element:
     def single(self) -> bool:
         return isinstance(self.pattern, EventType)
 
+    @property
+    def plain(self) -> bool:
+        """Return whether it is a single event, or any list of events of one variable."""
+        part = self.pattern.part if isinstance(self.pattern, Kleene) and self.semantics == "any" else self.pattern
+        return isinstance(part, EventType)
+
     @cached_property
     def variables(self) -> tuple[str, ...]:
         """Return the variables that it binds, in the order of the text."""
@@ -134,12 +140,13 @@ class Clause:
     def is_in_order(self, levels: Sequence[int]) -> bool:
         """Return whether a search finds matches in the order of rows that binds elements one after another like this.
 
-        The first one has the last event. Then the start and all other events, from left to right, ascend if the
-        elements are single events that follow one another.
+        The first one is a single event, the last one. The start and all other events, from left to right, ascend if the
+        others are in the order of the text, the first of them comes before the rest, and lists are read from their
+        first events on.
         """
-        size = len(self.elements)
-        followed = len(self.order) == size * (size - 1) // 2 and all(one.single for one in self.elements)
-        return followed and tuple(levels) == (size - 1, *range(size - 1))
+        last, *others = levels
+        plain = self.elements[last].single and all(self.elements[one].plain for one in others)
+        return plain and others == sorted(others) and all((others[0], one) in self.order for one in others[1:])
 
 
 @dataclass(frozen=True)

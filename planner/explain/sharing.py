@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from elsinore.planner.explain.counted import NOT_RUN, Counts
 from elsinore.planner.explain.member_names import names_of
 from elsinore.planner.explain.query_names import listed
 from elsinore.planner.hamlet.template import Template, template_of_set
@@ -11,12 +12,13 @@ from elsinore.planner.plans.kinds import kind_of
 from elsinore.planner.plans.model import Plan
 
 
-def explain_sharing(plan: Plan) -> Iterator[list[str]]:
+def explain_sharing(plan: Plan, counts: Counts = NOT_RUN) -> Iterator[list[str]]:
     """Yield trees: a heading and its nodes."""
     for number, share_set in enumerate(plan.share_sets, 1):
         kind, names = kind_of(share_set), names_of(plan, share_set, range(len(share_set.members)))
         template = _template(template_of_set(plan, share_set))
-        yield [f"share set {number}: one {kind.graph} for {names}", *kind.explain(plan, share_set), *template]
+        nodes = (*kind.explain(plan, share_set), *template, *counts.of_set(number))
+        yield [f"share set {number}: one {kind.graph} for {names}", *nodes]
     if plan.reasons:
         yield ["queries apart", *(f"{name}: {reason}" for name, reason in plan.reasons)]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from elsinore.planner.baselines.unroll import LENGTH, LONGEST_SEQUENCE
 from elsinore.planner.detection.explain import explain_plans
 from elsinore.planner.detection.known import Known
 from elsinore.planner.explain.choices import explain_choices
+from elsinore.planner.explain.counted import NOT_RUN, Counts
 from elsinore.planner.explain.sharing import counters_in_sets, explain_sharing
 from elsinore.planner.machines.machine import Machine
 from elsinore.planner.plans.model import Counter, Granularity, Plan, QueryPlan
@@ -52,15 +54,20 @@ METHODS = {
 }
 
 
-def explain(plan: Plan, known: Known = ANYTHING) -> str:
-    """Return the plan, line by line. What is `known` of the stream tells plans of detection what to expect."""
+def explain(plan: Plan, known: Known = ANYTHING, counts: Counts = NOT_RUN) -> str:
+    """Return the plan, line by line. What is `known` of the stream tells plans of detection what to expect; the
+    `counts` of a run stand beside what they are about."""
     in_set = counters_in_sets(plan)
     lines = [f"plan: strategy {plan.strategy}, {_sharing(plan)}"]
-    for heading, *nodes in (*explain_sharing(plan), *explain_plans(plan, known), *explain_choices(plan)):
+    trees = explain_sharing(plan, counts), explain_plans(plan, known, counts), explain_choices(plan)
+    for heading, *nodes in (*counts.of_run(), *chain(*trees)):
         lines += _tree(heading, nodes)
     for number, query in enumerate(plan.queries):
         sets = [in_set.get((number, counter)) for counter in range(len(query.counters))]
-        lines += _tree(f"query {query.query.name}: {SEMANTICS[query.query.semantics]}", _nodes(query, sets))
+        name = query.query.name
+        lines += _tree(
+            f"query {name}: {SEMANTICS[query.query.semantics]}", (*_nodes(query, sets), *counts.of_query(name))
+        )
     return "\n".join(lines)
 
 

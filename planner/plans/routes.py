@@ -41,6 +41,8 @@ class Route:
     """Whether the windows of its queries count events: each place is then told of all events of the stream."""
     spread: bool = False
     """Whether every place gets all events of the route, and searches its share of the stream for matches."""
+    lists_matches: bool = False
+    """Whether some of its queries return matches: their rows are compared by the order in which events arrived."""
     component: int = 0
     """Tells routes apart whose queries have no keys, and no sub-pattern in common."""
 
@@ -161,5 +163,6 @@ def _route(
         tuple(sorted({column for query in queries for column in query.columns})),
         counts_events,
         spread,
+        any(query.detects for query in queries),
         component,
     )

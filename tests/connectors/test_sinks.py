@@ -247,3 +247,24 @@ def test_events_are_json(tmp_path: Path) -> None:
         ["", []], [shown, ""], [shown, [shown, {**shown, "v": 1}]]
     ]  # fmt: skip
     assert pq.read_table(tmp_path / "rows.parquet").column("A").to_pylist() == [None, event, event]
+
+
+def test_a_function_is_given_batches_or_pieces() -> None:
+    """What it is given follows from its arguments: one of three needs the number of the piece."""
+    parts = [pa.table({"n": [1]}), pa.table({"n": [2, 3]})]
+    calls: list[tuple[Any, ...]] = []
+
+    def of_pieces(rows: pa.Table, batch: int, piece: int) -> None:
+        calls.append((rows.num_rows, batch, piece))
+
+    def of_batches(rows: pa.Table, batch: int, seen: Any = calls) -> None:
+        seen.append((rows.num_rows, batch))
+
+    pieces, batches = (open_live_sink(one, QUERIES, "") for one in (of_pieces, of_batches))
+    assert pieces.takes_parts
+    assert not batches.takes_parts
+    pieces.write(7, iter(parts))
+    pieces.write(7, iter(parts))
+    batches.write(8, iter(parts[1:]))
+    assert calls == [(1, 7, 0), (2, 7, 1)] * 2 + [(2, 8)]
+    assert not open_live_sink(max, QUERIES, "").takes_parts

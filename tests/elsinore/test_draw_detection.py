@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -132,7 +133,7 @@ def test_the_commands(tmp_path: Path) -> None:
     (tmp_path / "e.csv").write_text("kind,at\n" + "".join(f"{one['type']},{one['time']}\n" for one in EVENTS))
     reading = ["--type-column", "kind", "--time-column", "at", "--events", str(tmp_path / "e.csv")]
     command = [str(tmp_path / "w.elsinore"), "--strategy", "mpm"]
-    options = {"type_column": "kind", "time_column": "at", "events": str(tmp_path / "e.csv")}
+    options: dict[str, Any] = {"type_column": "kind", "time_column": "at", "events": str(tmp_path / "e.csv")}
     drawn = CliRunner().invoke(app, ["draw", *command, "--plan", *reading])
     assert drawn.stdout == draw(TEXT, plan=True, strategy="mpm", **options).svg
     assert CliRunner().invoke(app, ["explain", *command, *reading]).stdout == f"{explain(TEXT, 'mpm', **options)}\n"

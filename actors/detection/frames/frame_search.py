@@ -219,7 +219,8 @@ class FrameTerm:
         self.single = all(element.single for element in term.clause.elements)
         runs_ahead = program.levels[program.terms[number, kernel.FIRST], kernel.FORWARDS]
         self.ascending = not frames.by_first and not runs_ahead
-        self.in_order = not frames.by_first and term.clause.is_in_order(term.order)
+        self.in_order = term.in_order
+        self.skips = term.in_order and not term.given
         self.most = ALL
         self.entries = frames.entries
         own = self.entries.triggers[slice(*self.entries.triggers_at[number])]
@@ -271,6 +272,12 @@ class _FrameCursor:
         if done == kernel.FULL and not output.used[0]:
             raise MemoryError("a match has more events than a search can write")
         return self._read(output), done != kernel.FULL
+
+    def skip(self) -> None:
+        first, end = self.term.frames.compiled.program.terms[self.term.number, [kernel.FIRST, kernel.END]]
+        self.stack.levels[first + 1 : end, 1] = 0
+        self.stack.frames[0, kernel.STAGE] = kernel.RELEASE
+        self.stack.depth[0] = 0
 
     @property
     def trigger(self) -> int:

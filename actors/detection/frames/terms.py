@@ -38,6 +38,8 @@ class Term:
     by_first: bool = False
     given: frozenset[int] = frozenset()
     """The elements whose events are known with the last one."""
+    in_order: bool = False
+    """Whether matches of one last event are found in the order of rows; lists are then read from their first events."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,8 @@ class _Instance:
 
     def _level(self, element: int) -> None:
         number, one = self.level_of[element], self.clause.elements[element]
-        forwards = self.term.by_first or (one.semantics == "next" and not one.single)
+        from_first = one.semantics == "next" or (self.term.in_order and element != self.term.order[0])
+        forwards = self.term.by_first or (from_first and not one.single)
         order = self.clause.order
         bound = self.term.order[: self.term.order.index(element)]
         levels = self.level_of

@@ -25,6 +25,7 @@ class JoinSearch:
         self, program: JoinProgram, form: NormalForm, sources: Sequence[Source], arena: Arena, lo: int, hi: int
     ) -> None:
         self.program = program
+        self.skips = program.in_order
         self.clause: Clause = program.clause
         self.names = [self.clause.elements[element].variables[0] for element in program.shown]
         self.triggers, self.rows = sources[0].triggers(lo, hi, program.join.span)
@@ -76,6 +77,9 @@ class _JoinCursor:
         self.cursor = search.cursor()
         self.asked = kernel.LIST
 
+    def skip(self) -> None:
+        self.cursor[1:, kernel.CANDIDATE] = self.cursor[1:, kernel.COUNTED]
+
     @property
     def trigger(self) -> int:
         return int(self.cursor[0, kernel.CANDIDATE]) - 1
@@ -100,6 +104,7 @@ class StoredSearch:
     """Stored matches whose last events are some rows; implements `TermSearch`."""
 
     ascending = True
+    skips = False
 
     def __init__(
         self,
@@ -139,6 +144,9 @@ class _StoredCursor:
     def __init__(self, search: StoredSearch) -> None:
         self.search = search
         self.trigger = 0
+
+    def skip(self) -> None:
+        """Go on: stored matches are there already."""
 
     def advance(self) -> tuple[Chunk, bool]:
         search, first = self.search, self.trigger

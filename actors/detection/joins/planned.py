@@ -82,6 +82,12 @@ class Planned:
             found.setdefault(query, {})[clause] = _searches(joining, sources, *own)
         return found
 
+    def stored(self) -> dict[str, int]:
+        """Return the number of matches of each stored node so far, by its identity."""
+        if self.tree is None:
+            return {}
+        return {self.tree.plan.nodes[number].identity: seen for number, seen in self.tree.seen()}
+
     def drop(self, count: int) -> None:
         """Forget the first rows of the window."""
         if self.tree is not None:

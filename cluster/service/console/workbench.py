@@ -19,6 +19,9 @@ MAX_CELLS = 5_000_000
 RUN_SECONDS = 20.0
 """Seconds that a run may take; the first one starts the process."""
 
+WHY_SECONDS = 10.0
+"""Seconds that the explanation of an empty answer may take; the next draft waits for it."""
+
 WORKBENCH = HelperProcess("elsinore.workbench")
 """The module is of the room above this one, whose functions it calls: it is started by its name."""
 

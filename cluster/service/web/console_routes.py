@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse, StreamingResponse
@@ -27,12 +27,14 @@ from elsinore.cluster.service.web.context import (
     in_thread,
     read_document,
 )
-from elsinore.cluster.service.web.documents import Draft
+from elsinore.cluster.service.web.documents import Draft, Question
 from elsinore.cluster.service.web.job_routes import DOCUMENT_BYTES, documents_of
 from elsinore.cluster.service.web.logins import Logins, ended
 from elsinore.cluster.service.web.refusals import RefusalError
 from elsinore.cluster.service.web.sites import Authority, authority
 from elsinore.planner.plans.planning import STRATEGIES
+
+D = TypeVar("D", bound=Draft)
 
 router = APIRouter(include_in_schema=False)
 
@@ -232,7 +234,7 @@ async def get_plan(request: Request, name: str) -> Response:
 @router.post("/console/check")
 async def check_draft(request: Request) -> Response:
     """Return all problems of a workload with their places; the plan if there are none."""
-    here, draft = await _draft(request)
+    here, draft = await _draft(request, Draft)
     try:
         found = await _answer(here, "check", here.settings.planning, draft.workload, draft.strategy)
     except RefusalError as error:
@@ -246,18 +248,27 @@ async def check_draft(request: Request) -> Response:
 @router.post("/console/try")
 async def try_draft(request: Request) -> Response:
     """Return the rows of a workload over a few events, which are JSON lines or CSV."""
-    here, draft = await _draft(request)
+    here, draft = await _draft(request, Draft)
     suffix = await in_thread(workbench.suffix_of, draft.events)
     arguments = (draft.workload, draft.strategy, draft.events, suffix)
     return JSONResponse(await _answer(here, "try", workbench.RUN_SECONDS, *arguments))
 
 
-async def _draft(request: Request) -> tuple[Context, Draft]:
+@router.post("/console/why")
+async def explain_no_row(request: Request) -> Response:
+    """Return why a query of a workload has no row over a few events."""
+    here, asked = await _draft(request, Question)
+    suffix = await in_thread(workbench.suffix_of, asked.events)
+    arguments = (asked.workload, asked.events, suffix, asked.query)
+    return JSONResponse(await _answer(here, "why", workbench.WHY_SECONDS, *arguments))
+
+
+async def _draft(request: Request, form: type[D]) -> tuple[Context, D]:
     here = context(request)
     check_json(request)
     most = 4 * (here.settings.workload_text + workbench.MAX_EVENTS_LENGTH) + DOCUMENT_BYTES
     with here.room.reserve() as more:
-        draft = read_document(await body_of(request, most, here.settings, more), Draft)
+        draft = read_document(await body_of(request, most, here.settings, more), form)
     if draft.strategy not in STRATEGIES:
         raise RefusalError(422, f"there is no strategy of this name; there is {', '.join(STRATEGIES)}", kind="input")
     if len(draft.workload) > here.settings.workload_text:

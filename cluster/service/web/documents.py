@@ -61,6 +61,12 @@ class Draft(BaseModel):
     events: str = ""
 
 
+class Question(Draft):
+    """The question why a query of a draft has no row over its events."""
+
+    query: str
+
+
 class WorkloadProblem(BaseModel):
     message: str
     hint: str = ""

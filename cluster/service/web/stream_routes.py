@@ -147,14 +147,14 @@ async def _lines(reader: Reader, cursor: Cursor, limit: int) -> AsyncIterator[st
             page = await _awaited(reader, cursor, limit, monotonic() + HEARTBEAT_SECONDS)
         except RefusalError:  # the job is gone
             return
-        yield await in_thread(_numbered, page, cursor) if len(page) else "\n"
+        yield await in_thread(_numbered, page) if len(page) else "\n"
         cursor = page.next
 
 
-def _numbered(page: RowsPage, after: Cursor) -> str:
+def _numbered(page: RowsPage) -> str:
     """Return a line of JSON for each row, with the cursor behind it."""
-    cursors = page.cursors(after)
-    return "".join(f'{{"cursor": "{at}", "row": {line}}}\n' for at, line in zip(cursors, page.lines(), strict=True))
+    numbered = zip(page.cursors(), page.lines(), strict=True)
+    return "".join(f'{{"cursor": "{at}", "row": {line}}}\n' for at, line in numbered)
 
 
 @router.get("/decisions", response_model=Decisions, responses=ARROW_TOO)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from elsinore.actors.detection import searching
+from elsinore.actors.detection.frames import frame_search
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Search
 from tests.actors.detection.support import Routes, batches_of, clock_of, queries_of, run
@@ -138,6 +139,18 @@ LIMITED = {
     "a list": "SEQ(A a+, B b)",
     "lists beside each other": "AND(A a+, B b+)",
     "alternatives": "SEQ(OR(A a, B b), C c)",
+    "two in any order": "AND(A a, B b)",
+    "two of one type in any order": "AND(A a, A b)",
+    "three in any order": "AND(A a, B b, C c)",
+    "any order behind an event": "SEQ(A a, AND(B b, C c))",
+    "any order before an event": "SEQ(AND(A a, B b), C c)",
+    "any order behind a list": "SEQ(A a+, AND(B b, C c))",
+    "a list between events": "SEQ(A a, B b{2,}, C c)",
+    "two lists": "SEQ(A a+, B b{1,2}, C c)",
+    "lists that may be absent": "SEQ(A a*, B b*, C c)",
+    "nested lists": "SEQ((SEQ(A a, B b))+, C c)",
+    "a list behind an event": "SEQ(A a, B b+)",
+    "a list with NOT behind it": "SEQ(A a+, NOT D, B b)",
 }
 
 
@@ -153,6 +166,63 @@ def test_the_first_matches_of_each_end(name: str, where: str, cut: int) -> None:
         patch.setattr(searching, "LISTED", cut)
         found = run(text, events, (4, 8))
     assert found == numbered(matches(read(text), events))
+
+
+CONDITIONS = {
+    "a sum": "SUM(a.id) > 11",
+    "neighbours": "a.id + 1 < NEXT(a).id",
+    "texts": "LAST(a).t = 'x'",
+    "texts and numbers": "LAST(a).t = 'x' AND COUNT(a) > 1 AND AVG(a.id) < b.id - 4",
+}
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("semantics", ["any", "next"])
+@pytest.mark.parametrize("name", ["a list", "a list with NOT behind it", "any order behind a list", "two lists"])
+def test_the_first_matches_that_satisfy_a_condition_on_lists(name: str, semantics: str, condition: str) -> None:
+    draw = np.random.default_rng(6)
+    types, texts = draw.choice(list("AAABBCD"), 26).tolist(), draw.choice(list("xyz"), 26).tolist()
+    events = [{"id": n, "type": types[n], "time": n // 2, "t": texts[n]} for n in range(26)]
+    how = "SEMANTICS skip-till-next-match\n" if semantics == "next" and "AND(" not in LIMITED[name] else ""
+    where = f"{how}WHERE {CONDITIONS[condition]}"
+    text = f"QUERY q\nRETURN MATCHES\nPATTERN {LIMITED[name]}\n{where}\nWITHIN 8 seconds\nLIMIT 2"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame_search, "ROOM", 64)
+        found = run(text, events, (4, 8))
+    assert found or semantics == "next"
+    assert found == numbered(matches(read(text), events))
+
+
+@pytest.mark.parametrize("condition", ["SUM(a.id) >= 4", "LAST(a).t = 'x'"], ids=["in the search", "on whole matches"])
+def test_a_limit_ends_the_search_of_lists_with_conditions(condition: str) -> None:
+    """There are 2^200 lists, of which some of the first ones satisfy the condition."""
+    events = [
+        {"id": n, "type": "A" if n < 200 else "B", "time": n, "t": "y" if n in (0, 3) else "x"} for n in range(202)
+    ]
+    text = f"QUERY q\nRETURN MATCHES\nPATTERN SEQ(A a+, B b)\nWHERE {condition}\nWITHIN 1000 seconds\nLIMIT 2"
+    lists = [[0, 1, 2, 3], [0, 1, 2, 3, 4]] if "SUM" in condition else [[0, 1], [0, 1, 2]]
+    assert [(row["a"], row["b"]) for row in run(text, events)] == [(one, end) for end in (200, 201) for one in lists]
+
+
+@pytest.mark.parametrize("pattern", ["AND(A a, B b)", "SEQ(C c, AND(A a, B b))"])
+@pytest.mark.parametrize("where", ["", "WHERE a.id + b.id < 1000000"], ids=["join", "frames"])
+def test_a_limit_ends_the_search_of_events_in_any_order(
+    pattern: str, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each event as many matches are read as are asked for, and not one for each other event."""
+    count, limit, read_rows = 600, 2, 0
+    events = [{"id": n, "type": "C" if n < 5 else "AB"[n % 2], "time": n} for n in range(count)]
+    whole = Search.read
+
+    def counted(self: Search, term: Any, chunk: Any) -> Matches:
+        nonlocal read_rows
+        read_rows += chunk.count
+        return whole(self, term, chunk)
+
+    monkeypatch.setattr(Search, "read", counted)
+    found = run(f"QUERY q\nRETURN MATCHES\nPATTERN {pattern}\n{where}\nWITHIN 10000 seconds\nLIMIT {limit}", events)
+    assert len(found) <= read_rows <= limit * count
+    assert {min(row["a"], row["b"]) for row in found[-20:]} == {5, 6, 7, 8}
 
 
 def test_a_limit_ends_the_search() -> None:

@@ -403,6 +403,53 @@ def test_rows_go_to_a_delta_table_once(tmp_path: Path, growing: Growing) -> None
     assert DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table().num_rows == table.num_rows
 
 
+MIXED = """
+QUERY stories RETURN MATCHES PATTERN SEQ(Request R, Travel T, Cancel C) WHERE [rider] AND T.speed < 8 WITHIN 5 minutes;
+QUERY lists RETURN MATCHES PATTERN SEQ(Request R, Travel T{1,2}, Pickup P) WHERE [rider] AND T.speed < 8
+WITHIN 5 minutes
+"""
+
+
+def test_an_event_in_one_query_and_a_list_in_another_are_json_in_a_delta_table(
+    tmp_path: Path, growing: Growing, rides: pa.Table
+) -> None:
+    growing.end()
+    with begin(tmp_path, MIXED, sink=tmp_path / "rows.delta", files_at_once=3) as live:
+        taken(live, EVENTS + 1)
+    from deltalake import DeltaTable
+
+    found = DeltaTable(str(tmp_path / "rows.delta")).to_pyarrow_table().to_pylist()
+    alone = elsinore.run(MIXED, rides, engine="local").rows()
+    kinds = {row["query"]: type(row["T"]) for row in alone}
+    assert kinds == {"stories": dict, "lists": list}
+    assert _closed({"query": row["query"], "T": json.loads(row["T"])} for row in found) == _closed(
+        {"query": row["query"], "T": row["T"]} for row in alone
+    )
+
+
+def test_a_function_of_pieces_is_given_a_batch_anew_after_it_failed(
+    tmp_path: Path, growing: Growing, rides: pa.Table
+) -> None:
+    """It keeps what it was given of a batch until piece 0 comes again, and so has each row once."""
+    kept: dict[int, list[pa.Table]] = {}
+    calls: list[tuple[int, int]] = []
+
+    def take(rows: pa.Table, batch: int, piece: int) -> None:
+        calls.append((batch, piece))
+        kept[batch] = [rows] if piece == 0 else [*kept[batch], rows]
+        assert len(kept[batch]) == piece + 1
+        if len(calls) in (1, 4):
+            raise OSError("the database was restarted")
+
+    growing.end()
+    with begin(tmp_path, MIXED, sink=take, actors=3, files_at_once=3) as live:
+        taken(live, EVENTS + 1)
+    found = Counter(row["query"] for tables in kept.values() for table in tables for row in table.to_pylist())
+    alone = elsinore.run(MIXED, rides, engine="local").rows()
+    assert found == Counter(row["query"] for row in alone)
+    assert len(calls) > len(set(calls))
+
+
 def test_rows_of_two_streams_are_not_mixed(tmp_path: Path, growing: Growing) -> None:
     growing.more(2)
     with begin(tmp_path) as live:

@@ -103,6 +103,24 @@ def test_rows_over_a_few_events_have_every_digit(page: Any) -> None:
     page.get_by_text("it has no time").wait_for()
 
 
+def test_an_empty_answer_says_why(page: Any) -> None:
+    page.get_by_role("link", name="Workbench", exact=True).click()
+    pooled = (
+        "QUERY pooled RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE A.kind = 'pool' WITHIN 100 seconds SLIDE 100 seconds"
+    )
+    write(page, f"{PAIRS};\n{pooled};\n{pooled.replace('pooled', 'again')}")
+    page.get_by_label("Events").fill('{"type": "A", "time": 1, "kind": "Pool"}\n{"type": "B", "time": 2}')
+    why = page.get_by_label("Why pooled has no row")
+    why.get_by_text("no event has 'pool' in `kind`").wait_for()
+    assert "line 2, column " in why.inner_text()
+    assert why.locator(".mend").inner_text() == "write 'Pool': then there is 1 row"
+    assert "type=A  time=1  kind=Pool" in why.inner_text()
+    page.get_by_role("button", name="Explain again").click()
+    page.get_by_label("Why again has no row").get_by_text("write 'Pool'").wait_for()
+    page.get_by_label("Events").fill('{"type": "A", "time": 1, "kind": "pool"}\n{"type": "B", "time": 2}')
+    why.wait_for(state="detached")
+
+
 def test_bursts_are_watched_while_events_are_sent(page: Any, client: httpx2.Client, tmp_path: Path) -> None:
     events = ended(rides(tmp_path, 4000))
     with submitted(client, SHARED, name="watched", actors=1):
@@ -144,7 +162,8 @@ def test_a_killed_actor_is_replaced_and_the_history_says_so(page: Any, client: h
         until_taken(client, "killed", 2)
         page.goto("/console/#/jobs/killed")
         page.get_by_text("started", exact=True).wait_for()
-        os.kill(service.actors()["GraphActor"], signal.SIGKILL)
+        for pid in service.pids("GraphActor"):
+            os.kill(pid, signal.SIGKILL)
         send(client, "killed", 3, 100, first="B")
         page.get_by_text("recovered", exact=True).wait_for(timeout=90_000)
         page.get_by_role("cell", name="3", exact=True).wait_for(timeout=90_000)

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import elsinore
 from elsinore.cluster.service.console import workbench
 from elsinore.cluster.service.console.updates import Position
 from elsinore.cluster.service.console.workbench import MAX_EVENTS
@@ -65,6 +66,35 @@ def test_large_numbers_keep_their_digits(here: Asking) -> None:
     assert f'"COUNT(*)": {2**80 - 1}' in found["rows"][0]
 
 
+POOLED = "QUERY pooled RETURN COUNT(*) PATTERN SEQ(A, B+) WHERE A.kind = 'pool' WITHIN 10 seconds SLIDE 10 seconds"
+SPELLED = '{"type": "A", "time": 1, "kind": "Pool", "n": 9007199254740993}\n{"type": "B", "time": 2}\n{"time": 9}'
+
+
+def test_an_empty_answer_is_explained_as_why_explains_it(here: Asking, tmp_path: Path) -> None:
+    draft = {"workload": f"{WORKLOAD};\n{POOLED}", "events": SPELLED}
+    status, tried = posted(here, "/console/try", **draft)
+    assert (status, tried["queries"]) == (200, {"pairs": 1, "pooled": 0})
+    status, found = posted(here, "/console/why", **draft, query="pooled")
+    assert status == 200, found
+    reason = json.loads(found["reason"])
+    assert reason["causes"][0]["mend"] == "write 'Pool': then there is 1 row"
+    start, end = reason["causes"][0]["place"]
+    assert draft["workload"][start:end] == "'pool'"
+    path = tmp_path / "events.jsonl"
+    path.write_text(SPELLED)
+    (told,) = elsinore.why(f"{draft['workload']}\n", path, query="pooled").to_dict()["reasons"]
+    notes = [note.replace(str(path), "the events") for note in told["notes"]]
+    assert reason == {**told, "notes": notes}
+    assert "the events" in reason["notes"][0]
+
+
+def test_a_question_about_another_query_is_refused(here: Asking) -> None:
+    status, found = posted(here, "/console/why", workload=WORKLOAD, events=EVENTS, query="other")
+    assert (status, found["detail"]) == (422, "the workload has no query 'other'; it has pairs")
+    assert posted(here, "/console/why", workload=WORKLOAD, events=EVENTS)[0] == 422
+    assert posted(here, "/console/why", workload=WORKLOAD, events="a,a\n1,2", query="pairs")[0] == 422
+
+
 @pytest.mark.parametrize("text", ["/etc/passwd", "/etc/hostname", __file__, "nothing.eql"])
 def test_a_draft_is_never_a_path(here: Asking, text: str) -> None:
     """The command line reads workloads from files; a page may not name one of this machine's."""
@@ -106,6 +136,9 @@ def test_few_bytes_that_make_many_cells_are_refused(here: Asking, header: str) -
     assert "at most 5,000,000 cells" in found["detail"]
 
 
+REFUSED = 3
+
+
 def test_requests_to_the_workbench_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     over = Event()
     monkeypatch.setattr(workbench, "ask", lambda *_: over.wait(30) and {})
@@ -116,12 +149,13 @@ def test_requests_to_the_workbench_are_bounded(tmp_path: Path, monkeypatch: pyte
         return (await here._ask("POST", "/console/try", [HOST, JSON], body)).status_code
 
     async def all_of_them() -> list[int]:
-        tasks = [asyncio.create_task(one()) for _ in range(MAX_DRAFTS + 3)]
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        tasks = [asyncio.create_task(one()) for _ in range(MAX_DRAFTS + REFUSED)]
+        answers = asyncio.as_completed(tasks)
+        refused = [await next(answers) for _ in range(REFUSED)]
         over.set()
-        return await asyncio.gather(*tasks)
+        return [*refused, *[await answer for answer in answers]]
 
-    assert sorted(asyncio.run(all_of_them())) == [200] * MAX_DRAFTS + [429] * 3
+    assert asyncio.run(all_of_them()) == [429] * REFUSED + [200] * MAX_DRAFTS
     assert asyncio.run(one()) == 200
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -40,12 +41,72 @@ def test_pages_are_all_rows(job: StoredJob, limit: int) -> None:
     while len(page := reader.page(cursor, limit)):
         assert len(page) <= limit
         found += [row["n"] for row in json.loads(page.json())["rows"]]
-        behind = list(page.cursors(cursor))
+        behind = list(page.cursors())
         assert behind[-1] == page.next == Cursor.read(str(page.next))
         cursor = page.next
     assert found == [1, 11, 4, 14, 5, 15]
     written(job, 7, pa.array([7, 17]))
     assert [row["n"] for row in json.loads(reader.page(cursor, 9).json())["rows"]] == [7, 17]
+
+
+PIECES = ([1, 11], [2, 12], [2**70, 13], [4, 14])
+
+
+def pieces(values: Sequence[Sequence[int]]) -> Iterator[pa.Table]:
+    for some in values:
+        yield pa.table({**FIXED, "n": pa.array(some, pa.int64() if max(some) < 2**63 else pa.decimal256(76, 0))})
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
+def test_pages_are_the_rows_of_all_pieces_of_a_batch(job: StoredJob, limit: int) -> None:
+    written(job, 1, pa.array([5, 6]))
+    RowsSink(job.rows, COLUMNS).write(2, pieces(PIECES))
+    written(job, 3, pa.array([7, 8]))
+    everything = [5, 6, *(n for some in PIECES for n in some), 7, 8]
+    reader, cursor, found = Reader(job), Cursor(), []
+    behind: list[Cursor] = []
+    while len(page := reader.page(cursor, limit)):
+        assert len(page) <= limit
+        found += [row["n"] for row in json.loads(page.json())["rows"]]
+        behind += page.cursors()
+        assert behind[-1] == page.next
+        cursor = page.next
+    assert found == everything
+    for number, at in enumerate(behind):
+        rest = json.loads(reader.page(at, 100).json())["rows"]
+        assert [row["n"] for row in rest] == everything[number + 1 :]
+        last = json.loads(reader.page(reader.before_last(number), 100).json())["rows"]
+        assert [row["n"] for row in last] == everything[len(everything) - number :]
+
+
+def test_a_batch_of_pieces_appears_when_it_is_whole(job: StoredJob) -> None:
+    def failing() -> Iterator[pa.Table]:
+        for some in pieces(PIECES):
+            assert not len(Reader(job).page(Cursor(), 9))
+            yield some
+        raise OSError("the disk is full")
+
+    with pytest.raises(OSError, match="full"):
+        RowsSink(job.rows, COLUMNS).write(1, failing())
+    assert not list(job.rows.iterdir())
+
+
+def test_a_batch_that_is_repeated_leaves_no_piece_behind(job: StoredJob) -> None:
+    for some in (PIECES, PIECES[:2], PIECES[:1]):
+        RowsSink(job.rows, COLUMNS).write(1, pieces(some))
+        shown = json.loads(Reader(job).page(Cursor(), 100).json())["rows"]
+        assert [row["n"] for row in shown] == [n for piece in some for n in piece]
+        assert len(list(job.rows.iterdir())) == len(some)
+
+
+def test_all_pieces_of_a_batch_expire_together(job: StoredJob) -> None:
+    RowsSink(job.rows, COLUMNS).write(1, pieces(PIECES))
+    cursor = Reader(job).page(Cursor(), 3).next
+    os.utime(job.rows / "part-000000000001.arrow", (1000, 1000))
+    forget_rows(job, 2000)
+    assert not list(job.rows.iterdir())
+    written(job, 2, pa.array([7, 8]))
+    assert [row["n"] for row in json.loads(Reader(job).page(cursor, 9).json())["rows"]] == [7, 8]
 
 
 def test_a_cursor_goes_on_behind_rows_whose_time_is_over(job: StoredJob) -> None:

@@ -31,7 +31,7 @@ export function Sharing({ job }) {
 
 function Nothing({ job }) {
   const why = job.metrics.events === 0 ? "No event yet." : job.metrics.bursts === 0
-    ? "No Kleene sub-pattern of this job is one that several queries could share, so there is nothing to decide. The plan says why."
+    ? "No Kleene sub-pattern of this job is one that several queries could share, so there is nothing to decide. Queries that return matches have no bursts either. The plan says why, and what they share."
     : "Waiting for bursts…";
   return html`<p class="empty">${why} <a href=${`#/jobs/${job.id}/plan`}>Plan</a></p>`;
 }

@@ -2,6 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/libraries.js";
 import { call, onceKey } from "../state.js";
 import { RowTable } from "../parts/table.js";
+import { WhyNot } from "../parts/why.js";
 import { parse } from "../digits.js";
 
 const WAIT_MILLISECONDS = 300;
@@ -47,7 +48,7 @@ export function Page() {
         tell(() => setFound(checked));
         const runs = checked.problems.length === 0 && events.trim() && number === asked.current;
         const answered = runs ? await call("POST", "/console/try", { workload: text, events }) : null;
-        tell(() => setAnswer(answered));
+        tell(() => setAnswer(answered && { ...answered, number, text, events }));
       } catch (error) {
         tell(() => { setAnswer(null); setRefused(error.message); });
       }
@@ -112,7 +113,8 @@ function Answer({ answer }) {
   return html`
     <p class="pale">${counted.join(", ")}; ${counters.rows.toLocaleString("en")} rows${counters.rows > rows.length ? `, the first ${rows.length} of them` : ""}${none.length ? `; no row of ${none.join(", ")}` : ""}</p>
     ${answer.dead.length > 0 && html`<pre>${answer.dead.join("\n")}</pre>`}
-    <${RowTable} rows=${rows} queries=${Object.keys(answer.queries)} empty="No query has a row over these events." />`;
+    <${RowTable} rows=${rows} queries=${Object.keys(answer.queries)} empty="No query has a row over these events." />
+    ${none.map((query, place) => html`<${WhyNot} key=${`${answer.number} ${query}`} query=${query} text=${answer.text} events=${answer.events} atOnce=${place === 0} />`)}`;
 }
 
 function Submit({ text, blocked }) {
