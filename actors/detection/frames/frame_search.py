@@ -252,7 +252,11 @@ class FrameTerm:
         other = copy(self)
         first = self.entries.triggers_at[self.number, 0]
         other.rows = self.rows[bounds[self.number, 0] - first : bounds[self.number, 1] - first]
-        other.entries = self.entries._replace(triggers_at=bounds)
+        # Given events lie as their triggers do.
+        given_at = self.entries.given_at.copy()
+        levels = self.frames.compiled.program.terms[self.number, [kernel.FIRST, kernel.END]]
+        given_at[slice(*levels)] += bounds[self.number, 0] - first
+        other.entries = self.entries._replace(triggers_at=bounds, given_at=given_at)
         return other
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
+import elsinore
 from elsinore.actors.detection import searching
 from elsinore.actors.detection.frames import frame_search
 from elsinore.actors.detection.matches import Matches
@@ -241,3 +243,16 @@ def test_a_limit_ends_the_search_of_an_event(where: str) -> None:
     ends = [row["c"] for row in found]
     assert ends == [n for n in range(count) if events[n]["type"] == "C" for _ in range(2)]
     assert {(row["a"], row["b"]) for row in found} == {(0, 1334), (0, 1335)}
+
+
+@pytest.mark.parametrize("seed", range(10, 20))
+def test_pages_of_single_events_that_a_join_finds_before_not(seed: int) -> None:
+    random = Random(seed)
+    events = [
+        {"type": random.choice("ACXD"), "time": time, "k": random.randrange(4), "v": random.randrange(5)}
+        for time in range(60)
+    ]
+    query = "RETURN MATCHES PATTERN SEQ(AND(A, C), NOT X, D) WHERE [k] AND X.v > A.v WITHIN 30 events"
+    found = elsinore.matches(query, events)
+    pages = [row for number in range(found.count()) for row in found.page(number, 1).rows()]
+    assert pages == elsinore.run(query, events, engine="local").rows()
