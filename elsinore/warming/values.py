@@ -27,6 +27,9 @@ Value = int | float | str | bool
 DIFFERENT = 8
 """How many values an attribute has about which a workload says nothing else; few, so that some are equal."""
 
+STEPS = (-1, 0, 1, 2, 3)
+"""Values around a number that an attribute is compared with: several above it, which may grow from event to event."""
+
 OTHER = "another text"
 
 SUMS = ("COUNT", "SUM")
@@ -55,7 +58,7 @@ class Values:
         if texts and not self.counted:
             return (*texts, OTHER)
         if numbers:
-            return tuple(sorted({one + step for one in numbers for step in (-1, 0, 1)}))
+            return tuple(sorted({one + step for one in numbers for step in STEPS}))
         if self.literals and not self.counted:
             return (True, False)
         return tuple(unit * number for number in range(DIFFERENT))
