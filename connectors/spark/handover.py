@@ -96,7 +96,8 @@ class BlockReferences:
     """
 
     def __init__(self, blocks: SparkBlocks, partitions: Sequence[int], deal: Dealt | None = None) -> None:
-        self._blocks, self._partitions, self._deal = blocks, partitions, deal
+        self.partitions = partitions
+        self._blocks, self._deal = blocks, deal
         self._references: list[Any] = []
         self._had: set[int] = set()
 
@@ -105,9 +106,9 @@ class BlockReferences:
             self.release()
         self._had.add(place)
         if self._deal is None:
-            self._references = self._references or [self._blocks.reference(one) for one in self._partitions]
+            self._references = self._references or [self._blocks.reference(one) for one in self.partitions]
             return self._references
-        self._references = self._references or [self._deal(self._blocks, one) for one in self._partitions]
+        self._references = self._references or [self._deal(self._blocks, one) for one in self.partitions]
         return [one for dealt in self._references for one in dealt[place]]
 
     def release(self) -> None:
