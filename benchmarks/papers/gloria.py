@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 from time import process_time
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -86,7 +87,8 @@ def _seconds(workload: str, table: pa.Table, strategy: str, numeric: Numeric, ti
 
 
 def _once(workload: str, table: pa.Table, strategy: str, numeric: Numeric) -> float:
-    job = prepare(workload, table, engine="local", strategy=strategy, numeric=numeric, lateness=0, time_unit="ms")
+    reading: Any = {"lateness": 0, "time_unit": "ms", "settings": {"cores": 1}}
+    job = prepare(workload, table, engine="local", strategy=strategy, numeric=numeric, **reading)
     begin = process_time()
     for _ in job.run:
         pass
