@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.scaling.model import Capacities, Cluster, Stream
-from benchmarks.scaling.simulation import MOST_EVENTS, Outcome, simulate, sustained
+from benchmarks.scaling.simulation import Outcome, limits, simulate
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -29,23 +30,24 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def report(capacities: Capacities, cluster: Cluster, stream: Stream) -> list[str]:
     """Return the lines about a simulated cluster."""
-    outcome = simulate(capacities, cluster, stream)
-    most = sustained(capacities, cluster, stream)
+    outcome, most = simulate(capacities, cluster, stream), limits(capacities, cluster, stream)
     verdict = "keeps up" if outcome.keeps_up else f"falls behind: the {outcome.busiest.name} is too slow"
     places = f"{cluster.nodes} nodes with {cluster.actors} graph actors each"
     return [
         f"{stream.events_per_second / 1e6:g} M events/s on {places}: {verdict}",
-        f"{'part':<16} {'copies':>6} {'busy':>7}  saturated at",
-        *(_line(capacities, cluster, stream, outcome, name) for name in outcome.load),
-        f"sustained: {most / 1e6:,.1f} M events/s; latency {_latency(outcome)}",
+        f"{'part':<16} {'copies':>6} {'busy':>7}  keeps up with",
+        *(
+            f"{one.name:<16} {one.copies:>6} {outcome.load[one.name]:>7.1%}  {_rate(most[one.name])}"
+            for one in outcome.parts
+        ),
+        f"sustained: {_rate(min(most.values()))}; latency {_latency(outcome)}",
     ]
 
 
-def _line(capacities: Capacities, cluster: Cluster, stream: Stream, outcome: Outcome, name: str) -> str:
-    copies = next(part.copies for part in outcome.parts if part.name == name)
-    most = sustained(capacities, cluster, stream, name)
-    limit = "no rate" if most > MOST_EVENTS / 4 else f"{most / 1e6:,.1f} M events/s" if most >= 1 else "any rate"
-    return f"{name:<16} {copies:>6} {outcome.load[name]:>7.1%}  {limit}"
+def _rate(rate: float) -> str:
+    if rate == 0:
+        return "no events"
+    return "any rate" if math.isinf(rate) else f"{rate / 1e6:,.1f} M events/s"
 
 
 def _latency(outcome: Outcome) -> str:

@@ -7,6 +7,7 @@ collector) have all events of the stream; the others have those of their node or
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -17,10 +18,8 @@ BATCHES = 200
 
 US, NS = 1e-6, 1e-9
 
-MOST_EVENTS = 1e15
-"""A rate per second that no stream has: a part that keeps up with it does so with any."""
-
-PRECISION = 1e-3
+RATE = 1e6
+"""Events per second at which the cost of an event is read off."""
 
 
 @dataclass(frozen=True)
@@ -98,17 +97,20 @@ def _latencies(parts: Sequence[Part], batch_seconds: float, batches: int) -> lis
     return found
 
 
-def sustained(capacities: Capacities, cluster: Cluster, stream: Stream, part: str = "") -> float:
-    """Return the most events per second with which a part keeps up, or all of them; 0 if it does not even when idle."""
+def limits(capacities: Capacities, cluster: Cluster, stream: Stream) -> dict[str, float]:
+    """Return, by part, the most events per second with which it keeps up; infinite if its work does not grow with them.
 
-    def keeps_up(rate: float) -> bool:
-        parts = parts_of(capacities, cluster, replace(stream, events_per_second=rate))
-        return all(one.seconds <= stream.batch_seconds for one in parts if part in ("", one.name))
+    The time that a part takes grows linearly with the rate.
+    """
+    idle, busy = (parts_of(capacities, cluster, replace(stream, events_per_second=rate)) for rate in (0.0, RATE))
+    return {
+        one.name: _limit(stream.batch_seconds - one.seconds, (other.seconds - one.seconds) / RATE)
+        for one, other in zip(idle, busy, strict=True)
+    }
 
-    low, high = 0.0, 1.0
-    while high < MOST_EVENTS and keeps_up(high):
-        low, high = high, 2 * high
-    while high < MOST_EVENTS and high - low > PRECISION * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if keeps_up(middle) else (low, middle)
-    return low
+
+def _limit(free: float, cost: float) -> float:
+    """Return how many events of this cost fit into the free seconds of a batch."""
+    if free < 0:
+        return 0.0
+    return free / cost if cost else math.inf
