@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from elsinore.cluster.run.local import MIN_SHARED_EVENTS
 from elsinore.planner.language.syntax import And, EventType, Kleene, Not, Or, Pattern, Seq, Workload
 from elsinore.warming.values import values_of
 
@@ -74,7 +75,7 @@ SMALL_NUMBERS = Shape()
 LARGE_NUMBERS = Shape(unit=1 << 58)
 """The sum of a few values is beyond any word."""
 LONG_BURSTS = Shape(repeated=MANY)
-LONG = Shape(least=1 << 16, keys=40)
+LONG = Shape(least=MIN_SHARED_EVENTS, keys=40)
 """So many events are dealt out over several threads; so many partitions make tables grow."""
 
 
