@@ -11,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from elsinore.planner.kernels.interpreted import compile_always
 from tests.support.without_ray import HOOK, REFUSAL
 
 os.environ.setdefault("ELSINORE_ENGINE", "local")
+
+# Most tests have few events, and are there for compiled kernels; `test_interpreted.py` is for the others.
+compile_always()
 
 # Many tests start short Python processes, which would otherwise compile all sources of the project each time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -42,6 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         inside = any(item.path.is_relative_to(folder) for folder in FOLDERS)
         if inside and STARTS_RAY.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("ray")
+        if inside:
+            # Each process of a test run that has several takes all tests of one of the folders, and starts Ray once.
+            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(Path(__file__).parent).parts[0]))
         if not inside and item.get_closest_marker("ray"):
             raise pytest.UsageError(f"{item.nodeid} has the mark `ray`: move it to tests/cluster or tests/service")
 

@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 import elsinore
 from tests.vectors import name
-from tests.vectors.detection import CASES, OTHERS
-
-Event = dict[str, Any]
-Row = dict[str, Any]
-
-
-def numbered(row: Row, events: dict[int, Event]) -> Row:
-    """Return a row with the ids of events in place of the events, which must be as they were given."""
-
-    def number(value: Any) -> Any:
-        if isinstance(value, list):
-            return [number(part) for part in value]
-        if not isinstance(value, dict):
-            return value
-        given = events[value["id"]]
-        assert {name: part for name, part in value.items() if part is not None} == {
-            name: part for name, part in given.items() if part is not None
-        }
-        return given["id"]
-
-    return {name: number(value) for name, value in row.items()}
-
-
-def multiset(rows: Iterable[Row]) -> Counter[str]:
-    return Counter(repr(sorted(row.items())) for row in rows)
+from tests.vectors.detection import CASES, OTHERS, multiset, numbered
 
 
 @pytest.mark.parametrize("case", [*CASES, *OTHERS], ids=name)

@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
 from elsinore.actors.algebra.numbers_numba_fns import OVERFLOW, add, add_product, add_times, copy
-from elsinore.planner.kernels.compiled import INLINED, part
+from elsinore.planner.kernels.compiled import by_type, part
 
 LOW = np.int64(0xFFFFFFFF)
 HALF = np.int64(32)
@@ -166,28 +165,28 @@ def _add_multiples(dst, d, src, s, factors, a, less, count, w, flag):
     return flag
 
 
-@overload(add_each, jit_options=INLINED)
+@by_type(add_each)
 def _choose_add_each(dst, d, src, s, count, w, flag):
     if str(dst.dtype) == "int64":
         return lambda dst, d, src, s, count, w, flag: _add_each_word(dst, d, src, s, count, w, flag)
     return lambda dst, d, src, s, count, w, flag: _add_each(dst, d, src, s, count, w, flag)
 
 
-@overload(add_all, jit_options=INLINED)
+@by_type(add_all)
 def _choose_add_all(dst, d, src, s, count, w, flag):
     if str(dst.dtype) == "int64":
         return lambda dst, d, src, s, count, w, flag: _add_all_words(dst, d, src, s, count, w, flag)
     return lambda dst, d, src, s, count, w, flag: _add_all(dst, d, src, s, count, w, flag)
 
 
-@overload(sum_back, jit_options=INLINED)
+@by_type(sum_back)
 def _choose_sum_back(dst, d, src, s, count, w, flag):
     if str(dst.dtype) == "int64":
         return lambda dst, d, src, s, count, w, flag: _sum_back_words(dst, d, src, s, count, w, flag)
     return lambda dst, d, src, s, count, w, flag: _sum_back(dst, d, src, s, count, w, flag)
 
 
-@overload(add_products, jit_options=INLINED)
+@by_type(add_products)
 def _choose_add_products(dst, d, one, i, other, j, at, a, count, w, flag):
     if str(dst.dtype) == "int64":
         return lambda dst, d, one, i, other, j, at, a, count, w, flag: _add_products_of_words(
@@ -198,7 +197,7 @@ def _choose_add_products(dst, d, one, i, other, j, at, a, count, w, flag):
     )
 
 
-@overload(add_multiples, jit_options=INLINED)
+@by_type(add_multiples)
 def _choose_add_multiples(dst, d, src, s, factors, a, less, count, w, flag):
     if str(dst.dtype) == "int64":
         return lambda dst, d, src, s, factors, a, less, count, w, flag: _add_multiples_of_words(

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic, overload
 
-from elsinore.planner.kernels.compiled import INLINED, kernel, part
+from elsinore.planner.kernels.compiled import by_type, instruction, kernel, part
 
 OVERFLOW = np.int64(1 << 62)
 WORD = np.uint64(64)
@@ -161,7 +160,12 @@ def _product_of_words(typing: Any, a: Any, b: Any) -> Any:
     return pair(types.uint64, types.uint64), generated
 
 
-_multiply: Any = intrinsic(_product_of_words)
+def _split_product(a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
+    high, low = divmod(int(a) * int(b), 1 << 64)
+    return np.uint64(high), np.uint64(low)
+
+
+_multiply: Any = instruction(_product_of_words, _split_product)
 
 
 @kernel
@@ -204,9 +208,9 @@ def _add_wide_times(dst, d, src, s, value, w, flag):
     if few >= w:
         return flag | OVERFLOW
     if value > 0 and np.int64(src[s + w - 1]) >= 0:
-        _add_factor(dst, d, src, s, few, w, np.uint64(value))
+        _add_factor(dst, d, src, s, few, w, np.uint64(np.int64(value)))
         return flag | _magnitude(np.int64(dst[d + w - 1]))
-    _add_factor(dst, d, src, s, w, w, np.uint64(value))
+    _add_factor(dst, d, src, s, w, w, np.uint64(np.int64(value)))
     if value < 0:  # the unsigned word was value + 2**64: subtract src * 2**64
         borrow = np.uint64(0)
         for k in range(1, w):
@@ -370,14 +374,14 @@ def _kind(buffer):
     return str(buffer.dtype)
 
 
-@overload(is_zero, jit_options=INLINED)
+@by_type(is_zero)
 def _is_zero(buffer, i, w):
     if _kind(buffer) == "uint64":
         return lambda buffer, i, w: _is_zero_wide(buffer, i, w)
     return lambda buffer, i, w: buffer[i] == 0
 
 
-@overload(add, jit_options=INLINED)
+@by_type(add)
 def _add(dst, d, src, s, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, src, s, w, flag: _add_word(dst, d, src, s, w, flag)
@@ -386,7 +390,7 @@ def _add(dst, d, src, s, w, flag):
     return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
 
 
-@overload(add_times, jit_options=INLINED)
+@by_type(add_times)
 def _add_times(dst, d, src, s, value, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, src, s, value, w, flag: _add_word_times(dst, d, src, s, value, w, flag)
@@ -395,7 +399,7 @@ def _add_times(dst, d, src, s, value, w, flag):
     return lambda dst, d, src, s, value, w, flag: _add_times_approximate(dst, d, src, s, value, w, flag)
 
 
-@overload(double, jit_options=INLINED)
+@by_type(double)
 def _double(buffer, i, times, w, flag):
     if _kind(buffer) == "int64":
         return lambda buffer, i, times, w, flag: _double_word(buffer, i, times, w, flag)
@@ -404,7 +408,7 @@ def _double(buffer, i, times, w, flag):
     return lambda buffer, i, times, w, flag: _double_approximate(buffer, i, times, w, flag)
 
 
-@overload(add_product, jit_options=INLINED)
+@by_type(add_product)
 def _add_product(dst, d, one, i, other, j, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, one, i, other, j, w, flag: _add_word_product(dst, d, one, i, other, j, w, flag)
@@ -413,7 +417,7 @@ def _add_product(dst, d, one, i, other, j, w, flag):
     return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
 
 
-@overload(add_coefficient, jit_options=INLINED)
+@by_type(add_coefficient)
 def _add_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, value, i, w, coefficient, j, c, flag: _add_word_times(

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from numba.extending import overload
-
 from elsinore.actors.algebra.numbers_numba_fns import add, clear, is_zero
-from elsinore.planner.kernels.compiled import INLINED, kernel
+from elsinore.planner.kernels.compiled import by_type, kernel
 
 
 class CountProgram(NamedTuple):
@@ -30,7 +28,7 @@ def count_step(numbers: Any, src: Any, dst: Any, added: Any, kept: Any, w: Any, 
     raise NotImplementedError("runs compiled only")
 
 
-@overload(count_step, jit_options=INLINED)
+@by_type(count_step)
 def _count_step(numbers, src, dst, added, kept, w, flag):
     if str(numbers.dtype) == "int64":
 

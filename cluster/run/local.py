@@ -22,8 +22,9 @@ from elsinore.cluster.run.engine_threads import EngineThreads, dealt_plans
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.kernels.interpreted import MAX_STEPS, interpreting_each
 from elsinore.planner.plans.auto import chosen_for
-from elsinore.planner.plans.model import Plan
+from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import joined, split_by
 from elsinore.planner.time.clock import Clock
 
@@ -176,15 +177,16 @@ class LocalRun:
                     self.late_events.note(late)
                     self.source.bury_late(late, self.clock)
                 if ready is not None:
-                    yield from self._taken(ready, self.reorder.watermark)
-            waiting = self.reorder.finish()
-            if waiting is not None and len(waiting):
-                yield from self._taken(waiting, int(waiting.column(1)[-1].as_py()))
-            for one in self.threads:
-                yield from self._counted(one.finish())
+                    yield from self._tiered(self._taken(ready, self.reorder.watermark))
+            yield from self._tiered(self._finished())
         finally:
             for one in self.threads:
                 one.close()
+
+    def _tiered(self, found: Iterator[Rows]) -> Iterator[Rows]:
+        """Yield rows, and interpret kernels on the way if there are few events."""
+        few = _steps(self.plan, self.metrics.events) <= MAX_STEPS
+        return interpreting_each(found) if few else found
 
     def _begin(self, first: pa.RecordBatch) -> None:
         """Choose the plan by the first events, and deal partitions out over the cores if there are many events."""
@@ -205,6 +207,13 @@ class LocalRun:
             self._begin(ready)
         for one in self.threads:
             yield from self._counted(one.feed(ready, watermark))
+
+    def _finished(self) -> Iterator[Rows]:
+        waiting = self.reorder.finish()
+        if waiting is not None and len(waiting):
+            yield from self._taken(waiting, int(waiting.column(1)[-1].as_py()))
+        for one in self.threads:
+            yield from self._counted(one.finish())
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         read = self.source.batches(self.clock, self.plan.columns)
@@ -246,6 +255,15 @@ def usable_cores() -> int:
 def counts_events(plan: Plan) -> bool:
     """Return whether the windows of a plan count events."""
     return any(query.query.counts_events for query in plan.queries)
+
+
+def _steps(plan: Plan, events: int) -> int:
+    """Estimate the steps that kernels take: for each event one in each of its windows, or at each event before it."""
+    return sum(events * (events if _compares_events(one) else one.overlap) for one in plan.queries)
+
+
+def _compares_events(query: QueryPlan) -> bool:
+    return query.per_event or any(query.keeps_events(counter) for counter in query.counters)
 
 
 def _may_choose(plan: Plan) -> bool:

@@ -19,6 +19,7 @@ from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.places import Places
 from elsinore.actors.streams.reorder import END, START
+from elsinore.planner.kernels.interpreted import MAX_STEPS, interpreting
 from elsinore.planner.language.syntax import Query
 from elsinore.planner.time.clock import Clock
 
@@ -32,16 +33,21 @@ class QuerySearch:
     """None where no event can be in a match."""
     partitions: Partitions
     clock: Clock
+    few: bool
+    """Whether there are so few events that kernels are interpreted sooner than compiled."""
 
     @property
     def count(self) -> int:
-        return self.search.count() if self.search else 0
+        with interpreting(self.few):
+            return self.search.count() if self.search else 0
 
     def page(self, first: int, count: int) -> list[Rows]:
-        return self._rows(self.search.page(first, count)) if self.search else []
+        with interpreting(self.few):
+            return self._rows(self.search.page(first, count)) if self.search else []
 
     def sample(self, count: int, seed: int) -> list[Rows]:
-        return self._rows(self.search.sample(count, seed)) if self.search else []
+        with interpreting(self.few):
+            return self._rows(self.search.sample(count, seed)) if self.search else []
 
     def _rows(self, found: Matches) -> list[Rows]:
         return [match_rows(found, self.query, self.partitions, self.clock).finished()] if len(found) else []
@@ -53,8 +59,10 @@ def searches(queries: Iterable[Query], batches: Iterable[pa.RecordBatch], clock:
     for query in queries:
         partitions = Partitions(query.partition, len(query.groups))
         run = DetectionRun([query], clock.of_events() if query.counts_events else clock, partitions)
-        found = _found(run, _batch(whole, query, partitions)) if whole is not None else None
-        yield QuerySearch(query, found, partitions, clock)
+        few = whole is None or len(whole) ** 2 <= MAX_STEPS
+        with interpreting(few):
+            found = _found(run, _batch(whole, query, partitions)) if whole is not None else None
+        yield QuerySearch(query, found, partitions, clock, few)
 
 
 def observed(sets: Iterable[Sequence[Query]], batches: Iterable[pa.RecordBatch], clock: Clock) -> Iterator[Observation]:

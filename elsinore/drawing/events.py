@@ -14,6 +14,7 @@ from elsinore.drawing.drawing import Drawing
 from elsinore.drawing.graph import draw_graph
 from elsinore.errors import InputError
 from elsinore.planner.hamlet.optimizer import Always
+from elsinore.planner.kernels.interpreted import interpreting
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.kinds import HAMLET
 from elsinore.planner.plans.planning import plan
@@ -43,9 +44,10 @@ def draw_events(workload: Workload, events: Any, reading: Mapping[str, Any]) -> 
             f"{count} events do not fit into a drawing; give at most {MAX_EVENTS} of the types in the workload"
         )
     engine = Engine(made, clock, optimizer=Always(), hamlet_graph=RecordingGraph)
-    for batch in batches:
-        engine.feed(batch)
-    engine.finish()
+    with interpreting():
+        for batch in batches:
+            engine.feed(batch)
+        engine.finish()
     graph = engine.runs(HAMLET)[0].graph
     assert isinstance(graph, RecordingGraph)
     return draw_graph(graph.record)

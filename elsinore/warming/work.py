@@ -14,6 +14,7 @@ from elsinore.errors import WorkloadError
 from elsinore.inputs import checked
 from elsinore.matching import matches
 from elsinore.planner.kernels.compiled import kernels_compiled
+from elsinore.planner.kernels.interpreted import compile_always
 from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.plans.strategies import check_strategy
@@ -41,6 +42,7 @@ class Report:
 
 def perform(task: Task) -> Report:
     """Run a task, and note that it is done."""
+    compile_always()
     before = kernels_compiled()
     workload = checked(task.text)
     problem = None

@@ -15,8 +15,9 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import register_pass
 from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
-from numba.extending import is_jitted
+from numba.extending import intrinsic, is_jitted, overload
 
+from elsinore.planner.kernels.interpreted import CHOOSERS, INSTRUCTIONS, interpreted, interprets
 from elsinore.planner.kernels.kernel_folder import begin_compiling, end_compiling, home, locked
 from elsinore.planner.kernels.sources import digest_of
 
@@ -99,6 +100,24 @@ def allocating(function: F) -> F:
     return _compiled(function, {"nogil": True, "error_model": "numpy"})
 
 
+def by_type(declared: Callable[..., Any]) -> Callable[[F], F]:
+    """Let a function choose what kernels have in place of `declared`, by the types of the arguments there."""
+
+    def note(chooser: F) -> F:
+        CHOOSERS[declared] = chooser
+        chosen: F = overload(declared, jit_options=INLINED)(chooser)
+        return chosen
+
+    return note
+
+
+def instruction(generate: Callable[..., Any], interpret: Callable[..., Any]) -> Any:
+    """Return a function for kernels: LLVM's code by `generate`, or `interpret` where they are interpreted."""
+    made: Any = intrinsic(generate)
+    INSTRUCTIONS[made] = interpret
+    return made
+
+
 def _compiled(function: F, options: Any) -> F:
     """Compile a function, one process at a time, with its cache in our folder; those of other projects keep theirs.
 
@@ -130,6 +149,15 @@ def _share(dispatcher: Any, function: Callable[..., Any]) -> None:
             return compile_or_load(signature)
 
     dispatcher.compile = compile_alone
+    call_missed = dispatcher._compile_for_args
+
+    def interpret_or_compile(*arguments: Any) -> Any:
+        """Return what Numba calls for arguments of types that it has not seen in this process."""
+        if interprets(function) and not dispatcher._cache.has(arguments, dispatcher):
+            return interpreted(dispatcher.py_func)
+        return call_missed(*arguments)
+
+    dispatcher._compile_for_args = interpret_or_compile
 
 
 class SharedCache(FunctionCache):
@@ -138,6 +166,12 @@ class SharedCache(FunctionCache):
     Numba reads the index of a kernel and writes it anew; between these, another process may have given the same file
     name to the machine code for other types.
     """
+
+    def has(self, arguments: tuple[Any, ...], dispatcher: Any) -> bool:
+        """Return whether there is machine code for the types of these arguments."""
+        types = tuple(map(dispatcher.typeof_pyval, arguments))
+        index = self._cache_file._load_index()  # type: ignore[no-untyped-call]
+        return bool(self._index_key(types, dispatcher.targetctx.codegen()) in index)  # type: ignore[no-untyped-call]
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         with locked(self._cache_file._index_path):

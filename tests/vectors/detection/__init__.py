@@ -15,8 +15,13 @@ skip-till-next-match, `next` contiguous.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+Event = dict[str, Any]
+Row = dict[str, Any]
 
 FOLDER = Path(__file__).parent
 
@@ -30,3 +35,24 @@ OTHERS = _cases("opencep", "flink")
 """Cases of other systems; larger streams are among them."""
 
 WORKLOAD_TEXTS: list[str] = [case["workload"] for case in (*CASES, *OTHERS)]
+
+
+def numbered(row: Row, events: dict[int, Event]) -> Row:
+    """Return a row with the ids of events in place of the events, which must be as they were given."""
+
+    def number(value: Any) -> Any:
+        if isinstance(value, list):
+            return [number(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        given = events[value["id"]]
+        assert {name: part for name, part in value.items() if part is not None} == {
+            name: part for name, part in given.items() if part is not None
+        }
+        return given["id"]
+
+    return {name: number(value) for name, value in row.items()}
+
+
+def multiset(rows: Iterable[Row]) -> Counter[str]:
+    return Counter(repr(sorted(row.items())) for row in rows)
