@@ -46,11 +46,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         inside = any(item.path.is_relative_to(folder) for folder in FOLDERS)
         if inside and STARTS_RAY.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("ray")
-        if inside:
-            # Each process of a test run that has several takes all tests of one of the folders, and starts Ray once.
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(Path(__file__).parent).parts[0]))
         if not inside and item.get_closest_marker("ray"):
             raise pytest.UsageError(f"{item.nodeid} has the mark `ray`: move it to tests/cluster or tests/service")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let one process take all tests of a folder that start Ray, if there are several processes."""
+    for folder in FOLDERS:
+        if item.path.is_relative_to(folder):
+            item.add_marker(pytest.mark.xdist_group(folder.name))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,6 +25,7 @@ from elsinore.bench.setting import Setting
 from elsinore.bench.settings import SETTINGS
 from elsinore.cluster.run.local import LocalRun
 from elsinore.planner.costs.drift import Observed
+from elsinore.planner.kernels.interpreted import compile_always
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.time.clock import Clock
 
@@ -196,6 +197,7 @@ class Pieces:
 
 def replay(point: Run, events: pa.Table) -> Metrics:
     """Replay a stream once, and return the metrics."""
+    compile_always()
     setting, watch = SETTINGS[point.setting], StopWatch()
     job = prepare(
         point.workload,
