@@ -47,14 +47,14 @@ check: $(STAMP) ## ruff and mypy
 
 test: check ## check, and the quick tests
 	$(PYTEST) -m "not long and not ray" -n 2 tests
-	$(PYTEST) -m "not long and ray" -n 2 --dist loadgroup $(WITH_RAY)
+	$(PYTEST) -m "not long and ray" $(WITH_RAY)
 
 test-fast: $(STAMP) ## the quick tests that start neither Ray nor Spark, with fewer generated cases and no slow ones
 	ELSINORE_TEST=fast $(PYTEST) -m "not long and not slow and not ray" -n 2 tests $(WITH_RAY:%=--ignore=%)
 
 test-all: check ## check, and all tests
 	ELSINORE_TEST=all $(PYTEST) -m "not ray" -n 2 tests
-	ELSINORE_TEST=all $(PYTEST) -m ray -n 2 --dist loadgroup $(WITH_RAY)
+	ELSINORE_TEST=all $(PYTEST) -m ray $(WITH_RAY)
 
 format: $(STAMP) ## let ruff fix what it can
 	$(BIN)/ruff check --fix $(CODE)

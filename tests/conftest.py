@@ -50,13 +50,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             raise pytest.UsageError(f"{item.nodeid} has the mark `ray`: move it to tests/cluster or tests/service")
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Let one process take all tests of a folder that start Ray, if there are several processes."""
-    for folder in FOLDERS:
-        if item.path.is_relative_to(folder):
-            item.add_marker(pytest.mark.xdist_group(folder.name))
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Make `ray.init` fail in a test without the mark `ray`, and in the processes that it starts."""

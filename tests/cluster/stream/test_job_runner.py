@@ -95,6 +95,7 @@ def test_a_job_is_ended_at_once_though_its_actors_do_not_answer(
     assert working.state != "running"
 
 
+@pytest.mark.long
 def test_what_spark_remembers_is_bounded(
     job: StoredJob, settings: ServiceSettings, working: JobRunner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,7 +126,7 @@ def taking_turns(events: pa.Table) -> pa.Table:
     return pa.table({"type": kinds, "time": times, "k": [0, 1] * len(events)})
 
 
-@pytest.mark.parametrize("split", [False, True])
+@pytest.mark.parametrize("split", [pytest.param(False, marks=pytest.mark.long), True])
 def test_auto_takes_another_plan_when_it_has_seen_bursts(tmp_path: Path, bursts: pa.Table, split: bool) -> None:
     workload = WHOLE.replace("WITHIN", "WHERE [k] WITHIN") if split else WHOLE
     events = taking_turns(bursts) if split else bursts

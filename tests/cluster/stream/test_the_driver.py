@@ -81,7 +81,7 @@ STARTING, WORKING = "org.apache.spark", "GraphActor"
 """Texts in the command lines of processes that run while Spark starts, and during the work."""
 
 
-@pytest.mark.parametrize("when", [STARTING, WORKING])
+@pytest.mark.parametrize("when", [pytest.param(STARTING, marks=pytest.mark.long), WORKING])
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing, when: str) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
     growing.more(4)
@@ -93,7 +93,8 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, growing: Growing, when: st
         driver.until_nothing_is_left()
 
 
-@pytest.mark.parametrize("example", ["ridesharing", pytest.param("board", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("example", ["ridesharing", "board"])
 def test_ctrl_c_in_an_example_is_one_line(tmp_path: Path, growing: Growing, example: str) -> None:
     growing.more(4)
     script = Path(__file__).parents[3] / "examples" / example / "run.py"

@@ -121,7 +121,8 @@ def test_whoever_is_followed_on_a_checkpoint_writes_no_more(service: Served, tmp
         assert int(checkpoint.names("eras")[-1]) > followed
 
 
-@pytest.mark.parametrize("harm", [HARMS[0], *(pytest.param(harm, marks=pytest.mark.long) for harm in HARMS[1:])])
+@pytest.mark.long
+@pytest.mark.parametrize("harm", HARMS)
 def test_of_damaged_states_the_one_before_is_used(
     service: Served, client: httpx2.Client, sender: Sender, harm: Callable[[Path], None]
 ) -> None:
