@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
-from time import process_time
+from time import thread_time
 
 import numpy as np
 import numpy.typing as npt
@@ -185,7 +185,7 @@ class HamletGraph(PaneSet):
 
     def _ask(self, bursts: Bursts, rows: BurstRows, asked: Asked, part: slice) -> Pending:
         """Ask the optimizer how to run each row of some bursts, with one question per Kleene sub-pattern."""
-        begin = process_time()
+        begin = thread_time()
         at = asked.at[part.start : part.stop + 1]
         told = statistics.Bursts(
             asked.size[part], asked.window[part], at - at[0],
@@ -195,13 +195,13 @@ class HamletGraph(PaneSet):
             pending = ask(self.optimizer, self.facts[0], told)
         else:
             pending = self._ask_of_each(bursts.kleene[asked.burst[part]], told)
-        self.decisions.seconds += process_time() - begin
+        self.decisions.seconds += thread_time() - begin
         return pending
 
     def _answered(self, pending: Pending) -> Choices:
-        begin = process_time()
+        begin = thread_time()
         choices = pending()
-        self.decisions.seconds += process_time() - begin
+        self.decisions.seconds += thread_time() - begin
         return choices
 
     def _ask_of_each(self, kleene: npt.NDArray[np.int64], told: statistics.Bursts) -> Pending:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import reduce
 from math import gcd
-from time import process_time
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -126,14 +126,14 @@ class PaneSet(SetGraph[Cells]):
 
         `run` goes on from a number of partitions that are done, and returns how many are done then and why it stopped.
         """
-        begin = process_time()
+        begin = thread_time()
         done, count = 0, len(segment.touched)
         while done < count:
             done, stopped = run(done)
             if done < count:
                 self.make_room(stopped)
                 self._laid_out = None
-        self.seconds += process_time() - begin
+        self.seconds += thread_time() - begin
         self._reached(segment)
 
     def make_room(self, stopped: int) -> None:

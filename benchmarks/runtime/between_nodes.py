@@ -10,11 +10,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import ray
 from ray.cluster_utils import Cluster
@@ -24,14 +26,16 @@ from elsinore.cluster.machines.java import prepare_java
 from elsinore.cluster.machines.session import session
 from elsinore.cluster.machines.settings import settings
 from elsinore.connectors.ridesharing import write
+from elsinore.inputs import checked
+from elsinore.planner.language.syntax import Workload
+from elsinore.planner.plans.routes import Route, routes
 
 NODES = 4
 CORES = 2
 """Cores of each node beside those of its graph actors: for a Spark executor, and for the collector."""
 
-WORKLOAD = Path("examples/board/workload.elsinore")
-NEEDED = ("district", "driver", "rider", "speed", "duration")
-"""The attributes that the workload reads."""
+WORKLOADS = ("ridesharing", "board")
+"""The examples that are run: one whose queries split the stream alike, and one that splits it in three ways."""
 
 KIND_BYTES, TICKS_BYTES = 2, 8
 """Bytes of the type and the time of an event, as they are handed over."""
@@ -43,12 +47,21 @@ OPTIONS = {
 SIZE: dict[str, Any] = {"object_store_memory": 256 << 20}
 
 
-def needed_bytes(path: Path) -> int:
-    """Return the bytes of type, time and the attributes that are read, as Arrow holds them."""
-    events = pq.read_table(path, columns=list(NEEDED))
+def needed_bytes(workload: Workload, path: Path) -> int:
+    """Return the bytes of types, times and attributes that the queries need, once for each way to split the stream.
+
+    A way takes the events of some types, and some attributes, as Arrow holds them.
+    """
+    return sum(_needed_by(route, path) for route in routes(workload))
+
+
+def _needed_by(route: Route, path: Path) -> int:
+    events = pq.read_table(path)
+    if route.types is not None:
+        events = events.filter(pc.is_in(events["type"].cast(pa.string()), pa.array(sorted(route.types))))
     plain = [
         column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column.cast(_widened(column.type))
-        for column in events.columns
+        for column in events.select(route.columns).combine_chunks().columns
     ]
     return sum(column.nbytes for column in plain) + len(events) * (KIND_BYTES + TICKS_BYTES)
 
@@ -95,13 +108,15 @@ def main() -> None:
         session(settings(engine="ray", **chosen))
         nodes: Any = ray.nodes()  # type: ignore[no-untyped-call]
         ports = {int(node["ObjectManagerPort"]): node["NodeID"] for node in nodes}
-        for actors in numbers:
+        for name, actors in product(WORKLOADS, numbers):
+            text = Path(f"examples/{name}/workload.elsinore").read_text()
             before = received(ports)
-            metrics = run(WORKLOAD.read_text(), path, time_unit="s", actors=actors, **chosen)
+            metrics = run(text, path, time_unit="s", actors=actors, **chosen)
             found = {
+                "workload": name,
                 "actors": actors,
                 "crossed": crossed(before, received(ports)),
-                "needed": needed_bytes(path),
+                "needed": needed_bytes(checked(text), path),
                 "hand_over": metrics.hand_over,
             }
             print(json.dumps(found), flush=True)

@@ -66,5 +66,12 @@ def _between_nodes(events: int) -> Iterator[Figure]:
         if line.startswith("{"):
             found = json.loads(line)
             detail = f"{found['crossed'] / 1e6:.1f} MB to {found['needed'] / 1e6:.1f} MB, {found['hand_over']}"
-            what = f"{found['actors']} actors on four nodes: bytes between nodes to those of the needed columns"
-            yield Figure(f"bytes-{found['actors']}", what, found["crossed"] / found["needed"], LIMIT, "times", detail)
+            what = f"{found['workload']}, {found['actors']} actors on four nodes: bytes between nodes to those needed"
+            yield Figure(
+                f"bytes-{found['workload']}-{found['actors']}",
+                what,
+                found["crossed"] / found["needed"],
+                LIMIT,
+                "times",
+                detail,
+            )

@@ -51,7 +51,11 @@ def wait_for_reply(reference: Any, cut: Event | None = None, seconds: float = in
 
 def ray_lives() -> bool:
     """Return whether Ray runs and any of its nodes is alive."""
-    return ray.is_initialized() and any(node["Alive"] for node in ray.nodes())  # type: ignore[no-untyped-call]
+    return ray.is_initialized() and live_nodes() > 0
+
+
+def live_nodes() -> int:
+    return sum(node["Alive"] for node in ray.nodes())  # type: ignore[no-untyped-call]
 
 
 def check_ray() -> None:

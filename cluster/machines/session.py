@@ -19,7 +19,7 @@ import ray
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from elsinore.cluster.machines.java import prepare_java
-from elsinore.cluster.machines.pool import Pool, check_ray, ray_lives
+from elsinore.cluster.machines.pool import Pool, check_ray, live_nodes, ray_lives
 from elsinore.cluster.machines.raydp_gateway import (
     SECRET_VARIABLE,
     authentication,
@@ -80,6 +80,11 @@ class Session:
                 with _interrupted_afterwards():
                     self._watch = SparkWatch(self._started_spark())
             return self._watch.spark
+
+    @property
+    def several_nodes(self) -> bool:
+        """Return whether Ray has several nodes, or may be joined by others."""
+        return not self.alone or live_nodes() > 1
 
     @property
     def spark_lost(self) -> bool:

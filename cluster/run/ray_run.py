@@ -95,7 +95,7 @@ class RayRun:
         ranges = Ranges.even(settings.key_groups, settings.actors)
         numbered = any(route.lists_matches for route in self.routes)
         self.deal = Deal(self.routes, ranges.groups, self.duty.types, numbered=numbered)
-        way = chosen_hand_over(self.routes, settings.actors, not ray_session.alone, settings.hand_over)
+        way = chosen_hand_over(self.routes, settings.actors, ray_session.several_nodes, settings.hand_over)
         self.dealing = dealing(way, ray_session.pool, ranges, self.routes)
         self.metrics.hand_over = way.way
         crew = Crew(self.duty, ranges, ray_session.pool, ray_session.pool.optimizer(self.policy), settings.restarts)

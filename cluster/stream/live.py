@@ -250,7 +250,7 @@ class Live:
     def _choose_hand_over(self) -> None:
         """Choose how the actors of an era get events. No row depends on it, so each era chooses anew."""
         found, ranges, pool = self.crew.duty.routes, self.terms.ranges, self.session.pool
-        way = chosen_hand_over(found, ranges.places, not self.session.alone, self.settings.hand_over)
+        way = chosen_hand_over(found, ranges.places, self.session.several_nodes, self.settings.hand_over)
         self.dealing = dealing(way, pool, ranges, found)
         self.metrics.hand_over = way.way
 
