@@ -29,6 +29,9 @@ CUT_CHECK_SECONDS = 1.0
 DEALER_THREADS = 4
 """Blocks that the dealer of a node cuts at a time; Arrow and NumPy work on them without the GIL."""
 
+DEALER_BYTES = 1
+"""What a dealer requests of its node: Ray starts an actor that requests nothing on any node, whatever it was told."""
+
 
 def wait_for_reply(reference: Any, cut: Event | None = None, seconds: float = inf) -> Any:
     """Wait for an actor's reply, polling for Ray's death: Ray blocks forever on an actor that it cannot schedule.
@@ -104,6 +107,7 @@ class Pool:
             near = NodeAffinitySchedulingStrategy(node, soft=True)
             options = ray.remote(Dealer).options(
                 num_cpus=0,
+                memory=DEALER_BYTES,
                 max_restarts=-1,
                 max_task_retries=-1,
                 max_concurrency=DEALER_THREADS,
