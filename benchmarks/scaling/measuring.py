@@ -27,6 +27,7 @@ from elsinore.cluster.machines.costs import cost_model
 from elsinore.cluster.run.local import LocalRun
 from elsinore.cluster.run.ray_run import RayRun
 from elsinore.connectors.ridesharing import write
+from elsinore.inputs import checked
 from elsinore.planner.hamlet.bursts import Bursts, Choices, Facts
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -78,7 +79,7 @@ def measure(workload: Path, events: int) -> Capacities:
         many = _spent(workload, rides, MANY, events // BATCHES)
         longer = _spent(workload, rides, FEW, events // MORE_BATCHES)
         asking, deciding = _deciding(workload, rides)
-        event_bytes = needed_bytes(rides) / events
+        event_bytes = needed_bytes(checked(workload.read_text()), rides) / events
     cpu = machine()
     messages, objects = many.messages - few.messages, many.blocks * MANY - few.blocks * FEW
 
