@@ -7,7 +7,8 @@ import pytest
 
 import elsinore
 from elsinore.bench.gloria.streams import both, bursty
-from elsinore.cluster.run.local import MIN_EVENTS, LocalRun
+from elsinore.cluster.run.local import LocalRun
+from elsinore.cluster.run.plan_sample import MIN_EVENTS
 from elsinore.connectors.rows.row_tables import answers, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text

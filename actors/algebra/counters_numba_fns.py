@@ -17,7 +17,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.numbers_numba_fns import add, add_product, add_times, clear, copy, is_zero, set_one
+from elsinore.actors.algebra.numbers_numba_fns import (
+    add,
+    add_coefficient,
+    add_shorter,
+    add_times,
+    clear,
+    copy,
+    is_zero,
+    set_one,
+)
 from elsinore.planner.kernels.compiled import kernel, part
 
 NONE = np.int64(2**63 - 1)
@@ -344,37 +353,45 @@ def run(events, head, after, touched, first, count, tables, shape, numbers, leas
 
 
 @part
-def compose_counts(shape, tables, one, i, rows, other, j, out, o):
+def compose_counts(shape, tables, one, i, u, rows, other, j, v, out, o, ends):
     """Do as `compose` for machines that only count trends."""
     w = shape.words
+    longer, shorter = (one, other) if u >= v else (other, one)
     clear(out, o, rows * shape.states * w)
     flag = np.int64(0)
     for row in range(rows):
         for middle in range(shape.states):
-            a = i + (row * shape.states + middle) * w
-            if is_zero(one, a, w):
+            a = i + (row * shape.states + middle) * u
+            if is_zero(one, a, u):
                 continue
             dst = o + row * shape.states * w
             through = tables.row_of[middle]
             if through < 0:
-                flag = add(out, dst + middle * w, one, a, w, flag)
+                flag = add_shorter(out, dst + middle * w, w, one, a, u, flag)
                 continue
-            b = j + through * shape.states * w
-            for _ in range(shape.states):
-                if not is_zero(other, b, w):
-                    flag = add_product(out, dst, one, a, other, b, w, flag)
-                b += w
-                dst += w
+            for k in range(len(tables.accepting) if ends else shape.states):
+                state = tables.accepting[k] if ends else k
+                b = j + (through * shape.states + state) * v
+                if not is_zero(other, b, v):
+                    x, y = (a, b) if u >= v else (b, a)
+                    flag = add_coefficient(out, dst + state * w, longer, x, w, shorter, y, min(u, v), flag)
     return flag
 
 
 @part
 def compose(
-    shape, tables, one, i, one_least, i_least, rows, other, j, other_least, j_least, out, o, out_least, o_least
-):
-    """Compute out = one · other for `rows` rows of `one`; `other` is a map with a row per start state."""
+    shape, tables, one, i, one_least, i_least, u, rows, other, j, other_least, j_least, v,
+    out, o, out_least, o_least, ends,
+):  # fmt: skip
+    """Compute out = one · other for `rows` rows of `one`; `other` is a map with a row per start state.
+
+    Numbers of `one` have `u` words, those of `other` have `v`; the longer ones have as many as the result. With `ends`,
+    trends are needed in accepting states only; what is in others then is not complete.
+    """
     if shape.lanes == 1 and shape.keys == 0:
-        return compose_counts(shape, tables, one, i, rows, other, j, out, o)
+        return compose_counts(shape, tables, one, i, u, rows, other, j, v, out, o, ends)
+    longer, shorter = (one, other) if u >= v else (other, one)
+    c = min(u, v)
     w = shape.words
     width = shape.lanes * w
     clear(out, o, rows * shape.states * width)
@@ -383,28 +400,31 @@ def compose(
     flag = np.int64(0)
     for row in range(rows):
         for middle in range(shape.states):
-            a = i + (row * shape.states + middle) * width
-            if is_zero(one, a, w):
+            a = i + (row * shape.states + middle) * shape.lanes * u
+            if is_zero(one, a, u):
                 continue
             a_key = i_least + (row * shape.states + middle) * shape.keys
             through = tables.row_of[middle]
             if through < 0:
                 dst = o + (row * shape.states + middle) * width
                 for lane in range(shape.lanes):
-                    flag = add(out, dst + lane * w, one, a + lane * w, w, flag)
+                    flag = add_shorter(out, dst + lane * w, w, one, a + lane * u, u, flag)
                 dst_key = o_least + (row * shape.states + middle) * shape.keys
                 for key in range(shape.keys):
                     out_least[dst_key + key] = min(out_least[dst_key + key], one_least[a_key + key])
                 continue
-            for state in range(shape.states):
-                b = j + (through * shape.states + state) * width
-                if is_zero(other, b, w):
+            for k in range(len(tables.accepting) if ends else shape.states):
+                state = tables.accepting[k] if ends else k
+                b = j + (through * shape.states + state) * shape.lanes * v
+                if is_zero(other, b, v):
                     continue
                 dst = o + (row * shape.states + state) * width
-                flag = add_product(out, dst, one, a, other, b, w, flag)
+                x, y = (a, b) if u >= v else (b, a)
+                flag = add_coefficient(out, dst, longer, x, w, shorter, y, c, flag)
                 for lane in range(1, shape.lanes):
-                    flag = add_product(out, dst + lane * w, one, a + lane * w, other, b, w, flag)
-                    flag = add_product(out, dst + lane * w, one, a, other, b + lane * w, w, flag)
+                    place = dst + lane * w
+                    flag = add_coefficient(out, place, longer, x + lane * w, w, shorter, y, c, flag)
+                    flag = add_coefficient(out, place, longer, x, w, shorter, y + lane * c, c, flag)
                 b_key = j_least + (through * shape.states + state) * shape.keys
                 dst_key = o_least + (row * shape.states + state) * shape.keys
                 for key in range(shape.keys):

@@ -22,6 +22,7 @@ from numba import types
 from elsinore.planner.kernels.compiled import by_type, instruction, kernel, part
 
 OVERFLOW = np.int64(1 << 62)
+TOP = np.uint64(62)
 WORD = np.uint64(64)
 BIG = 2.0**256
 SMALL = 2.0**-256
@@ -31,6 +32,11 @@ INVERSE = 2.0**-512
 
 def add(dst: Any, d: Any, src: Any, s: Any, w: Any, flag: Any) -> Any:
     """Compute dst[d] += src[s]."""
+    raise NotImplementedError("runs compiled only")
+
+
+def add_shorter(dst: Any, d: Any, w: Any, src: Any, s: Any, c: Any, flag: Any) -> Any:
+    """Compute dst[d] += src[s], which has `c` words instead of `w`."""
     raise NotImplementedError("runs compiled only")
 
 
@@ -146,6 +152,20 @@ def _add_wide(dst, d, src, s, w, flag):
     return flag | _magnitude(np.int64(dst[d + w - 1]))
 
 
+@part
+def _add_shorter_wide(dst, d, w, src, s, c, flag):
+    sign = np.uint64(np.int64(src[s + c - 1]) >> 63)
+    carry = np.uint64(0)
+    for k in range(w):
+        b = src[s + k] if k < c else sign
+        total = dst[d + k] + b
+        over = np.uint64(total < b)
+        total += carry
+        carry = over | np.uint64(total < carry)
+        dst[d + k] = total
+    return flag | _magnitude(np.int64(dst[d + w - 1]))
+
+
 def _product_of_words(typing: Any, a: Any, b: Any) -> Any:
     """Return the high and the low word of a product of two unsigned words, by one instruction of the processor."""
     pair: Any = types.UniTuple(types.uint64, 2)  # type: ignore[no-untyped-call]
@@ -178,9 +198,9 @@ def _words(buffer, i, w):
     return k
 
 
-@kernel
+@part
 def _add_factor(dst, d, src, s, few, w, factor):
-    """Compute dst += src * factor modulo 2**(64 w), for an unsigned word and a src of `few` words.
+    """Compute dst += src * factor modulo 2**(64 w), for an unsigned word and a src of `few` words; return the carry.
 
     A negative src has as many words as dst: `few` is `w`.
     """
@@ -198,18 +218,26 @@ def _add_factor(dst, d, src, s, few, w, factor):
         carry = np.uint64(total < carry)
         dst[d + k] = total
         k += 1
+    return carry
+
+
+@part
+def _length(buffer, i, w):
+    """Return the number of words of a number that is not negative, without leading zeros."""
+    while w > 0 and buffer[i + w - 1] == 0:
+        w -= 1
+    return w
 
 
 @kernel
 def _add_wide_times(dst, d, src, s, value, w, flag):
     if value == 0:
         return flag
-    few = _words(src, s, w)
-    if few >= w:
+    if value > 0 and np.int64(src[s + w - 1] | dst[d + w - 1]) >= 0:
+        carry = _add_factor(dst, d, src, s, _length(src, s, w), w, np.uint64(np.int64(value)))
+        return flag | OVERFLOW if carry != 0 or dst[d + w - 1] >> TOP else flag
+    if _words(src, s, w) >= w:
         return flag | OVERFLOW
-    if value > 0 and np.int64(src[s + w - 1]) >= 0:
-        _add_factor(dst, d, src, s, few, w, np.uint64(np.int64(value)))
-        return flag | _magnitude(np.int64(dst[d + w - 1]))
     _add_factor(dst, d, src, s, w, w, np.uint64(np.int64(value)))
     if value < 0:  # the unsigned word was value + 2**64: subtract src * 2**64
         borrow = np.uint64(0)
@@ -236,35 +264,26 @@ def _double_wide(buffer, i, times, w, flag):
 
 
 @kernel
-def _add_wide_product(dst, d, one, i, other, j, w, flag):
-    if _is_zero_wide(one, i, w) or _is_zero_wide(other, j, w):
+def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
+    """Multiply only the words in use: most values and coefficients are much shorter than `w` and `c`."""
+    if np.int64(value[i + w - 1] | coefficient[j + c - 1] | dst[d + w - 1]) < 0:
+        return _add_signed_coefficient(dst, d, value, i, w, coefficient, j, c, flag)
+    few = _length(value, i, w)
+    if few == 0:
         return flag
-    few, factors = _words(one, i, w), _words(other, j, w)
-    if few + factors > w:
-        return flag | OVERFLOW
-    if np.int64(one[i + w - 1]) >= 0 and np.int64(other[j + w - 1]) >= 0:
-        for k in range(factors):
-            _add_factor(dst, d + k, one, i, few, w - k, other[j + k])
-        return flag | _magnitude(np.int64(dst[d + w - 1]))
-    for k in range(w):
-        if other[j + k] != 0:
-            _add_factor(dst, d + k, one, i, w - k, w - k, other[j + k])
-    return flag | _magnitude(np.int64(dst[d + w - 1]))
+    for k in range(_length(coefficient, j, c)):
+        if few + k > w or _add_factor(dst, d + k, value, i, few, w - k, coefficient[j + k]) != 0:
+            return flag | OVERFLOW
+    return flag | OVERFLOW if dst[d + w - 1] >> TOP else flag
 
 
 @kernel
-def _add_wide_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
-    """Multiply only the words in use: most values and coefficients are much shorter than `w` and `c`."""
-    few = _words(value, i, w)
-    if few + _words(coefficient, j, c) > w:
+def _add_signed_coefficient(dst, d, value, i, w, coefficient, j, c, flag):
+    """Do as `_add_wide_coefficient` where numbers may be negative."""
+    if _words(value, i, w) + _words(coefficient, j, c) > w:
         if _is_zero_wide(value, i, w) or _is_zero_wide(coefficient, j, c):
             return flag
         return flag | OVERFLOW
-    if np.int64(value[i + w - 1]) >= 0 and np.int64(coefficient[j + c - 1]) >= 0:
-        for k in range(c):
-            if coefficient[j + k] != 0:
-                _add_factor(dst, d + k, value, i, few, w - k, coefficient[j + k])
-        return flag | _magnitude(np.int64(dst[d + w - 1]))
     for k in range(min(c, w)):
         if coefficient[j + k] != 0:
             _add_factor(dst, d + k, value, i, w - k, w - k, coefficient[j + k])
@@ -390,6 +409,13 @@ def _add(dst, d, src, s, w, flag):
     return lambda dst, d, src, s, w, flag: _add_approximate(dst, d, src, s, w, flag)
 
 
+@by_type(add_shorter)
+def _add_shorter(dst, d, w, src, s, c, flag):
+    if _kind(dst) == "uint64":
+        return lambda dst, d, w, src, s, c, flag: _add_shorter_wide(dst, d, w, src, s, c, flag)
+    return lambda dst, d, w, src, s, c, flag: add(dst, d, src, s, w, flag)
+
+
 @by_type(add_times)
 def _add_times(dst, d, src, s, value, w, flag):
     if _kind(dst) == "int64":
@@ -413,7 +439,7 @@ def _add_product(dst, d, one, i, other, j, w, flag):
     if _kind(dst) == "int64":
         return lambda dst, d, one, i, other, j, w, flag: _add_word_product(dst, d, one, i, other, j, w, flag)
     if _kind(dst) == "uint64":
-        return lambda dst, d, one, i, other, j, w, flag: _add_wide_product(dst, d, one, i, other, j, w, flag)
+        return lambda dst, d, one, i, other, j, w, flag: _add_wide_coefficient(dst, d, one, i, w, other, j, w, flag)
     return lambda dst, d, one, i, other, j, w, flag: _add_product_approximate(dst, d, one, i, other, j, w, flag)
 
 

@@ -247,9 +247,9 @@ def flip(
             events, after, entries.first[e], member, tables, shape, work.one, 0, work.one_least, 0, scratch, flag
         )
         flag |= compose(
-            shape, machine, work.one, 0, work.one_least, 0, shape.rows,
-            work.stack, (dst + 1) * block, work.stack_least, (dst + 1) * least_block,
-            work.stack, dst * block, work.stack_least, dst * least_block,
+            shape, machine, work.one, 0, work.one_least, 0, shape.words, shape.rows,
+            work.stack, (dst + 1) * block, work.stack_least, (dst + 1) * least_block, shape.words,
+            work.stack, dst * block, work.stack_least, dst * least_block, False,
         )  # fmt: skip
     return flag
 
@@ -309,8 +309,8 @@ def join(base, begin, head, m, low, back, shape, machine, machines, sharers, pie
         copy(work.joined_least, 0, work.start_least, 0, shape.states * shape.keys)
         return flag
     return flag | compose(
-        shape, machine, work.start, 0, work.start_least, 0, 1, work.back, 0, work.back_least, 0,
-        work.joined, 0, work.joined_least, 0,
+        shape, machine, work.start, 0, work.start_least, 0, shape.words, 1,
+        work.back, 0, work.back_least, 0, shape.words, work.joined, 0, work.joined_least, 0, False,
     )  # fmt: skip
 
 

@@ -133,8 +133,9 @@ def flip(events, after, head, tail, tables, shape, one, one_least, suffix, suffi
         identity(shape, tables, one, 0, one_least, 0)
         _, flag = advance(events, after, start, only(tables), tables, shape, one, 0, one_least, 0, scratch, flag)
         flag |= compose(
-            shape, tables, one, 0, one_least, 0, shape.rows, suffix, 0, suffix_least, 0, joined, 0, joined_least, 0
-        )
+            shape, tables, one, 0, one_least, 0, shape.words, shape.rows,
+            suffix, 0, suffix_least, 0, shape.words, joined, 0, joined_least, 0, False,
+        )  # fmt: skip
         copy(suffix, 0, joined, 0, shape.rows * width)
         copy(suffix_least, 0, joined_least, 0, shape.rows * keys)
         copy(vectors, start * width, joined, 0, width)
@@ -186,8 +187,8 @@ def run_stacks(
                 continue
             if head < middle:
                 flag |= compose(
-                    shape, tables, vectors, head * width, vectors_least, head * keys, 1,
-                    back, 0, back_least, 0, joined, 0, joined_least, 0,
+                    shape, tables, vectors, head * width, vectors_least, head * keys, shape.words, 1,
+                    back, 0, back_least, 0, shape.words, joined, 0, joined_least, 0, True,
                 )  # fmt: skip
             else:
                 copy(joined, 0, back, 0, width)

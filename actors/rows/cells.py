@@ -54,11 +54,12 @@ def widened(numbers: Numbers, words: int) -> Numbers:
 
 
 def integers(numbers: Numbers) -> npt.NDArray[Any]:
-    """Return exact numbers of any shape (…, word) as int64 where they have one word, else as Python integers."""
-    if numbers.shape[-1] == 1:
-        return numbers[..., 0]
-    flat = np.ascontiguousarray(numbers).reshape(-1, numbers.shape[-1])
-    found = np.empty(len(flat), object)
-    for i, words in enumerate(flat):
-        found[i] = int.from_bytes(words.tobytes(), "little", signed=True)
-    return found.reshape(numbers.shape[:-1])
+    """Return exact numbers of any shape (…, word) as int64 where all fit, else as Python integers."""
+    low = numbers[..., 0].astype(np.int64)
+    if (numbers[..., 1:].astype(np.int64) == (low >> 63)[..., None]).all():
+        return low
+    size = 8 * numbers.shape[-1]
+    whole = numbers.tobytes()
+    found = np.empty(low.size, object)
+    found[:] = [int.from_bytes(whole[at : at + size], "little", signed=True) for at in range(0, len(whole), size)]
+    return found.reshape(low.shape)

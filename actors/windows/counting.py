@@ -9,8 +9,11 @@ from elsinore.actors.algebra.blocks import Blocks
 from elsinore.actors.algebra.counters_numba_fns import ADD, CLEAR, MOVE, RENEW, Events, Tables
 from elsinore.actors.windows.counting_numba_fns import CountProgram, count_in_order
 
-MOST_NUMBERS = 1 << 14
-"""The most places of numbers that are copied before a segment of events, to restore them where counting stops."""
+MOST_NUMBERS = 16
+"""The most places of numbers that are copied for each event of a segment, to restore them where counting stops."""
+
+SHORT_EVENTS = 64
+"""Segments with fewer events are treated as if they had so many: little is copied anyway."""
 
 LONGEST_PAUSE = 1 << 10
 """The most segments that are not tried after one in which counting stopped."""
@@ -32,7 +35,7 @@ class Counting:
     def count(self, part: Events, blocks: Blocks, slots: int, pane: int, pane_of: npt.NDArray[np.int64]) -> bool:
         """Count the events of a segment and return True, or leave the blocks as they were and return False."""
         used = slots * blocks.width
-        if self._skip or used > MOST_NUMBERS or blocks.numbers.dtype == np.uint64:
+        if self._skip or used > MOST_NUMBERS * max(len(part.slot), SHORT_EVENTS) or blocks.numbers.dtype == np.uint64:
             self._skip = max(0, self._skip - 1)
             return False
         if len(self._last) < slots:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from elsinore.actors.algebra.numbers_numba_fns import add, clear, is_zero
+from elsinore.actors.algebra.numbers_numba_fns import BIG, add, clear, is_zero
 from elsinore.planner.kernels.compiled import by_type, kernel
 
 
@@ -40,6 +40,20 @@ def _count_step(numbers, src, dst, added, kept, w, flag):
             return flag | (total ^ (total >> 63))
 
         return masked
+    if str(numbers.dtype) == "float64":
+
+        def selected(numbers, src, dst, added, kept, w, flag):
+            moved = numbers[src] if added else 0.0
+            total = numbers[dst] + moved
+            if numbers[src + 1] == numbers[dst + 1] and total < BIG:
+                numbers[dst] = total
+            elif moved != 0.0:
+                flag = add(numbers, dst, numbers, src, w, flag)
+            numbers[src] = numbers[src] if kept else 0.0
+            numbers[src + 1] = numbers[src + 1] if kept else 0.0
+            return flag
+
+        return selected
 
     def branching(numbers, src, dst, added, kept, w, flag):
         if not is_zero(numbers, src, w):

@@ -54,6 +54,9 @@ class WindowMethod(Protocol):
     def blocks(self) -> Iterator[Blocks]:
         """Yield all blocks that are kept in addition to the graph's own."""
 
+    def make_room(self, words: int) -> None:
+        """Make room for counters of so many words in what is kept of whole windows."""
+
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         """Keep only these partitions, in this order."""
 
@@ -61,6 +64,16 @@ class WindowMethod(Protocol):
         """Return what is kept in addition to the graph's own blocks, of the first `slots` partitions."""
 
     def load(self, state: dict[str, Any]) -> None: ...
+
+
+class Widening(Protocol):
+    """Counters that become results."""
+
+    @property
+    def shape(self) -> Shape: ...
+
+    def widen(self) -> None:
+        """Double the words of their numbers."""
 
 
 R = TypeVar("R", covariant=True)
@@ -228,8 +241,8 @@ class PaneGraph:
             graph.use_words(words)
 
     def use_words(self, words: int) -> None:
-        for blocks in (self.own, *self.method.blocks()):
-            blocks.widen(words)
+        self.own.widen(words)
+        self.method.make_room(words)
         self.scratch = scratch(self.shape, self.own.exact)
 
     def keep(self, slots: npt.NDArray[np.int64], group_of: npt.NDArray[np.int32]) -> None:
@@ -240,17 +253,19 @@ class PaneGraph:
         self.group_of = group_of
         self.method.keep(slots)
 
-    def emit(self, window: int, results: Callable[[Blocks, npt.NDArray[np.int32]], tuple[int, int]]) -> Iterator[Cells]:
-        """Yield the cells of a window, from the blocks that `results` writes; numbers are widened until all fit."""
+    def emit(
+        self, window: int, counters: Widening, results: Callable[[Blocks, npt.NDArray[np.int32]], tuple[int, int]]
+    ) -> Iterator[Cells]:
+        """Yield the cells of a window, from the blocks that `results` writes; counters are widened until all fit."""
         groups = len(self.result_of)
         group = np.empty(groups, np.int32)
         while True:
-            shape = Shape(1, 1, self.shape.lanes, self.shape.keys, self.shape.words)
+            shape = counters.shape._replace(rows=1, states=1)
             out = Blocks.uncleared(shape, self.own.exact, groups)
             rows, flag = results(out, group)
             if not flag >> 62:
                 break
-            self.widen()
+            counters.widen()
         if rows:
             start = window * self.windows.slide
             yield Cells(

@@ -5,6 +5,9 @@ are combined by two stacks (as in sliding-window aggregation), which meet at the
 middle, each window has a vector: its counters after the panes from its start up to the middle. The
 panes after the middle are kept as one map, `back`. The result of a window that ends is its vector
 times `back`. When all windows with a vector have ended, the middle moves to the present: `_flip`.
+
+A pane counts fewer trends than a window, so its numbers may have fewer words: the events are then counted as quickly as
+those of short windows.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import numpy.typing as npt
 
 from elsinore.actors.algebra.blocks import Blocks
 from elsinore.actors.algebra.counters_numba_fns import Shape
-from elsinore.actors.rows.cells import Cells
+from elsinore.actors.rows.cells import Cells, Numbers
 from elsinore.actors.windows.panes import PaneGraph
 from elsinore.actors.windows.windows_numba_fns import begin_all, emit_maps, fold, identity_all, prepend
 from elsinore.planner.time.windows import Windows
@@ -37,6 +40,7 @@ class WindowMaps:
         self.windows = windows
         self.rows = shape.rows
         self.back = Blocks.empty(shape, exact)
+        self.exact = exact
         self.fresh = Blocks.empty(shape._replace(rows=1), exact)
         """By partition, the vector of a window that had no event before the middle."""
         self.panes: dict[int, Pane] = {}
@@ -44,6 +48,20 @@ class WindowMaps:
         self.vectors: dict[int, Blocks] = {}
         """The vectors of windows that start before the middle, by the pane that a window starts with."""
         self.middle = 0
+
+    @property
+    def shape(self) -> Shape:
+        """Return the shape of `back`; vectors have one row of it."""
+        return self.back.shape
+
+    def widen(self) -> None:
+        """Double the words of whole windows."""
+        self.make_room(2 * self.shape.words)
+
+    def make_room(self, words: int) -> None:
+        if self.shape.words < words:
+            for blocks in self._dense():
+                blocks.widen(words)
 
     def begin(self, graph: PaneGraph, first: int, count: int) -> None:
         for blocks in (graph.own, self.back):
@@ -63,7 +81,7 @@ class WindowMaps:
             return
         if start >= self.middle:
             self._flip(graph, start, pane + 1)
-        yield from graph.emit(window, lambda out, group: self._results(graph, start, out, group))
+        yield from graph.emit(window, self, lambda out, group: self._results(graph, start, out, group))
         for old in [old for old in self.vectors if old <= start]:
             del self.vectors[old]
 
@@ -73,40 +91,45 @@ class WindowMaps:
         if not len(slots):
             return
 
-        def go_on(first: int) -> int:
-            joined = Blocks.empty(graph.shape, graph.own.exact, 1)
-            done: int = fold(
-                graph.shape, graph.tables, slots, first, graph.own.numbers, graph.own.least,
+        self.panes[pane] = Pane(slots, graph.own.of_slots(slots))
+        done = 0
+        while done < len(slots):
+            joined = Blocks.empty(self.shape, self.exact, 1)
+            done = fold(
+                self.shape, graph.tables, slots, done, self._in_words(graph.own), graph.own.least, graph.shape.words,
                 self.back.numbers, self.back.least, joined.numbers, joined.least,
             )  # fmt: skip
-            return done
+            if done < len(slots):
+                self.widen()
 
-        self.panes[pane] = Pane(slots, graph.own.of_slots(slots))
-        graph.until(len(slots), go_on)
+    def _in_words(self, counted: Blocks) -> Numbers:
+        """Return the numbers of a pane in the type of those of windows; single words are words of longer numbers."""
+        return counted.numbers.view(self.back.numbers.dtype)
 
     def _flip(self, graph: PaneGraph, start: int, now: int) -> None:
         while not self._vectors(graph, start, now):
-            graph.widen()
+            self.widen()
         self.panes.clear()
         self.middle = now
-        identity_all(graph.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
+        identity_all(self.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
 
     def _vectors(self, graph: PaneGraph, start: int, now: int) -> bool:
         """Compute the vectors of the windows that start at `start` or later, from the last pane backwards.
 
         Return whether all numbers fit.
         """
-        suffix = Blocks.empty(self.back.shape, graph.own.exact, self.back.slots)
-        identity_all(graph.shape, graph.tables, suffix.numbers, suffix.least, 0, graph.slots)
-        joined = Blocks.empty(graph.shape, graph.own.exact, 1)
+        suffix = Blocks.empty(self.shape, self.exact, self.back.slots)
+        identity_all(self.shape, graph.tables, suffix.numbers, suffix.least, 0, graph.slots)
+        joined = Blocks.empty(self.shape, self.exact, 1)
         vectors = self.fresh
         self.vectors.clear()
         for number in range(now - 1, start - 1, -1):
             if pane := self.panes.get(number):
                 vectors = Blocks(vectors.shape, vectors.exact, vectors.numbers.copy(), vectors.least.copy())
                 flag = prepend(
-                    graph.shape, graph.tables, pane.slots, pane.maps.numbers, pane.maps.least,
-                    suffix.numbers, suffix.least, vectors.numbers, vectors.least, joined.numbers, joined.least,
+                    self.shape, graph.tables, pane.slots, self._in_words(pane.maps), pane.maps.least,
+                    pane.maps.shape.words, suffix.numbers, suffix.least, vectors.numbers, vectors.least,
+                    joined.numbers, joined.least,
                 )  # fmt: skip
                 if flag >> 62:
                     return False
@@ -116,9 +139,9 @@ class WindowMaps:
 
     def _results(self, graph: PaneGraph, start: int, out: Blocks, group: npt.NDArray[np.int32]) -> tuple[int, int]:
         vectors = self.vectors.get(start, self.fresh)
-        joined = Blocks.empty(self.fresh.shape, graph.own.exact, 1)
+        joined = Blocks.empty(self.fresh.shape, self.exact, 1)
         found: tuple[int, int] = emit_maps(
-            graph.shape, graph.tables, vectors.numbers, vectors.least, self.back.numbers, self.back.least,
+            self.shape, graph.tables, vectors.numbers, vectors.least, self.back.numbers, self.back.least,
             start, graph.pane_of, graph.group_of, graph.result_of,
             joined.numbers, joined.least, out.numbers, out.least, group,
         )  # fmt: skip
@@ -127,7 +150,7 @@ class WindowMaps:
     def clear(self, graph: PaneGraph) -> None:
         self.panes.clear()
         self.vectors.clear()
-        identity_all(graph.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
+        identity_all(self.shape, graph.tables, self.back.numbers, self.back.least, 0, graph.slots)
 
     def blocks(self) -> Iterator[Blocks]:
         yield from self._dense()

@@ -45,7 +45,7 @@ class WindowRows:
             )  # fmt: skip
             return found
 
-        yield from graph.emit(window, results)
+        yield from graph.emit(window, graph, results)
         self._begin_row(graph, window, start)
 
     def _begin_row(self, graph: PaneGraph, window: int, since: int) -> None:
@@ -60,6 +60,9 @@ class WindowRows:
 
     def blocks(self) -> Iterator[Blocks]:
         yield from ()
+
+    def make_room(self, words: int) -> None:
+        pass
 
     def keep(self, slots: npt.NDArray[np.int64]) -> None:
         pass

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.counters_numba_fns import NONE, begin, collect, compose, identity
+from elsinore.actors.algebra.counters_numba_fns import NONE, Shape, begin, collect, compose, identity
 from elsinore.actors.algebra.numbers_numba_fns import clear, copy
 from elsinore.planner.kernels.compiled import kernel, part
 
@@ -79,8 +79,8 @@ def emit_maps(
         if pane_of[slot] < since:
             continue
         flag |= compose(
-            shape, tables, vectors, slot * width, vectors_least, slot * keys, 1,
-            back, slot * block, back_least, slot * shape.rows * keys, joined, 0, joined_least, 0,
+            shape, tables, vectors, slot * width, vectors_least, slot * keys, shape.words, 1,
+            back, slot * block, back_least, slot * shape.rows * keys, shape.words, joined, 0, joined_least, 0, True,
         )  # fmt: skip
         group = group_of[slot]
         place = claim(group, rows, result_of, shape, out, out_least)
@@ -122,31 +122,40 @@ def identity_all(shape, tables, numbers, least, first, count):
 
 
 @kernel
-def fold(shape, tables, slots, first, numbers, least, back, back_least, joined, joined_least):
+def fold(shape, tables, slots, first, numbers, least, c, back, back_least, joined, joined_least):
     """Compute back = back · pane, and empty the pane, for its partitions from `first` on.
 
-    Return the first partition whose numbers overflow, or the number of partitions.
+    Numbers of the pane have `c` words. Return the first partition whose numbers overflow, or the number of partitions.
     """
-    block = shape.rows * shape.states * shape.lanes * shape.words
+    places = shape.rows * shape.states * shape.lanes
+    block = places * shape.words
     least_block = shape.rows * shape.states * shape.keys
+    pane_shape = Shape(shape.rows, shape.states, shape.lanes, shape.keys, c)
     for s in range(first, len(slots)):
         base = slots[s] * block
         least_base = slots[s] * least_block
+        pane = slots[s] * places * c
         flag = compose(
-            shape, tables, back, base, back_least, least_base, shape.rows,
-            numbers, base, least, least_base, joined, 0, joined_least, 0,
+            shape, tables, back, base, back_least, least_base, shape.words, shape.rows,
+            numbers, pane, least, least_base, c, joined, 0, joined_least, 0, False,
         )  # fmt: skip
         if flag >> 62:
             return s
         copy(back, base, joined, 0, block)
         copy(back_least, least_base, joined_least, 0, least_block)
-        identity(shape, tables, numbers, base, least, least_base)
+        identity(pane_shape, tables, numbers, pane, least, least_base)
     return len(slots)
 
 
 @kernel
-def prepend(shape, tables, slots, pane, pane_least, suffix, suffix_least, vectors, vectors_least, joined, joined_least):
-    """Compute suffix = pane · suffix, and copy its first row, the window that starts with this pane, to `vectors`."""
+def prepend(
+    shape, tables, slots, pane, pane_least, c, suffix, suffix_least, vectors, vectors_least, joined, joined_least
+):
+    """Compute suffix = pane · suffix, and copy its first row, the window that starts with this pane, to `vectors`.
+
+    Numbers of the pane have `c` words.
+    """
+    places = shape.rows * shape.states * shape.lanes
     width = shape.states * shape.lanes * shape.words
     block = shape.rows * width
     keys = shape.states * shape.keys
@@ -155,8 +164,8 @@ def prepend(shape, tables, slots, pane, pane_least, suffix, suffix_least, vector
         base = slots[s] * block
         least_base = slots[s] * shape.rows * keys
         flag |= compose(
-            shape, tables, pane, s * block, pane_least, s * shape.rows * keys, shape.rows,
-            suffix, base, suffix_least, least_base, joined, 0, joined_least, 0,
+            shape, tables, pane, s * places * c, pane_least, s * shape.rows * keys, c, shape.rows,
+            suffix, base, suffix_least, least_base, shape.words, joined, 0, joined_least, 0, False,
         )  # fmt: skip
         copy(suffix, base, joined, 0, block)
         copy(suffix_least, least_base, joined_least, 0, shape.rows * keys)

@@ -19,6 +19,7 @@ from elsinore.actors.streams.late import LateEvents
 from elsinore.actors.streams.reorder import Reorder, one_batch
 from elsinore.cluster.machines.costs import burst_costs, cost_model, plan_costs
 from elsinore.cluster.run.engine_threads import EngineThreads, dealt_plans
+from elsinore.cluster.run.plan_sample import MIN_EVENTS, sample_of
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -30,13 +31,6 @@ from elsinore.planner.time.clock import Clock
 
 if TYPE_CHECKING:
     from elsinore.actors.shells.graph_actor import Counts
-
-MIN_EVENTS = 4_096
-"""The least number of events in a first batch whose statistics are used to choose a plan."""
-
-SAMPLE_PART = 64
-"""One in so many events of the first batch, but at least `MIN_EVENTS`, is looked at to choose a plan; that costs less
-than a hundredth of the run."""
 
 MIN_SHARED_EVENTS = 1 << 18
 """The least number of events in a first batch for which several threads are worth their start.
@@ -192,7 +186,7 @@ class LocalRun:
         """Choose the plan by the first events, and deal partitions out over the cores if there are many events."""
         for engine in self.engines:
             if _may_choose(engine.plan) and len(first) >= MIN_EVENTS:
-                _choose(engine, first.slice(0, max(MIN_EVENTS, len(first) // SAMPLE_PART)))
+                _choose(engine, first)
         if self.cores > 1 and len(first) >= MIN_SHARED_EVENTS:
             plans = (found for one in self.threads for found in dealt_plans(one.plan, self._exact))
             self.threads = [self._sharing(*found) for found in plans]
@@ -274,10 +268,13 @@ def _may_choose(plan: Plan) -> bool:
     return plan.strategy == "auto" and bool(plan.choices) and len({query.partition for query in plan.queries}) == 1
 
 
-def _choose(engine: Engine, sample: pa.RecordBatch) -> None:
+def _choose(engine: Engine, first: pa.RecordBatch) -> None:
     """Plan again with the statistics of the first events; before the first event a change of plan costs nothing."""
+    within = max(query.query.within.length for query in engine.plan.queries)
+    # Windows of events are those of the whole stream, whatever partitions the events are in.
+    keys = engine.plan.queries[0].partition if engine.places is None else ()
+    sample, parts = sample_of(first, keys, engine.clock.ticks(within))
     seen = engine.look(sample)
     if seen is not None:
-        within = max(query.query.within.length for query in engine.plan.queries)
-        model = EngineCost(seen.per_window(within), plan_costs(), burst_costs())
+        model = EngineCost(seen.per_window(within, parts), plan_costs(), burst_costs())
         engine.change(chosen_for(engine.plan, model))

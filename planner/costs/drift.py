@@ -50,11 +50,15 @@ class Observed:
         numerator, denominator, counts, bursts, *cells = saved
         return cls(Fraction(numerator, denominator), counts, bursts, *cells)
 
-    def per_window(self, within: Fraction) -> Statistics:
-        """Return |E| of a partition in the longest window, `within` in seconds; 0 for types that were not seen."""
+    def per_window(self, within: Fraction, parts: int = 1) -> Statistics:
+        """Return |E| of a partition in the longest window, `within` in seconds; 0 for types that were not seen.
+
+        Of the partitions of the stream, one in `parts` was observed.
+        """
         windows = self.cells * min(Fraction(1), self.seconds / within) if self.cells else self.seconds / within
         counts = {name: float(count / windows) for name, count in self.counts.items()}
-        return Statistics(counts, 0.0, {name: self.length(name) for name in counts})
+        partitions = max(1.0, float(parts * self.cells / max(Fraction(1), self.seconds / within)))
+        return Statistics(counts, 0.0, {name: self.length(name) for name in counts}, partitions)
 
     def length(self, name: str) -> float:
         """Return the mean length of a type's bursts, in events."""

@@ -63,9 +63,9 @@ class WorkloadCosts:
         return self._events * self.costs.look + own * self.costs.step * numbers_of(query, counter)
 
     def closed(self, query: QueryPlan, together: bool) -> float:
-        """Return the cost of ending the windows of a query; `together` says whether it is in a share set."""
+        """Return what ending the windows of a query costs each partition; `together`: it is in a share set."""
         slide, cost = query.query.slide, self.costs.close_shared if together else self.costs.close
-        return cost * float(self._window / slide.length) if slide else 0.0
+        return cost * float(self._window / slide.length) / self.statistics.partitions if slide else 0.0
 
     def taken(self, members: Counted) -> float:
         """Return the cost of finding where each event belongs in a share set."""

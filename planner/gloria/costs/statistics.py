@@ -23,6 +23,8 @@ class Statistics:
     """Events per window of a type that is not in `counts`."""
     lengths: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """Mean length of a type's bursts, in events."""
+    partitions: float = 1.0
+    """Partitions with events in a window. Events and bursts are those of one of them."""
 
     def of(self, node: TypeNode) -> float:
         return self.events(node.type)

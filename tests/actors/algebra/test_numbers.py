@@ -35,6 +35,16 @@ def add_product(dst: Any, one: Any, other: Any, words: int) -> int:
 
 
 @numba.njit
+def add_coefficient(dst: Any, value: Any, words: int, coefficient: Any, few: int) -> int:
+    return numbers.add_coefficient(dst, 0, value, 0, words, coefficient, 0, few, 0)
+
+
+@numba.njit
+def add_shorter(dst: Any, words: int, src: Any, few: int) -> int:
+    return numbers.add_shorter(dst, 0, words, src, 0, few, 0)
+
+
+@numba.njit
 def double(number: Any, times: int, words: int) -> int:
     return numbers.double(number, 0, times, words, 0)
 
@@ -142,6 +152,28 @@ def test_exact_products(case: tuple[int, list[int]]) -> None:
     dst = words_of(x, words)
     flag = add_product(dst, words_of(y, words), words_of(z, words), words)
     holds(flag, dst, x, y * z, words, max(64 * words - 130, 60))
+    if min(x, y, z) >= 0 and words > 1:
+        assert bool(flag & OVERFLOW) == (x + y * z >= 1 << 64 * words - 2)
+
+
+def wide(value: int, words: int) -> npt.NDArray[np.uint64]:
+    return words_of(value, words).view(np.uint64)
+
+
+@fresh(400)
+@given(several(2), several(1))
+@example((3, [5, -7]), (1, [-(2**61)]))
+@example((2, [2**100, 2**70]), (5, [1]))
+def test_numbers_of_other_lengths(case: tuple[int, list[int]], other: tuple[int, list[int]]) -> None:
+    (words, (x, y)), (few, (z,)) = case, other
+    assume(words > 1)
+    dst = wide(x, words)
+    holds(
+        add_coefficient(dst, wide(y, words), words, wide(z, few), few), dst, x, y * z, words, max(64 * words - 130, 60)
+    )
+    if few <= words:
+        dst = wide(x, words)
+        holds(add_shorter(dst, words, wide(z, few), few), dst, x, z, words, 64 * words - 3)
 
 
 Scaled = tuple[float, int]

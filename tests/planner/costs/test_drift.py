@@ -20,6 +20,15 @@ def test_events_of_a_window() -> None:
     assert [found.of(TypeNode(name)) for name in "ABC"] == [20, 0.5, 0]
 
 
+def test_partitions_of_a_window() -> None:
+    """Six minutes of a stream in which 20 partitions are alive; later only one in four partitions is observed."""
+    seen = Observed(Fraction(360), {"A": 1200}, {"A": 60}, 120)
+    assert seen.per_window(Fraction(60)).partitions == 20
+    assert seen.per_window(Fraction(60)).counts == {"A": 10}
+    assert seen.per_window(Fraction(60), parts=4).partitions == 80
+    assert observed(60, {"A": 120}).per_window(Fraction(10)).partitions == 1
+
+
 def test_shards_add_up() -> None:
     both = observed(60, {"A": 120}, {"A": 12}).with_shard(observed(50, {"A": 30, "B": 4}, {"A": 3, "B": 2}))
     assert both == Observed(Fraction(60), {"A": 150, "B": 4}, {"A": 15, "B": 2})
