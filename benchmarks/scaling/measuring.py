@@ -14,6 +14,7 @@ from time import process_time
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import ray
 
 from benchmarks.runtime.between_nodes import needed_bytes
@@ -36,6 +37,8 @@ FEW, MANY = 2, 16
 """Numbers of actors that are compared."""
 
 BATCHES, MORE_BATCHES = 8, 32
+
+ROW_GROUPS = 8 * MORE_BATCHES
 
 STRATEGY = "hamlet"
 """The strategy whose graph actors ask the optimizer actor about every burst."""
@@ -72,8 +75,8 @@ def measure(workload: Path, events: int) -> Capacities:
     """Measure the parts with a workload of rides."""
     with TemporaryDirectory() as folder:
         rides, start = Path(folder) / "rides.parquet", Path(folder) / "start.parquet"
-        write(rides, events, seed=1)
-        write(start, events // PART, seed=1)
+        _write(rides, events)
+        _write(start, events // PART)
         short = _spent(workload, start, FEW, events // PART // BATCHES)
         few = _spent(workload, rides, FEW, events // BATCHES)
         many = _spent(workload, rides, MANY, events // BATCHES)
@@ -115,6 +118,12 @@ def measure(workload: Path, events: int) -> Capacities:
         questions_per_batch=many.questions / many.messages,
         rows_per_event=few.rows / events,
     )
+
+
+def _write(path: Path, events: int) -> None:
+    """Write rides in so small groups of rows that Spark can read each slice in several blocks."""
+    write(path, events, seed=1)
+    pq.write_table(pq.read_table(path), path, row_group_size=events // ROW_GROUPS)
 
 
 def _spent(workload: Path, rides: Path, actors: int, slice_events: int) -> Spent:
