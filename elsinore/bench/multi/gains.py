@@ -34,6 +34,9 @@ OFTEN = FIRST_EVENTS // 8
 ENOUGH_SECONDS = 1.0
 """Processor time of a run after its first batch; a run ends with the batch that exceeds it."""
 
+BATCHES_BETWEEN = 16
+"""Batches between two changes of the types' places, at least: a plan can follow from the next batch on."""
+
 MOST_TYPES = 150
 """Types among which those for a density are searched."""
 
@@ -93,7 +96,8 @@ class Gain(Point):
             "Searches for a better plan, which begin where statistics have changed, run beside it. A run gets a batch "
             f"of {FIRST_EVENTS:,} events and then longer and longer ones, for {ENOUGH_SECONDS:g} second or more; the "
             "further events over the further time. So the first search for a plan, which all runs have, does not "
-            "count."
+            f"count. Where types change places, there are {BATCHES_BETWEEN} batches or more from one change to the "
+            "next."
         ),
         "trivial": "The throughput of trivial.",
         "expected": (
@@ -159,10 +163,10 @@ class Gain(Point):
         _, attributes, _ = DATASETS[self._dataset]
         others = bool(self.places)
         events = stream(made.world, attributes, self.events, made.seed, others, self.every)
-        own = Timed(made.text, events, self.planner, max(FIRST_EVENTS, self.every)).measured()
+        own = Timed.of(made.text, events, self.planner, self.every).measured()
         if self.every > OFTEN:
             events = stream(made.world, attributes, self.events, made.seed, others, OFTEN)
-        usual = Timed(made.text, events, TRIVIAL, FIRST_EVENTS).measured()
+        usual = Timed.of(made.text, events, TRIVIAL).measured()
         return {
             "gain": own.throughput / usual.throughput,
             "throughput": own.throughput,
@@ -238,15 +242,23 @@ class Measured:
 
 @dataclass(frozen=True)
 class Timed:
-    """A run of a strategy over batches of events, the second of `FIRST_EVENTS`, each further one twice as long."""
+    """A run of a strategy over batches of events, the second of `FIRST_EVENTS`, further ones twice as long each."""
 
     text: str
     events: pa.Table
     strategy: str
     first: int
     """Events of the first batch."""
+    most: int
+    """Events of the longest of the other batches."""
     enough: float = ENOUGH_SECONDS
     """Seconds after the first batch after which no other one is begun."""
+
+    @classmethod
+    def of(cls, text: str, events: pa.Table, strategy: str, every: int = 0, enough: float = ENOUGH_SECONDS) -> Timed:
+        """Return the run over a stream whose types change places after `every` events, several batches apart."""
+        most = max(every // BATCHES_BETWEEN, 1) if every else len(events)
+        return cls(text, events, strategy, max(FIRST_EVENTS, every), most, enough)
 
     def measured(self) -> Measured:
         marks: list[tuple[int, float]] = []
@@ -268,5 +280,5 @@ class Timed:
                 return
             batch = self.events.slice(count, size)
             yield from batch.to_batches()
-            size = 2 * size if count else FIRST_EVENTS
+            size = min(2 * size if count else FIRST_EVENTS, self.most)
             count += len(batch)
