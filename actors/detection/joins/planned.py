@@ -28,7 +28,10 @@ SLICE_NUMBERS = 1 << 22
 """Events of stored matches that a slice should make at most."""
 
 MOST_NUMBERS = 1 << 25
-"""Events of stored matches above which a run does without them."""
+"""Events of stored matches above which they are forgotten, and a run does without them if slices are short already."""
+
+SHRINKING = 16
+"""How many times shorter the next slice is then."""
 
 
 Chosen = tuple[PlanRequest, Trees]
@@ -59,7 +62,8 @@ class Planned:
     ) -> dict[str, dict[int, list[JoinedSearch]]]:
         """Find the matches of stored nodes that end with some rows.
 
-        Return the searches of the clauses that are planned, by query and number, for matches that end with `own` rows.
+        Return the searches of the clauses that are planned, by query and number, for matches that end with `own` rows;
+        none where the stored matches are too many, which leaves the clauses to their queries.
         """
         if not self.patterns:
             return {}
@@ -73,7 +77,7 @@ class Planned:
         try:
             sources = self.tree.extend(joined, lo, hi, MOST_NUMBERS)
         except StoresFullError:
-            self.tree, self.patterns = None, ()
+            self._shrink(hi - lo)
             return {}
         self._adapt(self.tree.numbers - before, hi - lo)
         found: dict[str, dict[int, list[JoinedSearch]]] = {}
@@ -97,6 +101,14 @@ class Planned:
         """Forget all that is stored; it is found again in the window."""
         if self.tree is not None:
             self.tree.clear()
+
+    def _shrink(self, events: int) -> None:
+        """Forget what is stored, and take in fewer events at once; do without a plan if these were few already."""
+        if events > LEAST_SLICE:
+            self.clear()
+            self.slice_events = max(LEAST_SLICE, events // SHRINKING)
+        else:
+            self.tree, self.patterns = None, ()
 
     def _adapt(self, numbers: int, events: int) -> None:
         """Take in as many events at once as make about `SLICE_NUMBERS`."""

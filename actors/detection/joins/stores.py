@@ -16,8 +16,9 @@ from elsinore.actors.detection.term_search import table_of
 from elsinore.planner.detection.normal_form import Clause, NormalForm
 from elsinore.planner.detection.plan import DetectionPlan, Node
 
-MANY_MATCHES = 1.0
-"""Matches in a window from which on putting them in the order of rows takes longer than finding them in it."""
+MANY_MATCHES = 0.5
+"""Matches for each event of a pattern's types from which on putting them in the order of rows takes longer than finding
+them in it."""
 
 Ints = npt.NDArray[np.int64]
 RowNumbers = npt.NDArray[np.int32]
@@ -227,7 +228,13 @@ class Multitree:
         stored = [part.node for part in self.roots[pattern].parts if part.node in self.stores]
         shared = any(self.plan.nodes[node].shared for node in stored)
         root = self.plan.nodes[self.plan.root(pattern).node]
-        return shared or (bool(stored) and root.matches < MANY_MATCHES)
+        return shared or (bool(stored) and root.matches < MANY_MATCHES * self._events(root))
+
+    def _events(self, node: Node) -> float:
+        """Return the events in a window that are expected of the types of a node."""
+        if node.left is None or node.right is None:
+            return node.matches
+        return self._events(self.plan.nodes[node.left]) + self._events(self.plan.nodes[node.right])
 
     def _needed(self) -> set[int]:
         """Return the nodes that have to be stored for the patterns."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import mean
@@ -26,16 +26,16 @@ MINUTES, PLACES = 15, 900
 """Length of windows of time and of events for which rates are those of the paper: 2 to 47 events of a type."""
 
 FIRST_EVENTS = 1 << 14
-"""Events of the first run. A plan is found in them, and a window is full."""
+"""Events of the first batch. A plan is found in them, and a window is full."""
 
 OFTEN = FIRST_EVENTS // 8
 """Events after which types change places where trivial runs: it has no plan to find, and soon sees many changes."""
 
-MORE = 4
-"""How many times as many events the next run has."""
-
 ENOUGH_SECONDS = 1.0
-"""Processor time by which a run has to be longer than the one before."""
+"""Processor time of a run after its first batch; a run ends with the batch that exceeds it."""
+
+BATCHES_BETWEEN = 16
+"""Batches between two changes of the types' places, at least: a plan can follow from the next batch on."""
 
 MOST_TYPES = 150
 """Types among which those for a density are searched."""
@@ -93,10 +93,11 @@ class Gain(Point):
         ),
         "throughput": (
             "Events a second of processor time of the thread that takes them in, through elsinore.run, from Arrow. "
-            "Searches for a better plan, which begin where statistics have changed, run beside it. A run over "
-            f"{FIRST_EVENTS:,} events is repeated with {MORE} times as many until it takes {ENOUGH_SECONDS:g} second "
-            "longer; the further events over the further time. So the first search for a plan, which all runs have, "
-            "does not count."
+            "Searches for a better plan, which begin where statistics have changed, run beside it. A run gets a batch "
+            f"of {FIRST_EVENTS:,} events and then longer and longer ones, for {ENOUGH_SECONDS:g} second or more; the "
+            "further events over the further time. So the first search for a plan, which all runs have, does not "
+            f"count. Where types change places, there are {BATCHES_BETWEEN} batches or more from one change to the "
+            "next."
         ),
         "trivial": "The throughput of trivial.",
         "expected": (
@@ -162,10 +163,10 @@ class Gain(Point):
         _, attributes, _ = DATASETS[self._dataset]
         others = bool(self.places)
         events = stream(made.world, attributes, self.events, made.seed, others, self.every)
-        own = Runs(made.text, events, self.planner, max(FIRST_EVENTS, self.every)).measured()
+        own = Timed.of(made.text, events, self.planner, self.every).measured()
         if self.every > OFTEN:
             events = stream(made.world, attributes, self.events, made.seed, others, OFTEN)
-        usual = Runs(made.text, events, TRIVIAL, FIRST_EVENTS).measured()
+        usual = Timed.of(made.text, events, TRIVIAL).measured()
         return {
             "gain": own.throughput / usual.throughput,
             "throughput": own.throughput,
@@ -236,39 +237,48 @@ class Measured:
     throughput: float
     rows: int
     seconds: float
-    """Of the stream, of the longest run."""
+    """Of the stream that was run."""
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Runs of a strategy over more and more events."""
+class Timed:
+    """A run of a strategy over batches of events, the second of `FIRST_EVENTS`, further ones twice as long each."""
 
     text: str
     events: pa.Table
     strategy: str
     first: int
-    """Events of the first run."""
+    """Events of the first batch."""
+    most: int
+    """Events of the longest of the other batches."""
+    enough: float = ENOUGH_SECONDS
+    """Seconds after the first batch after which no other one is begun."""
+
+    @classmethod
+    def of(cls, text: str, events: pa.Table, strategy: str, every: int = 0, enough: float = ENOUGH_SECONDS) -> Timed:
+        """Return the run over a stream whose types change places after `every` events, several batches apart."""
+        most = max(every // BATCHES_BETWEEN, 1) if every else len(events)
+        return cls(text, events, strategy, max(FIRST_EVENTS, every), most, enough)
 
     def measured(self) -> Measured:
-        count, (spent, _) = self.first, self._run(self.first)
-        while True:
-            more = min(MORE * count, len(self.events))
-            longer, rows = self._run(more)
-            if longer - spent >= ENOUGH_SECONDS or more == len(self.events):
-                times = self.events["time"]
-                seconds = (times[more - 1].as_py() - times[0].as_py()) / 1000
-                return Measured((more - count) / max(longer - spent, 1e-9), rows, seconds)
-            count, spent = more, longer
-
-    def _run(self, count: int) -> tuple[float, int]:
-        """Return the processor time of a run over the first events, and its rows."""
-        begin = thread_time()
+        marks: list[tuple[int, float]] = []
+        batches = pa.RecordBatchReader.from_batches(self.events.schema, self._batches(marks))
         result = elsinore.run(
-            self.text,
-            self.events.slice(0, count),
-            engine="local",
-            strategy=self.strategy,
-            time_unit="ms",
-            most_matches=None,
+            self.text, batches, engine="local", strategy=self.strategy, time_unit="ms", most_matches=None
         )
-        return thread_time() - begin, int(result.metrics.rows)
+        (_, _), (first, begin), *_, (count, end) = marks
+        times = self.events["time"]
+        seconds = (times[count - 1].as_py() - times[0].as_py()) / 1000
+        return Measured((count - first) / (end - begin), int(result.metrics.rows), seconds)
+
+    def _batches(self, marks: list[tuple[int, float]]) -> Iterator[pa.RecordBatch]:
+        """Yield the events batch by batch; mark, before each and at the end, the events so far and the time."""
+        count, size = 0, self.first
+        while True:
+            marks.append((count, thread_time()))
+            if count == len(self.events) or (count and marks[-1][1] - marks[1][1] >= self.enough):
+                return
+            batch = self.events.slice(count, size)
+            yield from batch.to_batches()
+            size = min(2 * size if count else FIRST_EVENTS, self.most)
+            count += len(batch)

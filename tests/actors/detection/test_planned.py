@@ -57,10 +57,16 @@ class Asking:
         return self.answers[-1]
 
 
-def found(strategy: str, asking: Asking, shares: list[dict[str, float]]) -> Counter[tuple[str, tuple[int, ...]]]:
-    queries = queries_of(WORKLOAD)
+def engine(strategy: str, asking: Asking, workload: str = WORKLOAD) -> DetectionRun:
     clock = Clock.of(pa.int64(), "s", [Fraction(1)])
-    run = DetectionRun(queries, clock, Partitions((), 0), strategy, DetectionSetting(choose=asking))
+    return DetectionRun(queries_of(workload), clock, Partitions((), 0), strategy, DetectionSetting(choose=asking))
+
+
+def found(strategy: str, asking: Asking, shares: list[dict[str, float]]) -> Counter[tuple[str, tuple[int, ...]]]:
+    return rows_of(engine(strategy, asking), shares)
+
+
+def rows_of(run: DetectionRun, shares: list[dict[str, float]]) -> Counter[tuple[str, tuple[int, ...]]]:
     rows: Counter[tuple[str, tuple[int, ...]]] = Counter()
     for batch in batches(shares):
         for one in run.process(batch):
@@ -94,3 +100,31 @@ def test_a_static_strategy_keeps_its_plan(monkeypatch: pytest.MonkeyPatch) -> No
     asking = Asking()
     found("mpm-static", asking, [RARE_A] * 2 + [RARE_D] * 4)
     assert len(asking.requests) == 1
+
+
+def test_slices_become_shorter_where_they_store_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = found("trivial", Asking(), [RARE_A] * 2)
+    monkeypatch.setattr(planned, "MOST_NUMBERS", 4000)
+    monkeypatch.setattr(planned, "SLICE_NUMBERS", 2000)
+    monkeypatch.setattr(planned, "LEAST_SLICE", BATCH_EVENTS // planned.SHRINKING)
+    run = engine("trivial", Asking())
+    assert rows_of(run, [RARE_A] * 2) == rows
+    assert run.planned.tree is not None
+    assert run.planned.slice_events < BATCH_EVENTS // 2
+
+
+def test_a_plan_that_stores_too_much_of_short_slices_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = found("trivial", Asking(), [RARE_A] * 2)
+    monkeypatch.setattr(planned, "MOST_NUMBERS", 100)
+    monkeypatch.setattr(planned, "LEAST_SLICE", BATCH_EVENTS // planned.SHRINKING)
+    run = engine("trivial", Asking())
+    assert rows_of(run, [RARE_A] * 2) == rows
+    assert run.planned.tree is None
+
+
+@pytest.mark.parametrize(("where", "is_joined"), [("", False), ("WHERE a.v * 50 < b.v AND b.v < c.v", True)])
+def test_a_pattern_with_many_matches_that_shares_nothing_is_left_to_its_query(where: str, is_joined: bool) -> None:
+    run = engine("auto", Asking(), f"RETURN MATCHES PATTERN SEQ(A a, B b, C c) {where} WITHIN 40 seconds")
+    rows_of(run, [{"A": 0.3, "B": 0.3, "C": 0.4}])
+    assert run.planned.tree is not None
+    assert bool(run.planned.tree.roots) == is_joined
