@@ -13,6 +13,9 @@ import numpy as np
 from benchmarks.scaling.model import Capacities, Cluster, Stream
 from benchmarks.scaling.simulation import Outcome, limits, simulate
 
+MEASURED = Path(__file__).parent / "board.json"
+"""Capacities that were measured with `examples/board` on two cores."""
+
 
 def main(words: Sequence[str] | None = None) -> None:
     arguments = _parser().parse_args(words)
@@ -65,7 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     measuring.add_argument("--events", type=int, default=10_000_000)
     measuring.add_argument("--out", type=Path, default=Path("capacities.json"))
     simulating = commands.add_parser("simulate", help="simulate a cluster over what was measured")
-    simulating.add_argument("--capacities", type=Path, default=Path("capacities.json"))
+    simulating.add_argument("--capacities", type=Path, default=MEASURED)
     for kind in (Cluster, Stream):
         for one in fields(kind):
             simulating.add_argument(f"--{one.name.replace('_', '-')}", type=type(one.default), default=one.default)
