@@ -423,8 +423,11 @@ def compose(
                 flag = add_coefficient(out, dst, longer, x, w, shorter, y, c, flag)
                 for lane in range(1, shape.lanes):
                     place = dst + lane * w
-                    flag = add_coefficient(out, place, longer, x + lane * w, w, shorter, y, c, flag)
-                    flag = add_coefficient(out, place, longer, x, w, shorter, y + lane * c, c, flag)
+                    # Where a map leaves trends as they are, as most do in some states, it adds nothing to their sums.
+                    if not is_zero(longer, x + lane * w, w):
+                        flag = add_coefficient(out, place, longer, x + lane * w, w, shorter, y, c, flag)
+                    if not is_zero(shorter, y + lane * c, c):
+                        flag = add_coefficient(out, place, longer, x, w, shorter, y + lane * c, c, flag)
                 b_key = j_least + (through * shape.states + state) * shape.keys
                 dst_key = o_least + (row * shape.states + state) * shape.keys
                 for key in range(shape.keys):

@@ -87,6 +87,26 @@ def test_a_segment_in_which_a_number_overflows_is_counted_again(tried: list[bool
     assert not any(tried)
 
 
+@pytest.mark.parametrize("returned", ["COUNT(*)", "COUNT(*), COUNT(B), SUM(B.p)"])
+def test_panes_count_in_fewer_words_than_windows(
+    returned: str, tried: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows of 150 events B have more than 2**64 trends, panes of 10 events do not."""
+    types = np.array(["B"] * 400)
+    types[::17], types[5::29] = "A", "C"
+    events = pa.table({"type": pa.array(types), "time": np.arange(400), "p": np.arange(400) % 2 - 3})
+    query = f"RETURN {returned} PATTERN SEQ(A, B+, C) WHERE [p] WITHIN 300 seconds SLIDE 10 seconds"
+    found = rows(query, events)
+    assert max(int(str(row["COUNT(*)"])) for row in found) > 2**64
+    assert bool(tried) == (returned == "COUNT(*)")
+    assert all(tried)
+    monkeypatch.setattr(counting, "MOST_NUMBERS", 0)
+    assert found == rows(query, events)
+    approximate = rows(query, events, "approximate")
+    for exact, near in zip(found, approximate, strict=True):
+        assert float(str(near["COUNT(*)"])) == pytest.approx(float(str(exact["COUNT(*)"])), rel=1e-9)
+
+
 def test_segments_that_stop_are_tried_less_and_less(tried: list[bool]) -> None:
     events = stream(1_000, ties=True, partitions=1)
     rows("RETURN COUNT(*) PATTERN SEQ(A, B) WHERE [p] WITHIN 2 seconds SLIDE 2 seconds", events)
