@@ -26,7 +26,7 @@ def stream(
     """Return events of all types at their rates, with attributes of a normal distribution at the type's location.
 
     With `others`, so many events of another type stand between them that all together come at `EVENTS_PER_SECOND`.
-    With `every`, types change places each time so many events have come: events of one are called events of another.
+    With `every`, types exchange their rates each time so many events have come; selectivities stay as they are.
     """
     rng = np.random.default_rng([seed, events])
     rates = dict(world.statistics.rates)
@@ -35,9 +35,9 @@ def stream(
     names, total = list(rates), sum(rates.values())
     times = np.cumsum(rng.exponential(1000 / total, events)).astype(np.int64)
     codes = rng.choice(len(names), events, p=[rate / total for rate in rates.values()]).astype(np.int32)
-    places = np.array([world.locations.get(name, 0.0) for name in names])[codes]
-    columns = {name: pa.array(rng.normal(places, 1.0)) for name in attributes}
     called = _reshuffled(codes, len(world.statistics.rates), every, rng) if every else codes
+    places = np.array([world.locations.get(name, 0.0) for name in names])[called]
+    columns = {name: pa.array(rng.normal(places, 1.0)) for name in attributes}
     types = pa.DictionaryArray.from_arrays(pa.array(called), pa.array(names))
     return pa.table({"type": types, "time": pa.array(times), **columns})
 
