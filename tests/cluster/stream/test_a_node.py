@@ -69,6 +69,35 @@ def test_actors_that_go_with_their_node_are_not_missed(tmp_path: Path) -> None:
     assert failures >= PLACES
 
 
+DEALERS = """
+import ray
+from ray.cluster_utils import Cluster
+
+from elsinore.cluster.machines.pool import Pool
+from elsinore.connectors.spark.ray_internals import node_of
+
+nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+for _ in range(2):
+    nodes.add_node(num_cpus=1)
+ray.init(nodes.address, log_to_driver=False)
+pool = Pool(cpus=1)
+found = {}
+for node in [one["NodeID"] for one in ray.nodes()] * 2:
+    dealer = pool.dealer(node)
+    ray.get(dealer.pid.remote())
+    found[node] = node_of(dealer)
+assert list(found) == list(found.values()), found
+assert len(found) == 3
+ray.shutdown()
+nodes.shutdown()
+"""
+
+
+def test_a_dealer_is_on_the_node_of_its_blocks() -> None:
+    with Driver("-c", DEALERS) as driver:
+        assert driver.end() == 0, driver.said()
+
+
 @pytest.mark.long
 def test_every_node_but_the_head_is_lost(tmp_path: Path, growing: Growing, expected: Any, cluster: Cluster) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
