@@ -131,6 +131,7 @@ for state in sorted(here.glob("*.state")):
 """
 
 
+@pytest.mark.slow
 def test_saved_and_taken_up_by_another_process(tmp_path: Path) -> None:
     """The middle third is fed elsewhere; the rows of the last third depend on it, as those of the first do not."""
     parts = list(cut(SHORT, 40))

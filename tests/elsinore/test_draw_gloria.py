@@ -90,6 +90,7 @@ def test_events_and_plan_are_two_drawings() -> None:
         draw(WORKLOADS["Figure 7"], [{"type": "A", "time": 1}], plan=True)
 
 
+@pytest.mark.slow
 def test_the_same_picture_every_time() -> None:
     code = "import sys; from elsinore.api import draw; sys.stdout.write(draw(sys.argv[1], plan=True).svg)"
     runs = {

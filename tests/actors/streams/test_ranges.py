@@ -78,6 +78,7 @@ class Spread:
             self.engines.append(heir)
 
 
+@pytest.mark.slow
 @fresh(60)
 @given(cases(12, whole=True), st.randoms(use_true_random=False))
 def test_rows_are_those_of_one_engine(case: tuple[tuple[Query, ...], list[dict[str, Any]]], random: Random) -> None:

@@ -97,6 +97,7 @@ def run(text: str, shape: Shape, strategy: str = "auto") -> elsinore.Result:
     return elsinore.run(text, made_up(checked(text), shape), strategy=strategy, engine="local", **reading)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_two_processes_compile_what_a_third_loads(tmp_path: Path) -> None:
     """What both need is compiled by one of them."""
     code = tmp_path / "two_tasks.py"
@@ -109,6 +110,7 @@ def test_two_processes_compile_what_a_third_loads(tmp_path: Path) -> None:
     assert python(tmp_path, "-c", THE_SAME_BY_ITSELF) == ["3", "3.0", "0"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_all_processes_with_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "elsinore", "warm", "--cores", "2"]
     process = subprocess.Popen(

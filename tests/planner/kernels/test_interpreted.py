@@ -31,12 +31,14 @@ def without_machine_code(folder: Path, *words: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_rows_of_the_vectors(tmp_path: Path) -> None:
     wrong, compiled, cases = json.loads(without_machine_code(tmp_path, "-m", "tests.support.interpreting"))
     assert (wrong, compiled) == ([], 0)
     assert cases > 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seconds", "events", "within", "compiles"),
     [(5, 10, 1000, False), (0, 10, 1000, True), (5, 10, 200_000_000, True)],
