@@ -22,7 +22,7 @@ T = TypeVar("T")
 Function = Callable[..., Any]
 
 COMPILE_SECONDS = 5.0
-"""A kernel that was interpreted for so long is compiled, which takes about as long."""
+"""A process compiles a kernel that it has interpreted for so long."""
 
 MAX_STEPS = 1 << 17
 """The most steps of a run that interprets kernels. A step is an event in a window, or beside another event, for each
