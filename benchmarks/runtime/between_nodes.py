@@ -35,7 +35,7 @@ CORES = 2
 """Cores of each node beside those of its graph actors: for a Spark executor, and for the collector."""
 
 WORKLOADS = ("ridesharing", "board")
-"""The examples that are run: one whose queries split the stream alike, and one that splits it in three ways."""
+"""The examples that are run; the queries of each split the stream alike."""
 
 KIND_BYTES, TICKS_BYTES = 2, 8
 """Bytes of the type and the time of an event, as they are handed over."""
