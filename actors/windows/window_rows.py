@@ -22,10 +22,9 @@ from elsinore.planner.time.windows import Windows
 
 
 class WindowRows:
-    def __init__(self, windows: Windows, steady: bool) -> None:
-        """Prepare for counters in which the empty trend is `steady`: no event changes it."""
+    def __init__(self, windows: Windows, by_begin: bool) -> None:
         self.windows = windows
-        self.by_begin = steady and windows.overlap > 1
+        self.by_begin = by_begin and windows.overlap > 1
         """Whether a row counts the trends that begin before the next window does."""
         self.rows = windows.overlap
         self.gap = self.rows * windows.step - windows.panes

@@ -57,6 +57,14 @@ class WorkloadCosts:
         panes = float(self._window / common(spans))
         return replace(self.model, numbers=numbers, panes=panes, starts=starts_of(self.queries))
 
+    def windows(self, events: float) -> float:
+        """Return of how many windows of partitions so many events are."""
+        return events / self._events if self._events else 0.0
+
+    def part_of_window(self, span: Fraction) -> float:
+        """Return which part a span is of the longest window."""
+        return float(span / self._window)
+
     def apart(self, query: QueryPlan, counter: Counter) -> float:
         """Return the cost of a counter that shares nothing."""
         own = self.events_of({one.type for one in counter.machine.classes})
