@@ -71,9 +71,20 @@ class WorkloadCosts:
         return self._events * self.costs.look + own * self.costs.step * numbers_of(query, counter)
 
     def closed(self, query: QueryPlan, together: bool) -> float:
-        """Return what ending the windows of a query costs each partition; `together`: it is in a share set."""
-        slide, cost = query.query.slide, self.costs.close_shared if together else self.costs.close
-        return cost * float(self._window / slide.length) / self.statistics.partitions if slide else 0.0
+        """Return what panes and ends of windows of a query cost each partition; `together`: it is in a share set."""
+        slide = query.query.slide
+        if not slide:
+            return 0.0
+        costs = self.costs
+        touch, close = (costs.touch_shared, costs.close_shared) if together else (costs.touch, costs.close)
+        ends = close * float(self._window / slide.length) / self.statistics.partitions
+        return ends + touch * self._touched(query)
+
+    def _touched(self, query: QueryPlan) -> float:
+        """Return the number of a query's counters, by state, times the panes in which a partition has events."""
+        panes = min(self.events_of(query.query.types), float(self._window / query.pane))
+        states = sum(len(one.machine.states) * numbers_of(query, one) for one in query.counters)
+        return panes * states
 
     def taken(self, members: Counted) -> float:
         """Return the cost of finding where each event belongs in a share set."""
