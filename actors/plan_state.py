@@ -87,6 +87,7 @@ ADDED: dict[str, frozenset[str]] = {
     "query": frozenset({"limit", "limit_place"}),
     "matches": frozenset({"items", "events"}),
     "detection_set": frozenset({"strategy"}),
+    "plan_costs": frozenset({"touch"}),
 }
 """By tag, the fields that states of this FORMAT may lack: an earlier version wrote them, and meant the default."""
 

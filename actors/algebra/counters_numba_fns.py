@@ -479,9 +479,7 @@ def collect(shape, tables, numbers, place, least, least_place, out, o, out_least
 
 
 @part
-def collect_rows(
-    shape, tables, numbers, place, least, least_place, first, last, out, o, out_least, o_least, flag
-):
+def collect_rows(shape, tables, numbers, place, least, least_place, first, last, out, o, out_least, o_least, flag):
     """Add the finished trends of rows `first` to `last` of a block to a row of results, as `collect` does."""
     found = False
     for row in range(first, last):

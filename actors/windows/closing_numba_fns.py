@@ -39,8 +39,9 @@ def close_rows(
 ):  # fmt: skip
     """Collect the finished trends of every partition touched since a pane, and start one row anew.
 
-    They are those of that row, if it is `alone`, else those of all rows. Results are by member and group. Return (the first member that is not done, results, flag). It stops where the
-    results of another member might not fit, and at a member whose numbers overflow, which is left as it was.
+    They are those of that row, if it is `alone`, else those of all rows. Results are by member and group. Return (the
+    first member that is not done, results, flag). It stops where the results of another member might not fit, and at a
+    member whose numbers overflow, which is left as it was.
     """
     count = 0
     for m in range(first, len(closing.base)):

@@ -35,11 +35,9 @@ class PlanCosts(Measured):
     """A burst of other events is taken in, for all queries of a Q-set, by snapshot."""
     value: float = 9.0
     """A query's value of a snapshot is computed, or an expression is evaluated for a snapshot, by number."""
-    touch: float = 0.0
-    """A partition has events in a pane of a query apart, whose counters are saved, closed and begun anew, by number of
-    its counters in all states."""
-    touch_shared: float = 0.0
-    """The same for a query in a share set."""
+    touch: float = 5.7
+    """A partition has events in a pane of a query in a share set, more than for a query apart: by number of all states
+    of the query's counters."""
     close: float = 15_600.0
     """A window of a query apart ends."""
     close_shared: float = 1_200.0

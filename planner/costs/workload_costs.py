@@ -75,10 +75,10 @@ class WorkloadCosts:
         slide = query.query.slide
         if not slide:
             return 0.0
-        costs = self.costs
-        touch, close = (costs.touch_shared, costs.close_shared) if together else (costs.touch, costs.close)
-        ends = close * float(self._window / slide.length) / self.statistics.partitions
-        return ends + touch * self._touched(query)
+        ends = float(self._window / slide.length) / self.statistics.partitions
+        if not together:
+            return ends * self.costs.close
+        return ends * self.costs.close_shared + self._touched(query) * self.costs.touch
 
     def _touched(self, query: QueryPlan) -> float:
         """Return the number of a query's counters, by state, times the panes in which a partition has events."""
