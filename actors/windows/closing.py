@@ -121,8 +121,9 @@ class ClosingGroup:
         out_least = np.empty((room, shape.keys), np.int64)
         group, member = np.empty((2, room), np.int32)
         done, count, flag = close_rows(
-            closing, first, self.share.numbers, self.share.least, shape.rows, window % shape.rows, not self.method.by_begin,
-            shape.lanes, shape.keys, shape.words, since, one.pane_of, one.group_of, one.result_of,
+            closing, first, self.share.numbers, self.share.least, shape.rows, window % shape.rows,
+            not self.method.by_begin, shape.lanes, shape.keys, shape.words, since,
+            one.pane_of, one.group_of, one.result_of,
             out.reshape(-1), out_least.reshape(-1), group, member,
         )  # fmt: skip
         if flag >> 62:
