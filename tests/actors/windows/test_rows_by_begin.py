@@ -1,4 +1,4 @@
-"""Rows of counters by the begin of trends: the same rows as by window, and as maps of panes, for every state in between."""
+"""Rows of counters by the begin of trends have the results of rows by window and of maps of panes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ WINDOWS = ((20, 10), (60, 20), (50, 20), (60, 10), (45, 7))
 
 def workload(semantics: str, within: int, slide: int) -> str:
     return "; ".join(
-        f"RETURN {ITEMS} PATTERN {pattern} SEMANTICS {semantics} WHERE [k] WITHIN {within} seconds SLIDE {slide} seconds"
+        f"RETURN {ITEMS} PATTERN {pattern} SEMANTICS {semantics} WHERE [k] "
+        f"WITHIN {within} seconds SLIDE {slide} seconds"
         for pattern in PATTERNS
     )
 
@@ -42,7 +43,7 @@ def started(made: Plan) -> Engine:
     return Engine(made, Clock.of(pa.int64(), "s", made.spans))
 
 
-@pytest.mark.parametrize("within, slide", WINDOWS)
+@pytest.mark.parametrize(("within", "slide"), WINDOWS)
 @pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
 def test_every_way_to_keep_windows_has_the_same_rows(semantics: str, within: int, slide: int) -> None:
     made = plan(check_text(workload(semantics, within, slide)), "cogra")
