@@ -277,5 +277,6 @@ def _choose(engine: Engine, first: pa.RecordBatch) -> None:
     sample, parts = sample_of(first, keys, engine.clock.ticks(within))
     seen = engine.look(sample)
     if seen is not None:
-        model = EngineCost(seen.per_window(within, parts), plan_costs(), burst_costs())
+        costs = plan_costs().of_exact() if engine.numeric == "exact" else plan_costs()
+        model = EngineCost(seen.per_window(within, parts), costs, burst_costs())
         engine.change(chosen_for(seeing_panes(engine.plan, model), model, len(first)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from elsinore.planner.costs.measured import Measured
+
+EXACT_TOUCH = 2.5
+"""How many times as much a partition costs a share set in a pane with exact numbers."""
 
 
 @dataclass(frozen=True)
@@ -42,3 +45,7 @@ class PlanCosts(Measured):
     """A window of a query apart ends."""
     close_shared: float = 1_200.0
     """A window of a query in a share set ends."""
+
+    def of_exact(self) -> PlanCosts:
+        """Return the costs with exact numbers, which in a set have as many words as the widest of its queries needs."""
+        return replace(self, touch=EXACT_TOUCH * self.touch)
