@@ -155,7 +155,7 @@ class Engine:
                 part.stop(since)
                 part.silence(wanted)
             else:
-                part.plan = made.pop(same)
+                part.go_on_as(made.pop(same))
         self._parts += (self._begun(one, since, types) for one in made)
         self.plan = plan
         self.statistics = StreamStatistics.of(plan, self._windows_clock)

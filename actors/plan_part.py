@@ -24,9 +24,20 @@ class PlanPart:
         """The time in ticks from which on the part has no more rows."""
 
     def goes_on_as(self, other: Plan) -> bool:
-        """Return whether this part can continue as a part of a new plan. Silent queries have to stay silent there."""
-        heard = all(after.silent for now, after in zip(self.plan.queries, other.queries, strict=False) if now.silent)
-        return self.until == END and heard and run_alike(self.plan, other)
+        """Return whether this part can continue as a part of a new plan.
+
+        Silent queries have to stay silent there, and windows are kept as they were.
+        """
+        if self.until != END or not run_alike(self.plan, other):
+            return False
+        both = tuple(zip(self.plan.queries, other.queries, strict=True))
+        heard = all(after.silent for now, after in both if now.silent)
+        return heard and all(after.panes in ("unknown", now.panes) for now, after in both)
+
+    def go_on_as(self, other: Plan) -> None:
+        """Continue as a part of a new plan, which may know less about panes."""
+        both = zip(self.plan.queries, other.queries, strict=True)
+        self.plan = replace(other, queries=tuple(replace(after, panes=now.panes) for now, after in both))
 
     def silence(self, wanted: Set[Query]) -> None:
         """Make all queries silent but these: they have no more rows."""

@@ -87,6 +87,7 @@ ADDED: dict[str, frozenset[str]] = {
     "query": frozenset({"limit", "limit_place"}),
     "matches": frozenset({"items", "events"}),
     "detection_set": frozenset({"strategy"}),
+    "plan_costs": frozenset({"touch"}),
 }
 """By tag, the fields that states of this FORMAT may lack: an earlier version wrote them, and meant the default."""
 
@@ -98,7 +99,7 @@ WORD = range(-(2**63), 2**64)
 def save_plan(plan: Plan) -> dict[str, Any]:
     return {
         "strategy": plan.strategy,
-        "queries": [[_encoded(one.query), one.method, one.silent] for one in plan.queries],
+        "queries": [[_encoded(one.query), one.method, one.silent, one.panes] for one in plan.queries],
         "share_sets": [_encoded(kind_of(one).saved(one)) for one in plan.share_sets],
         "reasons": [list(reason) for reason in plan.reasons],
     }
@@ -107,7 +108,9 @@ def save_plan(plan: Plan) -> dict[str, Any]:
 def load_plan(state: dict[str, Any]) -> Plan:
     """Return the plan that was saved. Machines are not saved but made again: they follow from the queries."""
     queries = (
-        replace(plan_query(_decoded(query), method), silent=silent) for query, method, silent in state["queries"]
+        # States of earlier versions do not say how panes are.
+        replace(plan_query(_decoded(query), method), silent=silent, panes=next(iter(panes), "earlier"))
+        for query, method, silent, *panes in state["queries"]
     )
     share_sets = tuple(map(_decoded, state["share_sets"]))
     return Plan(state["strategy"], tuple(queries), share_sets, tuple((name, why) for name, why in state["reasons"]))

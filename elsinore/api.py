@@ -288,7 +288,8 @@ def prepare(
     asked = checked(workload)
     from elsinore.cluster.run.engine_choice import choose_engine
 
-    planned, source = _opened(asked, _planned(asked, strategy), events, reading)
+    # A run in this process looks for sharing plans once it has seen events.
+    planned, source = _opened(asked, _planned(asked, strategy, searching=False), events, reading)
     choice = choose_engine(chosen, settings or {}, source)
     if choice.engine == "local":
         from elsinore.cluster.run.local import LocalRun, usable_cores
@@ -304,9 +305,12 @@ def prepare(
             cores=chosen.cores or usable_cores(),
         )
         return PreparedRun(asked, run, choice, source.progress)
+    from elsinore.planner.detection.sets import with_event_columns
+
     with needing_cluster("engine='ray'"):
         from elsinore.cluster.run.ray_run import RayRun
 
+    planned = with_event_columns(_planned(asked, strategy), source.event_columns)
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
     return PreparedRun(asked, spread, choice, spread.progress)
 
@@ -318,11 +322,11 @@ def chosen_settings(engine: str | None, given: Mapping[str, Any]) -> Settings:
     return settings(**given) if engine is None else settings(engine=engine, **given)
 
 
-def _planned(workload: Workload, strategy: str) -> Plan:
+def _planned(workload: Workload, strategy: str, searching: bool = True) -> Plan:
     from elsinore.planner.plans.planning import STRATEGIES, plan
 
     check_known("strategy", strategy, STRATEGIES)
-    return plan(workload, strategy)
+    return plan(workload, strategy, searching=searching)
 
 
 def attributes_of(source: Source, types: Collection[str]) -> Mapping[str, Collection[str]]:

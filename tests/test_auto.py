@@ -13,12 +13,14 @@ from elsinore.connectors.rows.row_tables import answers, columns_of
 from elsinore.connectors.sources import open_events
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.gloria.sets import PlannedSet
+from elsinore.planner.plans import auto
 from elsinore.planner.plans.planning import plan
 
 
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("burst", [1, 100])
-def test_the_first_batch_tells_what_a_stream_is_like(burst: int) -> None:
+def test_the_first_batch_tells_what_a_stream_is_like(burst: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "SEARCH_PART", 0)
     text, events = both(50, 50), bursty(2 * MIN_EVENTS, 3_000, burst)
     checked = check_text(text)
     run = LocalRun(plan(checked, "auto"), open_events(events, time_unit="ms"))
@@ -48,7 +50,8 @@ def split(text: str) -> str:
 
 
 @pytest.mark.parametrize("burst", [1, 100])
-def test_bursts_are_those_of_partitions(burst: int) -> None:
+def test_bursts_are_those_of_partitions(burst: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "SEARCH_PART", 0)
     text, events = split(both(50, 50)), taking_turns(burst)
     run = LocalRun(plan(check_text(text), "auto"), open_events(events, time_unit="ms"))
     rows = sum(map(len, run))

@@ -437,12 +437,12 @@ def compose(
 
 
 @part
-def begin(shape, numbers, base, least, least_base, row):
-    """Set a row to the state at the start of a window: the empty trend once, and nothing else."""
+def begin(shape, numbers, base, least, least_base, row, empty):
+    """Set a row to the state at the start of a window: the empty trend, 0 or 1 times, and nothing else."""
     width = shape.lanes * shape.words
     place = base + row * shape.states * width
     clear(numbers, place, shape.states * width)
-    set_one(numbers, place)
+    numbers[place] = empty
     least_place = least_base + row * shape.states * shape.keys
     for key in range(shape.states * shape.keys):
         least[least_place + key] = NONE
@@ -475,4 +475,17 @@ def collect(shape, tables, numbers, place, least, least_place, out, o, out_least
         for key in range(shape.keys):
             best = least[least_place + state * shape.keys + key]
             out_least[o_least + key] = min(out_least[o_least + key], best)
+    return found, flag
+
+
+@part
+def collect_rows(shape, tables, numbers, place, least, least_place, first, last, out, o, out_least, o_least, flag):
+    """Add the finished trends of rows `first` to `last` of a block to a row of results, as `collect` does."""
+    found = False
+    for row in range(first, last):
+        some, flag = collect(
+            shape, tables, numbers, place + row * shape.states * shape.lanes * shape.words,
+            least, least_place + row * shape.states * shape.keys, out, o, out_least, o_least, flag,
+        )  # fmt: skip
+        found |= some
     return found, flag

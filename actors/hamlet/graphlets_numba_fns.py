@@ -153,6 +153,13 @@ def open_graphlet(kleene, mask, slot, members, sharers, work, numbers, least, w,
             dst = sharers.value_at[s] + row * width
             dst_key = sharers.least_at[s] + row * keys
             state = row * members.states[m] + sharers.target[s]
+            begun = not is_zero(numbers, base + state * width, w)
+            for k in range(sharers.input_at[s], sharers.input_at[s + 1]):
+                begun |= not is_zero(numbers, base + (row * members.states[m] + sharers.input[k]) * width, w)
+            if not begun:
+                # Nothing else is read of a value whose count is 0.
+                clear(work.values, dst, w)
+                continue
             copy(work.values, dst, numbers, base + state * width, width)
             copy(work.value_least, dst_key, least, least_base + state * keys, keys)
             for k in range(sharers.input_at[s], sharers.input_at[s + 1]):

@@ -56,10 +56,9 @@ def widened(numbers: Numbers, words: int) -> Numbers:
 def integers(numbers: Numbers) -> npt.NDArray[Any]:
     """Return exact numbers of any shape (…, word) as int64 where all fit, else as Python integers."""
     low = numbers[..., 0].astype(np.int64)
-    if (numbers[..., 1:].astype(np.int64) == (low >> 63)[..., None]).all():
+    wide = (numbers[..., 1:].astype(np.int64) != (low >> 63)[..., None]).any(axis=-1)
+    if not wide.any():
         return low
-    size = 8 * numbers.shape[-1]
-    whole = numbers.tobytes()
-    found = np.empty(low.size, object)
-    found[:] = [int.from_bytes(whole[at : at + size], "little", signed=True) for at in range(0, len(whole), size)]
-    return found.reshape(low.shape)
+    found = low.astype(object)
+    found[wide] = [int.from_bytes(one.tobytes(), "little", signed=True) for one in numbers[wide]]
+    return found

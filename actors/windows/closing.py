@@ -55,7 +55,7 @@ class ClosingGroup:
         self.share = share
         self.members = members
         self.graphs = [share.graphs[member] for member in members]
-        self.gap = method.gap
+        self.method = method
         self._laid_out: tuple[npt.NDArray[np.generic], Closing] | None = None
 
     @property
@@ -94,7 +94,7 @@ class ClosingGroup:
     def open(self, pane: int) -> None:
         for graph in self.graphs:
             graph.pane = pane
-            if self.gap:
+            if self.method.opens:
                 graph.method.open(graph, pane)
 
     def clear(self) -> None:
@@ -122,7 +122,8 @@ class ClosingGroup:
         group, member = np.empty((2, room), np.int32)
         done, count, flag = close_rows(
             closing, first, self.share.numbers, self.share.least, shape.rows, window % shape.rows,
-            shape.lanes, shape.keys, shape.words, since, one.pane_of, one.group_of, one.result_of,
+            not self.method.by_begin, shape.lanes, shape.keys, shape.words, since,
+            one.pane_of, one.group_of, one.result_of,
             out.reshape(-1), out_least.reshape(-1), group, member,
         )  # fmt: skip
         if flag >> 62:

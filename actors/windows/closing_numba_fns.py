@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from elsinore.actors.algebra.counters_numba_fns import Shape, begin, collect
+from elsinore.actors.algebra.counters_numba_fns import Shape, begin, collect_rows
 from elsinore.actors.windows.windows_numba_fns import award, claim, release
 from elsinore.planner.kernels.compiled import kernel
 
@@ -34,13 +34,14 @@ class Accepting(NamedTuple):
 
 @kernel
 def close_rows(
-    closing, first, numbers, least, rows, row, lanes, keys, w, since, pane_of, group_of, result_of,
+    closing, first, numbers, least, rows, row, alone, lanes, keys, w, since, pane_of, group_of, result_of,
     out, out_least, out_group, out_member,
 ):  # fmt: skip
-    """Collect the finished trends of one row of every partition touched since a pane, and start the row anew.
+    """Collect the finished trends of every partition touched since a pane, and start one row anew.
 
-    Results are by member and group. Return (the first member that is not done, results, flag). It stops where the
-    results of another member might not fit, and at a member whose numbers overflow, which is left as it was.
+    They are those of that row, if it is `alone`, else those of all rows. Results are by member and group. Return (the
+    first member that is not done, results, flag). It stops where the results of another member might not fit, and at a
+    member whose numbers overflow, which is left as it was.
     """
     count = 0
     for m in range(first, len(closing.base)):
@@ -55,11 +56,10 @@ def close_rows(
                 continue
             group = group_of[slot]
             place = claim(group, count, result_of, shape, out, out_least)
-            found, flag = collect(
-                shape, machine,
-                numbers, closing.base[m] + slot * closing.block[m] + row * shape.states * lanes * w,
-                least, closing.least_base[m] + slot * closing.least_block[m] + row * shape.states * keys,
-                out, place * lanes * w, out_least, place * keys, flag,
+            found, flag = collect_rows(
+                shape, machine, numbers, closing.base[m] + slot * closing.block[m],
+                least, closing.least_base[m] + slot * closing.least_block[m],
+                row if alone else 0, row + 1 if alone else rows, out, place * lanes * w, out_least, place * keys, flag,
             )  # fmt: skip
             count = award(found, group, place, count, result_of, out_group)
         release(count - before, result_of, out_group[before:])
@@ -70,6 +70,6 @@ def close_rows(
             if pane_of[slot] >= since:
                 begin(
                     shape, numbers, closing.base[m] + slot * closing.block[m],
-                    least, closing.least_base[m] + slot * closing.least_block[m], row,
+                    least, closing.least_base[m] + slot * closing.least_block[m], row, alone,
                 )  # fmt: skip
     return len(closing.base), count, np.int64(0)

@@ -13,7 +13,7 @@ from elsinore.planner.time.windows import Windows
 def pane_graph(member: SetMember, clock: Clock, exact: bool) -> PaneGraph:
     """Return the type-grained graph of a counter whose windows have panes."""
     windows, shape = Windows.of(member.plan.query, clock), member.shape(1 if exact else 2)
-    method: WindowMethod = WindowRows(windows)
+    method: WindowMethod = WindowRows(windows, member.plan.rows_by_begin(member.counter))
     if member.plan.window_method(member.counter) == "pane maps":
         method = WindowMaps(windows, shape._replace(rows=len(member.counter.machine.starts)), exact)
     return PaneGraph(member.tables(), shape._replace(rows=method.rows), windows, method, exact)

@@ -81,7 +81,7 @@ class PaneSet(SetGraph[Cells]):
         self.single = []
         for number, (member, graph) in enumerate(zip(self.members, self.graphs, strict=True)):
             if isinstance(graph.method, WindowRows):
-                key = graph.windows, graph.shape.lanes, graph.shape.keys, member.of_conjunction
+                key = graph.windows, graph.method.by_begin, graph.shape.lanes, graph.shape.keys, member.of_conjunction
                 alike.setdefault(key, ([], graph.method))[0].append(number)
             else:
                 self.single.append(number)

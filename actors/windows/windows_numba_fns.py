@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elsinore.actors.algebra.counters_numba_fns import NONE, Shape, begin, collect, compose, identity
+from elsinore.actors.algebra.counters_numba_fns import NONE, Shape, begin, collect, collect_rows, compose, identity
 from elsinore.actors.algebra.numbers_numba_fns import clear, copy
 from elsinore.planner.kernels.compiled import kernel, part
 
@@ -42,8 +42,13 @@ def release(rows, result_of, out_group):
 
 
 @kernel
-def emit_row(shape, tables, numbers, least, row, since, pane_of, group_of, result_of, out, out_least, out_group):
-    """Collect the finished trends of one row of every partition touched since a pane, by group. Return (rows, flag)."""
+def emit_rows(
+    shape, tables, numbers, least, first, last, since, pane_of, group_of, result_of, out, out_least, out_group
+):
+    """Collect the finished trends of rows `first` to `last` of every partition touched since a pane, by group.
+
+    Return (results, flag).
+    """
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
     rows = 0
@@ -53,10 +58,8 @@ def emit_row(shape, tables, numbers, least, row, since, pane_of, group_of, resul
             continue
         group = group_of[slot]
         place = claim(group, rows, result_of, shape, out, out_least)
-        found, flag = collect(
-            shape, tables,
-            numbers, slot * block + row * shape.states * shape.lanes * shape.words,
-            least, slot * least_block + row * shape.states * shape.keys,
+        found, flag = collect_rows(
+            shape, tables, numbers, slot * block, least, slot * least_block, first, last,
             out, place * shape.lanes * shape.words, out_least, place * shape.keys, flag,
         )  # fmt: skip
         rows = award(found, group, place, rows, result_of, out_group)
@@ -69,7 +72,7 @@ def emit_maps(
     shape, tables, vectors, vectors_least, back, back_least, since, pane_of, group_of, result_of,
     joined, joined_least, out, out_least, out_group,
 ):  # fmt: skip
-    """Do as `emit_row` where a window is `vectors` (the panes before the middle) times `back` (those behind it)."""
+    """Do as `emit_rows` where a window is `vectors` (the panes before the middle) times `back` (those behind it)."""
     width = shape.states * shape.lanes * shape.words
     block = shape.rows * width
     keys = shape.states * shape.keys
@@ -94,13 +97,22 @@ def emit_maps(
 
 
 @kernel
-def begin_rows(shape, numbers, least, row, since, pane_of):
-    """Start a row anew in every partition touched since a pane."""
+def begin_rows(shape, numbers, least, row, empty, since, pane_of):
+    """Start a row anew, with so many empty trends, in every partition touched since a pane."""
     block = shape.rows * shape.states * shape.lanes * shape.words
     least_block = shape.rows * shape.states * shape.keys
     for slot in range(len(pane_of)):
         if pane_of[slot] >= since:
-            begin(shape, numbers, slot * block, least, slot * least_block, row)
+            begin(shape, numbers, slot * block, least, slot * least_block, row, empty)
+
+
+@kernel
+def move_empty(shape, numbers, row, first, count):
+    """Let the empty trend of the partitions `first` to `count` be in one row only."""
+    width = shape.states * shape.lanes * shape.words
+    for slot in range(first, count):
+        for other in range(shape.rows):
+            numbers[(slot * shape.rows + other) * width] = other == row
 
 
 @kernel
@@ -110,7 +122,7 @@ def begin_all(shape, numbers, least, first, count):
     least_block = shape.rows * shape.states * shape.keys
     for slot in range(first, count):
         for row in range(shape.rows):
-            begin(shape, numbers, slot * block, least, slot * least_block, row)
+            begin(shape, numbers, slot * block, least, slot * least_block, row, 1)
 
 
 @kernel

@@ -8,6 +8,7 @@ differ from the quickest one, and, with less weight, how long each takes (least 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -20,10 +21,12 @@ import pyarrow as pa
 
 from benchmarks.costs.bursts import nnls
 from benchmarks.papers.auto import statistics
+from benchmarks.papers.everyday import BOARD
 from benchmarks.papers.gloria import mixed, stream
 from elsinore.actors.engine import Engine
 from elsinore.bench.gloria.streams import both, bursty, complex_queries, simple_queries
 from elsinore.cluster.machines.costs import burst_costs, plan_costs_file
+from elsinore.connectors.ridesharing import generate
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.costs.plan_model import cost_of
@@ -32,7 +35,7 @@ from elsinore.planner.gloria.costs.cost import PaperCost
 from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.costs.statistics import Statistics
 from elsinore.planner.hamlet.optimizers import optimizer_of
-from elsinore.planner.plans.auto import decided
+from elsinore.planner.plans.auto import decided, seeing_panes
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
@@ -52,6 +55,18 @@ WORKLOADS = {
     "mixed": mixed,
 }
 
+RIDE_EVENTS = 100_000
+RIDE_BURSTS = (3.0, 10.0, 40.0)
+"""Mean numbers of events of a type that follow each other in a ride."""
+
+RIDES = {
+    "board": BOARD,
+    "half of the board": "QUERY".join(BOARD.split("QUERY")[:5]),
+    "tumbling board": re.sub(r"WITHIN \d minutes SLIDE 1 minute", "WITHIN 4 minutes SLIDE 4 minutes", BOARD),
+    "counting board": re.sub(r"RETURN district.*", "RETURN district, COUNT(*)", BOARD),
+    "board of short slides": BOARD.replace("SLIDE 1 minute", "SLIDE 20 seconds"),
+}
+
 ABSOLUTE = 0.3
 """Weight of the time that a plan takes, relative to its difference from the quickest plan."""
 
@@ -69,15 +84,34 @@ def measurements() -> Iterator[Measured]:
         rate = EVENTS // windows
         table = stream(EVENTS, size, rate) if form == "mixed" else bursty(EVENTS, rate, size)
         (events,) = table.combine_chunks().to_batches()
-        yield [measured(made, events, rate) for made in plans(make(queries), statistics(events))]
+        seen = statistics(events)
+        yield [measured(made, events, seen, rate, windows - 1, NUMERIC) for made in plans(make(queries), seen)]
         print(f"{form} {queries} queries, {windows} windows, bursts of {size}", file=sys.stderr)
+    yield from of_rides()
 
 
-def measured(made: Plan, events: pa.RecordBatch, rate: int) -> tuple[npt.NDArray[np.float64], float, float]:
-    seen = statistics(events)
+def of_rides() -> Iterator[Measured]:
+    """Yield measured plans for queries over rides: partitions of few events, each alive in few windows."""
+    for (form, text), burst, numeric in product(RIDES.items(), RIDE_BURSTS, ("approximate", "exact")):
+        (events,) = pa.Table.from_batches(generate(RIDE_EVENTS, seed=2, burst=burst)).combine_chunks().to_batches()
+        made = plan(check_text(text), "cogra")
+        engine = Engine(made, Clock.of(pa.int64(), "s", made.spans))
+        observed = engine.look(events)
+        assert observed is not None
+        seen = observed.per_window(max(one.query.within.length for one in made.queries))
+        first = len(events) // 4
+        windows = WorkloadCosts.of(made.queries, EngineCost(seen)).windows(len(events) - first)
+        some = [seeing_panes(one, EngineCost(seen)) for one in plans(text, seen)]
+        yield [measured(one, events, seen, first, windows, numeric, "s") for one in some]
+        print(f"{form} of rides, bursts of {burst:g}, {numeric}", file=sys.stderr)
+
+
+def measured(
+    made: Plan, events: pa.RecordBatch, seen: Statistics, first: int, windows: float, numeric: str, unit: str = "ms"
+) -> tuple[npt.NDArray[np.float64], float, float]:
     known = cost(made, seen, NOTHING)
     parts = np.array([cost(made, seen, replace(NOTHING, **{name: 1.0})) - known for name in NAMES])
-    return parts, known, nanoseconds(made, events, rate)
+    return parts, known, nanoseconds(made, events, first, numeric, unit) / windows
 
 
 def cost(made: Plan, statistics: Statistics, costs: PlanCosts) -> float:
@@ -97,16 +131,16 @@ def plans(text: str, seen: Statistics) -> Iterator[Plan]:
         yield replace(made, share_sets=tuple(decided(one, PlanCosts()) for one in made.share_sets))
 
 
-def nanoseconds(made: Plan, events: pa.RecordBatch, window: int) -> float:
-    """Return the nanoseconds of a window, measured after the first one."""
+def nanoseconds(made: Plan, events: pa.RecordBatch, first: int, numeric: str, unit: str) -> float:
+    """Return the nanoseconds that events take after the first ones."""
     best = np.inf
     for _ in range(2):
-        engine = Engine(made, Clock.of(pa.int64(), "ms", made.spans), NUMERIC, 0, optimizer_of(made.strategy))
-        engine.feed(events.slice(0, window))
+        engine = Engine(made, Clock.of(pa.int64(), unit, made.spans), numeric, 0, optimizer_of(made.strategy))
+        engine.feed(events.slice(0, first).select(["type", "time", *engine.columns]))
         begin = process_time()
-        engine.feed(events.slice(window))
+        engine.feed(events.slice(first).select(["type", "time", *engine.columns]))
         best = min(best, process_time() - begin)
-    return float(best * 1e9 * window / (len(events) - window))
+    return float(best * 1e9)
 
 
 def calibrated() -> PlanCosts:

@@ -24,7 +24,7 @@ from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
 from elsinore.planner.kernels.interpreted import MAX_STEPS, interpreting_each
-from elsinore.planner.plans.auto import chosen_for
+from elsinore.planner.plans.auto import chosen_for, seeing_panes
 from elsinore.planner.plans.model import Plan, QueryPlan
 from elsinore.planner.plans.parts import joined, split_by
 from elsinore.planner.time.clock import Clock
@@ -261,11 +261,12 @@ def _compares_events(query: QueryPlan) -> bool:
 
 
 def _may_choose(plan: Plan) -> bool:
-    """Return whether statistics may tell another plan: queries could share in several ways.
+    """Return whether statistics may tell another plan: there are several queries.
 
     Statistics of a sample say little about partitions unless all queries split the stream alike.
     """
-    return plan.strategy == "auto" and bool(plan.choices) and len({query.partition for query in plan.queries}) == 1
+    several = len(plan.queries) > 1 and not all(query.query.detects for query in plan.queries)
+    return plan.strategy == "auto" and several and len({query.partition for query in plan.queries}) == 1
 
 
 def _choose(engine: Engine, first: pa.RecordBatch) -> None:
@@ -276,5 +277,6 @@ def _choose(engine: Engine, first: pa.RecordBatch) -> None:
     sample, parts = sample_of(first, keys, engine.clock.ticks(within))
     seen = engine.look(sample)
     if seen is not None:
-        model = EngineCost(seen.per_window(within, parts), plan_costs(), burst_costs())
-        engine.change(chosen_for(engine.plan, model))
+        costs = plan_costs().of_exact() if engine.numeric == "exact" else plan_costs()
+        model = EngineCost(seen.per_window(within, parts), costs, burst_costs())
+        engine.change(chosen_for(seeing_panes(engine.plan, model), model, len(first)))

@@ -57,15 +57,34 @@ class WorkloadCosts:
         panes = float(self._window / common(spans))
         return replace(self.model, numbers=numbers, panes=panes, starts=starts_of(self.queries))
 
+    def windows(self, events: float) -> float:
+        """Return of how many windows of partitions so many events are."""
+        return events / self._events if self._events else 0.0
+
+    def part_of_window(self, span: Fraction) -> float:
+        """Return which part a span is of the longest window."""
+        return float(span / self._window)
+
     def apart(self, query: QueryPlan, counter: Counter) -> float:
         """Return the cost of a counter that shares nothing."""
         own = self.events_of({one.type for one in counter.machine.classes})
         return self._events * self.costs.look + own * self.costs.step * numbers_of(query, counter)
 
     def closed(self, query: QueryPlan, together: bool) -> float:
-        """Return what ending the windows of a query costs each partition; `together`: it is in a share set."""
-        slide, cost = query.query.slide, self.costs.close_shared if together else self.costs.close
-        return cost * float(self._window / slide.length) / self.statistics.partitions if slide else 0.0
+        """Return what panes and ends of windows of a query cost each partition; `together`: it is in a share set."""
+        slide = query.query.slide
+        if not slide:
+            return 0.0
+        ends = float(self._window / slide.length) / self.statistics.partitions
+        if not together:
+            return ends * self.costs.close
+        return ends * self.costs.close_shared + self._touched(query) * self.costs.touch
+
+    def _touched(self, query: QueryPlan) -> float:
+        """Return the number of a query's counters, by state, times the panes in which a partition has events."""
+        panes = min(self.events_of(query.query.types), float(self._window / query.pane))
+        states = sum(len(one.machine.states) * numbers_of(query, one) for one in query.counters)
+        return panes * states
 
     def taken(self, members: Counted) -> float:
         """Return the cost of finding where each event belongs in a share set."""

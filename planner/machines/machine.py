@@ -128,6 +128,12 @@ class Machine:
     """By class: whether such an event may end a trend."""
 
     @cached_property
+    def steady(self) -> bool:
+        """Return whether no event changes the empty trend: a window has it once, whatever events are in it."""
+        consumed = {consume.source for consumes in self.consumes for consume in consumes}
+        return 0 not in consumed | {source for moves in self.advances for source, _ in moves}
+
+    @cached_property
     def starts(self) -> tuple[int, ...]:
         """Return state 0 and the states that events or guards act on: a span of the stream is a linear map of them."""
         sources = {append.source for appends in self.appends for append in appends}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import count
+from math import inf
 
 from elsinore.planner.costs.plan_costs import PlanCosts
 from elsinore.planner.costs.plan_model import cost_of
@@ -18,7 +19,7 @@ from elsinore.planner.gloria.costs.engine_cost import EngineCost
 from elsinore.planner.gloria.optimizers import GloriaOptimizer
 from elsinore.planner.language.syntax import Kleene, nodes
 from elsinore.planner.plans.kinds import KLEENES, PLANNED, Search, find_sets, kind_of
-from elsinore.planner.plans.model import Choice, Option, Plan, QueryPlan
+from elsinore.planner.plans.model import Choice, Option, Panes, Plan, QueryPlan
 from elsinore.planner.plans.parts import in_order, joined, renumbered, split_by
 from elsinore.planner.plans.sharing import Member, ShareSet
 
@@ -34,18 +35,49 @@ A sharing plan must also cost so much less than the one by the paper's cost mode
 """
 
 
-def chosen_for(plan: Plan, model: CostModel) -> Plan:
-    """Choose the share sets of a plan of `auto` anew, by what is now known of the stream."""
+FEW_EVENTS, MANY_EVENTS = 32.0, 128.0
+"""Events of a partition in a pane: with up to so few, rows of counters cost less than maps of panes even where many
+windows overlap; with at least so many, maps cost less."""
+
+SEARCH_NANOSECONDS = 3e6
+"""What a query adds to the time of a search for sharing plans."""
+
+SEARCH_PART = 16
+"""A search may cost one in so many parts of the work that is to be done."""
+
+
+def chosen_for(plan: Plan, model: CostModel, events: float = inf) -> Plan:
+    """Choose the share sets of a plan of `auto` anew, by what is now known of the stream, which has so many events."""
     parts = split_by(plan, lambda query: query.detects)
-    chosen = [one if one.queries[0].query.detects else _chosen(one, model) for one in parts]
+    chosen = [one if one.queries[0].query.detects else _chosen(one, model, events) for one in parts]
     if len(chosen) == 1:
         return chosen[0]
     return in_order(joined(plan.strategy, chosen), [one.query.name for one in plan.queries])
 
 
-def _chosen(plan: Plan, model: CostModel) -> Plan:
-    share_sets, reasons, choices = best_of_all(plan.queries, model)
-    return replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
+def _chosen(plan: Plan, model: CostModel, events: float) -> Plan:
+    costs = WorkloadCosts.of(plan.queries, model)
+    for searching in (False, True):
+        share_sets, reasons, choices = best_of_all(plan.queries, model, searching=searching)
+        plan = replace(plan, share_sets=share_sets, reasons=reasons, choices=choices)
+        work = cost_of(dict(enumerate(plan.queries)), share_sets, costs) * costs.windows(events)
+        if work < SEARCH_PART * SEARCH_NANOSECONDS * len(plan.queries):
+            break
+    return plan
+
+
+def seeing_panes(plan: Plan, model: CostModel) -> Plan:
+    """Return a plan that keeps windows by what is now known of the stream."""
+    costs = WorkloadCosts.of(plan.queries, model)
+    return replace(plan, queries=tuple(replace(one, panes=_panes(one, costs)) for one in plan.queries))
+
+
+def _panes(query: QueryPlan, costs: WorkloadCosts) -> Panes:
+    """Return how many events of a query a partition has in a pane."""
+    if query.query.slide is None:
+        return "unknown"
+    events = costs.events_of(query.query.types) * costs.part_of_window(query.pane)
+    return "few" if events <= FEW_EVENTS else "many" if events >= MANY_EVENTS else "unknown"
 
 
 @dataclass(frozen=True)
@@ -67,12 +99,18 @@ class _Group:
 
 
 def best_of_all(
-    queries: tuple[QueryPlan, ...], model: CostModel | None = None, optimizer: GloriaOptimizer | None = None
+    queries: tuple[QueryPlan, ...],
+    model: CostModel | None = None,
+    optimizer: GloriaOptimizer | None = None,
+    searching: bool = True,
 ) -> tuple[Sets, tuple[tuple[str, str], ...], tuple[Choice, ...]]:
-    """Return the share sets, the reason for each query in none of them (by name), and the choices made."""
+    """Return the share sets, the reason for each query in none of them (by name), and the choices made.
+
+    Sharing plans are an option only if it is `searching` for them.
+    """
     costs = WorkloadCosts.of(queries, model)
     hamlet, unshared = find_sets(KLEENES, queries)
-    gloria, unplanned = _planned(queries, costs, model, optimizer or "gloria")
+    gloria, unplanned = _planned(queries, costs, model, optimizer or "gloria") if searching else ((), unshared)
     reasons = {name: _reason(query, dict(unshared), dict(unplanned)) for query in queries if (name := query.query.name)}
     found: list[ShareSet] = []
     choices = []

@@ -16,10 +16,14 @@ from elsinore.planner.machines.machine import Machine
 from elsinore.planner.machines.predicates import Predicates
 from elsinore.planner.plans.sharing import ShareSet
 from elsinore.planner.plans.strategies import Method
+from elsinore.planner.time.spans import common
 
 Granularity = Literal["pattern", "type", "event", "trend", "prefix"]
 
 WindowMethod = Literal["one row", "row per window", "pane maps", "two stacks", "row per start", "window by window"]
+
+Panes = Literal["unknown", "few", "many", "earlier"]
+"""How many events a partition has in a pane; "earlier" in states that were saved when this was not asked."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,7 @@ class QueryPlan:
     method: Method = "coarsest"
     silent: bool = False
     """True for a removed query: it gives no rows, but runs on for the queries that it shares its work with."""
+    panes: Panes = "unknown"
 
     @property
     def partition(self) -> tuple[str, ...]:
@@ -64,6 +69,12 @@ class QueryPlan:
         assert self.query.slide is not None
         return -int(-self.query.within.length // self.query.slide.length)
 
+    @property
+    def pane(self) -> Fraction:
+        """Return the length of a pane in seconds, or in events where windows count these."""
+        assert self.query.slide is not None
+        return common([self.query.within.length, self.query.slide.length])
+
     def keeps_events(self, counter: Counter) -> bool:
         """Return whether the evaluation of a window has to see its single events."""
         return self.method not in ("coarsest", "starts") or counter.event_grained
@@ -71,7 +82,7 @@ class QueryPlan:
     def window_method(self, counter: Counter) -> WindowMethod:
         """Return how the windows of a counter are evaluated.
 
-        Overlapping windows have a row of counters per open window, or maps of panes where those are fewer numbers.
+        Overlapping windows have a row of counters per open window, or maps of panes where those are less work.
         """
         if self.keeps_events(counter):
             return "window by window"
@@ -79,7 +90,18 @@ class QueryPlan:
             return "row per start" if self.method == "starts" else "two stacks"
         if self.overlap == 1:
             return "one row"
-        return "row per window" if self.overlap <= max(2, len(counter.machine.starts)) else "pane maps"
+        return "row per window" if self.overlap <= self._most_rows(counter) else "pane maps"
+
+    def _most_rows(self, counter: Counter) -> int:
+        """Return the most rows that are less work than maps, which have as many rows as starts, and are multiplied."""
+        starts = len(counter.machine.starts)
+        if not self.rows_by_begin(counter) or self.panes == "many":
+            return max(2, starts)
+        return 4 * starts if self.panes == "few" else starts + 1
+
+    def rows_by_begin(self, counter: Counter) -> bool:
+        """Return whether a row per window counts only trends that begin before the next window does."""
+        return counter.machine.steady and self.panes != "earlier"
 
 
 @dataclass(frozen=True)

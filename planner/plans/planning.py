@@ -40,8 +40,9 @@ def plan(
     strategy: str = "auto",
     model: CostModel | None = None,
     optimizer: GloriaOptimizer | None = None,
+    searching: bool = True,
 ) -> Plan:
-    """Plan a checked workload.
+    """Plan a checked workload; `auto` looks for sharing plans only if it is `searching`, which takes long.
 
     `model` prices sharing plans. Without it, they are priced by what is known before the first event: with a model of
     this engine for `auto`, else with the paper's. `optimizer` replaces the strategy's own search for sharing plans.
@@ -51,13 +52,13 @@ def plan(
     check_strategy(workload, strategy)
     if len(kinds := {_planned_with(query) for query in workload.queries}) > 1:
         split = (tuple(one for one in workload.queries if _planned_with(one) == kind) for kind in sorted(kinds))
-        parts = [plan(Workload(some, workload.text), strategy, model, optimizer) for some in split]
+        parts = [plan(Workload(some, workload.text), strategy, model, optimizer, searching) for some in split]
         return in_order(joined(strategy, parts), [query.name for query in workload.queries])
     queries = _queries(workload, METHODS.get(strategy, "coarsest"))
     if any(query.query.detects for query in queries):
         return Plan(strategy, queries, *find_sets((DETECTION,), queries, Search(strategy)))
     if strategy == "auto":
-        return Plan(strategy, queries, *best_of_all(queries, model, optimizer))
+        return Plan(strategy, queries, *best_of_all(queries, model, optimizer, searching))
     search = Search(optimizer or strategy, model)
     return Plan(strategy, queries, *find_sets(BY_STRATEGY.get(strategy, ()), queries, search))
 
