@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from elsinore.actors.detection.joins.record import StoredRecord, stored_table
 from elsinore.actors.detection.match_rows import TICKS
 from elsinore.actors.detection.part import DetectionPart
 from elsinore.actors.detection.run import ALONE, DetectionSetting
@@ -392,10 +393,19 @@ class Engine:
         decided = self._decisions()
         return decisions_table([one for one, _ in decided], [names for _, names in decided], self.clock)
 
-    def forget_decisions(self, but: int) -> None:
-        """Forget decisions about bursts that are older than the last `but` of each share set."""
+    def stored(self) -> pa.Table:
+        """Return a table of the matches that were stored of each batch; it is empty unless that is recorded."""
+        return stored_table(self._records(), self.clock)
+
+    def _records(self) -> list[StoredRecord]:
+        return [part.record for part in self._parts if part.record is not None]
+
+    def forget_records(self, but: int) -> None:
+        """Forget what was decided and stored, all but the last `but` bursts of each share set, and batches."""
         for one, _ in self._decisions():
             one.forget(but)
+        for record in self._records():
+            record.forget(but)
 
     def _decisions(self) -> list[tuple[Decisions, list[str]]]:
         own = ((run.graph.decisions, run.names) for run in self.runs())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 from dataclasses import replace
 
+from elsinore.actors.detection.joins.record import StoredRecord
 from elsinore.actors.streams.partitions import Partitions
 from elsinore.actors.streams.reorder import END
 from elsinore.planner.language.syntax import Query
@@ -22,6 +23,8 @@ class PlanPart:
         self.until = END
         self.end = END
         """The time in ticks from which on the part has no more rows."""
+        self.record: StoredRecord | None = None
+        """What was stored of each batch, where matches are stored and that is recorded."""
 
     def goes_on_as(self, other: Plan) -> bool:
         """Return whether this part can continue as a part of a new plan.

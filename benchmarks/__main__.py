@@ -17,6 +17,7 @@ from benchmarks.papers.hamlet import hamlet
 from benchmarks.papers.linked import doubling, linked
 from benchmarks.papers.moving import moving
 from benchmarks.papers.type_grained import semantics, sliding, tumbling
+from benchmarks.runtime.end_to_end import end_to_end
 from benchmarks.runtime.flink import flink
 from benchmarks.runtime.live import growth, latency
 from benchmarks.runtime.memory import memory
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         flink,
         runtime,
         scale_out,
+        end_to_end,
         latency,
         growth,
     )

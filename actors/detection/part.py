@@ -59,6 +59,7 @@ class DetectionPart(PlanPart):
         """By query with NOT at the start, the length of its windows."""
         (strategy,) = {one.strategy for one in plan.share_sets if isinstance(one, DetectionSet)}
         self._run = DetectionRun(tuple(queries.values()), windows, partitions, strategy, setting)
+        self.record = self._run.record
 
     def stop(self, until: int) -> None:
         """Leave the matches that begin at `until` or later to other parts."""

@@ -15,8 +15,9 @@ from elsinore.actors.detection.entries import Clocked, Leaves
 from elsinore.actors.detection.finder import Finder
 from elsinore.actors.detection.joins.observing import Observation
 from elsinore.actors.detection.joins.planned import Planned
+from elsinore.actors.detection.joins.record import StoredRecord
 from elsinore.actors.detection.joins.sources import COLUMNS, Joined
-from elsinore.actors.detection.match_rows import ticks_of
+from elsinore.actors.detection.match_rows import TICKS, ticks_of
 from elsinore.actors.detection.matches import Matches
 from elsinore.actors.detection.searching import Limit, Search, united
 from elsinore.actors.detection.term_search import JoinedSearch
@@ -50,6 +51,8 @@ class DetectionSetting:
     """How trees for the patterns of many queries are chosen."""
     merged: bool = False
     """Whether rows are merged with those of other engines, and so need the order of their events."""
+    recorded: bool = False
+    """Whether it is recorded how many matches are stored of each batch."""
 
 
 ALONE = DetectionSetting()
@@ -116,6 +119,7 @@ class DetectionRun:
         self.planned = Planned([finder.members() for finder in self.finders], strategy, setting.choose)
         contiguous = any(query.semantics == "contiguous" for query in queries)
         self.window = Window(None if contiguous else frozenset[str]().union(*(query.types for query in queries)))
+        self.record = StoredRecord() if setting.recorded else None
         self.pending = [START] * len(self.finders)
         """By query that looks ahead, the time from which on first events of matches are still to be searched."""
         self._work: deque[Work] = deque()
@@ -154,6 +158,8 @@ class DetectionRun:
         reached = int(places[-1]) + 1 if places is not None and len(places) else None
         events = self._events()
         searches = [*self._found(before, events), *self._expired(batch.later, reached, events)]
+        if self.record is not None and len(batch.times):
+            self.record.note(self.planned, int(batch.columns.get(TICKS, batch.times)[0]), len(batch.times))
         self._forget(batch.later, reached)
         return searches
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -217,7 +218,8 @@ def _extremes(
         return (np.minimum if function == "MIN" else np.maximum).reduceat(joined[order], at)
     if all(isinstance(column, pa.Array) for column in columns):
         columns = [concatenated(columns)]
-    listed = [value for column in columns for value in (in_order(column) if isinstance(column, pa.Array) else column)]
+    lists = [in_order(column) if isinstance(column, pa.Array) else column.tolist() for column in columns]
+    listed = list(chain.from_iterable(lists))
     best = min if function == "MIN" else max
     runs = np.split(order, at[1:])
     found = [best((listed[i] for i in run if listed[i] is not None), default=None) for run in runs]

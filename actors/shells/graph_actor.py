@@ -255,7 +255,7 @@ class GraphActor:
                 batch = batch_of(events, route, bounds, self.duty.types, columns)
                 found.join(engine.feeding_partial(batch, watermark, times))
             if self.duty.remembered:
-                engine.forget_decisions(self.duty.remembered)
+                engine.forget_records(self.duty.remembered)
         return found
 
     def _drained(self) -> Found:
@@ -278,6 +278,9 @@ class GraphActor:
 
     def decisions(self) -> list[pa.Table]:
         return [engine.decisions() for engine in self.engines]
+
+    def stored(self) -> list[pa.Table]:
+        return [engine.stored() for engine in self.engines]
 
     def save(self, number: int) -> bytes:
         """Return the state of this actor, and store it if the stream is live; `number`: the last batch taken."""
@@ -343,7 +346,8 @@ class GraphActor:
     def _detection(self, route: Route) -> DetectionSetting:
         share = (self.place, self.duty.places) if route.spread else WHOLE
         merged = self.duty.places > 1 and bool(route.keys)
-        return DetectionSetting(share=share, choose=self.optimizer.choose, merged=merged)
+        recorded = self.duty.record_decisions
+        return DetectionSetting(share=share, choose=self.optimizer.choose, merged=merged, recorded=recorded)
 
 
 def engines_of(state: bytes) -> list[bytes]:

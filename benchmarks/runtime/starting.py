@@ -17,6 +17,8 @@ events = [{"type": kind, "time": time, "place": "a", "v": time} for time, kind i
 assert elsinore.run(query, events).rows()
 """
 
+FIRST_ON_RAY = FIRST_QUERY.replace("events)", 'events, engine="ray")')
+
 WORKLOAD = "examples/ridesharing/workload.elsinore"
 
 
@@ -28,4 +30,8 @@ def starting(_events: int) -> Iterator[Figure]:
     with TemporaryDirectory() as empty:
         first = command(["env", f"XDG_CACHE_HOME={empty}", sys.executable, "-c", FIRST_QUERY])
     yield Figure("first", "a first query over five events, without compiled kernels", first, 4, "s", detail)
+    ray = command([sys.executable, "-c", FIRST_ON_RAY])
+    yield Figure(
+        "first-on-ray", "the same on Spark and Ray, with compiled kernels, until both have ended", ray, 12, "s"
+    )
     yield Figure("check", f"elsinore check {WORKLOAD}", checking, 1, "s", detail)

@@ -16,13 +16,15 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import ray
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway  # type: ignore[import-untyped]
-from raydp import versions
+from pyspark import SparkConf, SparkContext
+from raydp import context, versions
 from raydp.spark import ray_cluster
 from raydp.spark import ray_cluster_master as original
 
@@ -83,6 +85,23 @@ class Master(original.RayDPSparkMaster.__ray_metadata__.modified_class):  # type
         ]
 
 
+class Cluster(ray_cluster.SparkCluster):  # type: ignore[misc]
+    """RayDP's Spark, whose driver starts its Java process and joins Ray while the master starts."""
+
+    def _set_up_master(self, resources: dict[str, float], kwargs: Any) -> None:
+        with ThreadPoolExecutor(1) as threads:
+            driver = threads.submit(self._start_driver)
+            super()._set_up_master(resources, kwargs)
+            driver.result()
+
+    def _start_driver(self) -> None:
+        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(self._configs.items())))
+        java: Any = SparkContext._jvm
+        java.org.apache.spark.deploy.raydp.RayAppMaster.setProperties(Master._generate_ray_configs(None))
+        if not java.io.ray.api.Ray.isInitialized():
+            java.io.ray.api.Ray.init()
+
+
 class EntryPoint:
     """The entry point that RayDP's master expects: it returns the bridge to the application master."""
 
@@ -97,8 +116,9 @@ class EntryPoint:
 
 
 def guard_raydp() -> None:
-    """Make RayDP start `Master` instead of its own master; must be called before `raydp.init_spark`."""
+    """Make RayDP use `Cluster` and `Master` instead of its own; must be called before `raydp.init_spark`."""
     ray_cluster.RayDPSparkMaster = ray.remote(Master)
+    context.SparkCluster = Cluster
 
 
 def make_secret() -> bool:

@@ -18,7 +18,7 @@ from warnings import catch_warnings
 import ray
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from elsinore.cluster.machines.java import prepare_java
+from elsinore.cluster.machines.java import HARDLY_COMPILED, LATER_COMPILED, prepare_java
 from elsinore.cluster.machines.pool import Pool, check_ray, live_nodes, ray_lives
 from elsinore.cluster.machines.raydp_gateway import (
     SECRET_VARIABLE,
@@ -323,6 +323,9 @@ def _spark_options(settings: Settings, embedded: bool) -> dict[str, str]:
         # The partitions of files must not depend on how many executors have started.
         "spark.sql.files.minPartitionNum": str(settings.spark_executors * settings.spark_cores),
         "spark.ray.actor.resource.cpu": str(settings.spark_cores),
+        "spark.driver.extraJavaOptions": LATER_COMPILED,
+        "spark.executor.extraJavaOptions": LATER_COMPILED,
+        "spark.ray.raydp_app_master.extraJavaOptions": HARDLY_COMPILED,
     }
     if settings.spark_packages:
         options["spark.jars.packages"] = settings.spark_packages

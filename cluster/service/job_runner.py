@@ -223,9 +223,16 @@ class JobRunner:
 
     def decisions(self) -> list[Any]:
         """Return the tables of decisions of each graph actor and engine."""
+        return self._asked("decisions")
+
+    def stored(self) -> list[Any]:
+        """Return the tables of stored matches of each graph actor and engine."""
+        return self._asked("stored")
+
+    def _asked(self, what: str) -> list[Any]:
         live = self.live
         try:
-            return [] if live is None else [part for parts in live.crew.ask("decisions") for part in parts]
+            return [] if live is None else [part for parts in live.crew.ask(what) for part in parts]
         except RayError as error:
             raise FailedError("a graph actor has died and is being replaced; try again in a moment") from error
 

@@ -79,6 +79,9 @@ class Manager:
     def decisions(self, name: str) -> list[Any]:
         return self._runner(name).decisions()
 
+    def stored(self, name: str) -> list[Any]:
+        return self._runner(name).stored()
+
     def stop(self) -> None:
         """Stop all jobs after their current batches; those that do not stop in time, at once."""
         self._over.set()

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from elsinore.cluster.machines.session import Session, session
+from elsinore.cluster.machines.session import Session, current, session
 from elsinore.cluster.machines.settings import Settings
 from elsinore.connectors.ridesharing import write
 from tests.cluster.live_rides import EVENTS, PIECES, WORKLOAD
@@ -18,10 +18,17 @@ from tests.cluster.streaming import Growing, answers_alone
 
 
 @pytest.fixture(scope="session")
-def running() -> Iterator[Session]:
-    started = session(Settings(engine="ray"))
-    yield started
-    started.close()
+def closed_at_the_end() -> Iterator[None]:
+    yield
+    left = current()
+    if left is not None:
+        left.close()
+
+
+@pytest.fixture
+def running(closed_at_the_end: None) -> Session:
+    """Return the session of all tests; start it again after a test that ran with other settings."""
+    return session(Settings(engine="ray"))
 
 
 @pytest.fixture(scope="session")

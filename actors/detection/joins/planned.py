@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from elsinore.actors.detection.joins.join_search import StoredSearch
@@ -12,6 +12,7 @@ from elsinore.actors.detection.joins.stores import Joining, Member, Multitree, S
 from elsinore.actors.detection.term_search import JoinedSearch
 from elsinore.planner.detection.choosing import Chooser, PlanRequest, longest_window
 from elsinore.planner.detection.pattern import Pattern
+from elsinore.planner.detection.plan import Node
 from elsinore.planner.detection.statistics import is_like
 from elsinore.planner.detection.strategies.request import Trees
 
@@ -91,6 +92,13 @@ class Planned:
         if self.tree is None:
             return {}
         return {self.tree.plan.nodes[number].identity: seen for number, seen in self.tree.seen()}
+
+    def stored_nodes(self) -> Iterator[tuple[Node, tuple[str, ...]]]:
+        """Yield each stored node with the names of its queries."""
+        if self.tree is not None:
+            for number, _ in self.tree.seen():
+                node = self.tree.plan.nodes[number]
+                yield node, tuple(dict.fromkeys(self._places[name][0] for name in node.patterns))
 
     def drop(self, count: int) -> None:
         """Forget the first rows of the window."""

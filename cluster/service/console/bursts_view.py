@@ -1,5 +1,7 @@
 """The last bursts of a job, with the decision about each, numbered as they are found.
 
+Of a job that finds matches, a burst is what a batch added to a node of the plan whose matches are stored.
+
 Graph actors keep their last decisions (the setting `decisions`). They are asked at most once a second, and only while
 a page shows them. The record has no numbers: a decision is new if the reply before had fewer like it.
 """
@@ -24,7 +26,8 @@ LOOK_SECONDS = 1.0
 KEPT_BURSTS = 600
 """Bursts of a job that are kept for pages; the last ones."""
 
-Ask = Callable[[], Awaitable[Sequence[pa.Table]]]
+Ask = Callable[[], Awaitable[Sequence[Sequence[pa.Table]]]]
+"""Returns tables of decisions, and tables of stored matches."""
 
 
 @dataclass
@@ -33,9 +36,16 @@ class Work:
 
     taken: int = 0
     apart: int = 0
+    stored: int = 0
+    """Matches of nodes that are stored, and how many it were if each query stored its own."""
+    stored_apart: int = 0
 
     def add(self, burst: dict[str, Any]) -> None:
         """Count a burst: its events go once into a graphlet that queries share, and once into that of each other."""
+        if "matches" in burst:
+            self.stored += burst["matches"]
+            self.stored_apart += burst["matches"] * len(burst["queries"])
+            return
         shared, alone = len(burst["shared"]), len(burst["apart"])
         self.taken += burst["events"] * (alone + (shared > 0))
         self.apart += burst["events"] * (alone + shared)
@@ -65,8 +75,8 @@ class BurstsView:
         first = -1 if number is None or number > self._number else number
         return self._number, [burst for at, burst in self._kept if at > first]
 
-    def _note(self, parts: Sequence[pa.Table]) -> None:
-        rows = _rows(parts)
+    def _note(self, found: Sequence[Sequence[pa.Table]]) -> None:
+        rows = [row for parts in found for row in _rows(parts)]
         texts = [json.dumps(row, default=str) for row in rows]
         new, self._known = Counter(texts) - self._known, Counter(texts)
         for row, text in zip(rows, texts, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, Query, Request, Response
@@ -208,12 +208,12 @@ class BurstsPart:
         number, bursts = view.since(position.bursts)
         if not bursts and position.bursts is not None:
             return None
-        data = f'{{"taken": {view.work.taken}, "apart": {view.work.apart}, "bursts": [{", ".join(bursts)}]}}'
+        work = json.dumps(asdict(view.work))
+        data = f'{{"work": {work}, "bursts": [{", ".join(bursts)}]}}'
         return Message("bursts", data, replace(position, bursts=number))
 
-    async def _ask(self) -> Sequence[Any]:
-        found: Sequence[Any] = await self._here.control.ask("decisions", self._job)
-        return found
+    async def _ask(self) -> Sequence[Sequence[Any]]:
+        return [await self._here.control.ask(what, self._job) for what in ("decisions", "stored")]
 
 
 @router.get("/console/jobs/{name}/history")

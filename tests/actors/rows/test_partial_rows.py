@@ -50,6 +50,19 @@ def test_numbers_of_any_size_are_added(one: Any, other: Any, sums: list[Any]) ->
         assert isinstance(value, type(wanted))
 
 
+@pytest.mark.parametrize(("one", "other"), [(np.array([4, 4]), numbers(9, None)), (numbers(None, 9), np.array([4, 4]))])
+def test_the_least_of_numbers_and_nulls_is_a_plain_number(one: Any, other: Any) -> None:
+    """The actor whose trends of a group have no value of an attribute sends objects, and the others numbers."""
+    zeros = np.zeros(2, np.int64)
+    parts = [
+        PartialRows("q", zeros, zeros + 10, {"g": pa.array([0, 1])}, {"": PartialAggregate("MIN", column)})
+        for column in (one, other)
+    ]
+    found = merged(parts).finished().values[""]
+    assert isinstance(found, np.ndarray)
+    assert [(type(value), value) for value in found.tolist()] == [(int, 4), (int, 4)]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "values"),
     [

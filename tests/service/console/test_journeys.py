@@ -7,11 +7,13 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from threading import Thread
 from time import sleep
 from typing import Any
 
 import httpx2
+import pyarrow as pa
 import pytest
 
 from tests.service.console.browsing import axe_script, chromium, log_in, opened
@@ -23,6 +25,8 @@ MORE = PAIRS.replace("pairs", "more").replace("SEQ(A, B+)", "B+")
 WINDOWS = "GROUP-BY district WITHIN 1 minute SLIDE 1 minute"
 SHARED = f"""QUERY kept RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) {WINDOWS};
 QUERY arrived RETURN district, COUNT(*) PATTERN SEQ(Pickup, Travel+) {WINDOWS}"""
+FOUND = """QUERY rising RETURN MATCHES PATTERN SEQ(A a, B b, C c) WHERE a.v < b.v AND b.v < c.v WITHIN 40 seconds;
+QUERY falling RETURN MATCHES PATTERN SEQ(A a, B b, D d) WHERE a.v < b.v AND b.v > d.v WITHIN 40 seconds"""
 FIRST_PAINT_MILLISECONDS = 1000
 MAX_FIRST_LOAD_BYTES = 300_000
 
@@ -139,6 +143,29 @@ def test_bursts_are_watched_while_events_are_sent(page: Any, client: httpx2.Clie
         assert {"cost shared", "cost apart", "choice"} <= set(facts(page))
         taken, apart = (int(text.replace(",", "")) for text in page.locator(".big strong").all_inner_texts())
         assert 0 < taken <= apart
+
+
+def letters(count: int) -> pa.Table:
+    """Return an event a second: A and B often, C and D less so."""
+    draw = Random(5)
+    types, values = draw.choices("ABCD", [3, 3, 2, 2], k=count), [draw.randrange(1000) for _ in range(count)]
+    return pa.table({"type": types, "time": range(count), "v": values})
+
+
+def test_stored_matches_have_a_lane_by_node_of_the_plan(page: Any, client: httpx2.Client) -> None:
+    events = letters(3000)
+    with submitted(client, FOUND, name="found", actors=1, strategy="mpm"):
+        Sender(client, "found", events, 10, pause=0.3).rest()
+        until_taken(client, "found", events.num_rows)
+        page.goto("/console/#/jobs/found/sharing")
+        page.get_by_role("application").press("End")
+        page.locator(".lanes .chosen").wait_for()
+        assert page.locator(".lanes text.name").all_text_contents() == ["SEQ(A, B) where A.v < B.v"]
+        assert int(facts(page)["matches in this batch"].replace(",", "")) > 0
+        assert page.get_by_text("rising, falling").is_visible()
+        stored, apart = (int(text.replace(",", "")) for text in page.locator(".big strong").all_inner_texts())
+        assert stored > 0
+        assert apart == 2 * stored
 
 
 def test_queries_are_added_and_dropped(page: Any, client: httpx2.Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pyarrow as pa
@@ -117,8 +118,8 @@ def test_bursts_are_numbered_once_and_their_work_is_counted() -> None:
             [table((1, 10, ["q", "r", "s"], []), (1, 10, ["q", "r", "s"], []))],
         ]
 
-        async def ask() -> list[pa.Table]:
-            return replies.pop(0)
+        async def ask() -> list[list[pa.Table]]:
+            return [replies.pop(0), []]
 
         await asyncio.gather(view.look(ask), view.look(ask))
         number, first = view.since(None)
@@ -136,12 +137,28 @@ def test_bursts_are_numbered_once_and_their_work_is_counted() -> None:
     asyncio.run(test())
 
 
+def test_stored_matches_are_counted_besides_bursts() -> None:
+    async def test() -> None:
+        view = BurstsView()
+        bursts = [table((1, 10, ["q", "r"], []))]
+        stored = [pa.table({"node": ["SEQ(A, B)"], "time": [2], "matches": [7], "queries": [["f", "g", "h"]]})]
+
+        async def ask() -> list[list[pa.Table]]:
+            return [bursts, stored]
+
+        await view.look(ask)
+        assert [json.loads(burst).get("node") for burst in view.since(None)[1]] == [None, "SEQ(A, B)"]
+        assert asdict(view.work) == {"taken": 10, "apart": 20, "stored": 7, "stored_apart": 21}
+
+    asyncio.run(test())
+
+
 def test_few_bursts_are_kept() -> None:
     async def test() -> None:
         view = BurstsView()
 
-        async def ask() -> list[pa.Table]:
-            return [table(*((at, 1, ["q"], []) for at in range(3 * KEPT_BURSTS)))]
+        async def ask() -> list[list[pa.Table]]:
+            return [[table(*((at, 1, ["q"], []) for at in range(3 * KEPT_BURSTS)))], []]
 
         await view.look(ask)
         number, kept = view.since(0)

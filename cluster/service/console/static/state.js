@@ -16,7 +16,8 @@ export const link = signal("");
 export const jobs = signal(null);
 export const rows = signal([]);
 export const skipped = signal(false);
-export const bursts = signal({ taken: 0, apart: 0, last: [] });
+const NO_WORK = { taken: 0, apart: 0, stored: 0, stored_apart: 0 };
+export const bursts = signal({ work: NO_WORK, last: [] });
 /** Of the job that is shown: seconds of this clock, latest time and watermark. */
 export const times = signal([]);
 export const route = signal(routeOf(location.hash));
@@ -99,7 +100,7 @@ export function follow(job, show) {
     if (wanted.job !== job) times.value = [];
     rows.value = [];
     skipped.value = false;
-    bursts.value = { taken: 0, apart: 0, last: [] };
+    bursts.value = { work: NO_WORK, last: [] };
   });
   wanted = { job, show };
   last = "";
@@ -160,8 +161,8 @@ const TAKE = {
     });
   },
   bursts(data) {
-    const { taken, apart, bursts: more } = JSON.parse(data);
-    bursts.value = { taken, apart, last: [...bursts.value.last, ...more].slice(-KEPT_BURSTS) };
+    const { work, bursts: more } = JSON.parse(data);
+    bursts.value = { work, last: [...bursts.value.last, ...more].slice(-KEPT_BURSTS) };
   },
 };
 
