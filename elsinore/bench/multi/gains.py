@@ -34,9 +34,6 @@ OFTEN = FIRST_EVENTS // 8
 ENOUGH_SECONDS = 1.0
 """Processor time of a run after its first batch; a run ends with the batch that exceeds it."""
 
-BATCHES_BETWEEN = 16
-"""Batches between two changes of the types' places, at least: a plan can follow from the next batch on."""
-
 MOST_TYPES = 150
 """Types among which those for a density are searched."""
 
@@ -96,8 +93,7 @@ class Gain(Point):
             "Searches for a better plan, which begin where statistics have changed, run beside it. A run gets a batch "
             f"of {FIRST_EVENTS:,} events and then longer and longer ones, for {ENOUGH_SECONDS:g} second or more; the "
             "further events over the further time. So the first search for a plan, which all runs have, does not "
-            f"count. Where types change places, there are {BATCHES_BETWEEN} batches or more from one change to the "
-            "next."
+            "count. Where types change places, the first batch ends with the first change, and further ones do not."
         ),
         "trivial": "The throughput of trivial.",
         "expected": (
@@ -144,6 +140,7 @@ class Gain(Point):
             clock="events" if self.places else "time",
             per_window=(least * longer, most * longer),
             rate_difference=self.difference / 100,
+            listed=0.0 if self.every else usual.listed,
         )
 
     def made(self, seed: int) -> Made:
@@ -162,10 +159,10 @@ class Gain(Point):
     def _measured(self, made: Made) -> Metrics:
         _, attributes, _ = DATASETS[self._dataset]
         others = bool(self.places)
-        events = stream(made.world, attributes, self.events, made.seed, others, self.every)
+        events = stream(made.world, attributes, self.changing_events, made.seed, others, self.every)
         own = Timed.of(made.text, events, self.planner, self.every).measured()
         if self.every > OFTEN:
-            events = stream(made.world, attributes, self.events, made.seed, others, OFTEN)
+            events = stream(made.world, attributes, self.changing_events, made.seed, others, OFTEN)
         usual = Timed.of(made.text, events, TRIVIAL).measured()
         return {
             "gain": own.throughput / usual.throughput,
@@ -175,6 +172,11 @@ class Gain(Point):
             "seen": own.rows / own.seconds * self._window_seconds / self.queries,
             "density": made.workload.density,
         }
+
+    @property
+    def changing_events(self) -> int:
+        """Return the number of events, enough for several changes."""
+        return max(self.events, 4 * self.every)
 
     @property
     def _window_seconds(self) -> float:
@@ -195,7 +197,7 @@ class Gain(Point):
         return replace(
             self,
             workloads=max(1, round(share * self.workloads)),
-            events=max(4 * max(FIRST_EVENTS, self.every), round(share * self.events)),
+            events=max(4 * FIRST_EVENTS, round(share * self.events)),
         )
 
     def first(self) -> Self:
@@ -253,12 +255,15 @@ class Timed:
     """Events of the longest of the other batches."""
     enough: float = ENOUGH_SECONDS
     """Seconds after the first batch after which no other one is begun."""
+    least: int = 0
+    """Events before which the run does not end."""
 
     @classmethod
     def of(cls, text: str, events: pa.Table, strategy: str, every: int = 0, enough: float = ENOUGH_SECONDS) -> Timed:
-        """Return the run over a stream whose types change places after `every` events, several batches apart."""
-        most = max(every // BATCHES_BETWEEN, 1) if every else len(events)
-        return cls(text, events, strategy, max(FIRST_EVENTS, every), most, enough)
+        """Return the run over a stream; types that change places after `every` events do so twice or more."""
+        if not every:
+            return cls(text, events, strategy, FIRST_EVENTS, len(events), enough)
+        return cls(text, events, strategy, every, every, enough, 3 * every)
 
     def measured(self) -> Measured:
         marks: list[tuple[int, float]] = []
@@ -276,7 +281,7 @@ class Timed:
         count, size = 0, self.first
         while True:
             marks.append((count, thread_time()))
-            if count == len(self.events) or (count and marks[-1][1] - marks[1][1] >= self.enough):
+            if count == len(self.events) or (count > self.least and marks[-1][1] - marks[1][1] >= self.enough):
                 return
             batch = self.events.slice(count, size)
             yield from batch.to_batches()
