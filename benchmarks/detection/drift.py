@@ -12,21 +12,17 @@ paper's cost model: the cost of joins in the first plan, after a change, to that
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count
 from math import inf
 
 import numpy as np
 
 from benchmarks.figures import HEADER, Figure, line
-from elsinore.bench.multi.gains import DATASETS, Gain, Made, Measured, Timed
-from elsinore.bench.multi.generator import Parameters, workload_of
+from elsinore.bench.multi.gains import BURSTS, DATASETS, Gain, Made, Measured, Timed
 from elsinore.bench.multi.streams import stream
-from elsinore.bench.multi.worlds import Codes, LocatedWorld
 from elsinore.planner.detection.choosing import PlanRequest, chosen_trees
-from elsinore.planner.detection.pattern import Event, Kind
+from elsinore.planner.detection.pattern import Kind
 from elsinore.planner.detection.plan import DetectionPlan
 
 FOLLOWING, STATIC = "mpm", "mpm-static"
@@ -38,37 +34,6 @@ EVENTS = 4 * EVERY
 
 PATTERNS = 100
 
-RANGE = (0.001, 1000.0)
-"""Events of a type in a window where types burst."""
-
-MOST_MATCHES = 1.0
-"""Matches of a pattern that are expected while a window lasts, on average, before and after a change."""
-
-
-class BurstingWorld(LocatedWorld):
-    """Types of which with each change the rarest becomes the most frequent, the next one the second, and so on."""
-
-    def __init__(self, parameters: Parameters, seed: int) -> None:
-        super().__init__(parameters, seed)
-        ranked = sorted(self.amounts, key=self.amounts.__getitem__)
-        self.reversed = dict(zip(ranked, reversed(ranked), strict=True))
-        self._usual = self.amounts
-        self._changed = {name: self.amounts[other] for name, other in self.reversed.items()}
-
-    def matches(self, events: Sequence[Event], ordered: bool) -> float:
-        """Return the matches that are expected before or after a change, whichever are more."""
-        found = []
-        for amounts in (self._changed, self._usual):
-            self.amounts = amounts
-            found.append(super().matches(events, ordered))
-        return max(found)
-
-    def exchanged(self, change: int, rng: np.random.Generator) -> Codes:
-        names = list(self.amounts)
-        if change % 2:
-            return np.arange(len(names), dtype=np.int32)
-        return np.array([names.index(self.reversed[name]) for name in names], np.int32)
-
 
 @dataclass(frozen=True)
 class Drift:
@@ -76,18 +41,13 @@ class Drift:
 
     name: str
     setting: str
-    bursts: bool
 
     @cached_property
     def made(self) -> Made:
-        usual = replace(Gain(self.setting, "", PATTERNS).parameters, special=0.0)
-        if self.bursts:
-            found = (_made(BurstingWorld(replace(usual, per_window=RANGE), seed), seed) for seed in count())
-            return next(made for made in found if made.expected <= MOST_MATCHES)
-        return _made(LocatedWorld(usual, 0), 0)
+        return Gain(self.setting, "", PATTERNS, every=EVERY, special=False).made(0)
 
     def figure(self) -> Figure:
-        _, attributes, _ = DATASETS[self.setting]
+        _, attributes, _ = DATASETS[self.setting.partition(",")[0]]
         events = stream(self.made.world, attributes, EVENTS, self.made.seed, every=EVERY)
         runs: dict[str, Measured] = {}
         for strategy in (STATIC, FOLLOWING):
@@ -112,18 +72,14 @@ class Drift:
         return _joins(first) / _joins(new)
 
 
-def _made(world: LocatedWorld, seed: int) -> Made:
-    return Made(world, workload_of(world, seed), seed)
-
-
 def _joins(plan: DetectionPlan) -> float:
     return sum(node.cost for node in plan.nodes if not node.leaf)
 
 
 POINTS = {
-    one.name: one
-    for setting in DATASETS
-    for one in (Drift(setting.lower(), setting, False), Drift(f"{setting.lower()}-bursts", setting, True))
+    name: Drift(name, setting)
+    for dataset in DATASETS
+    for name, setting in ((dataset.lower(), dataset), (f"{dataset.lower()}-bursts", f"{dataset}, {BURSTS}"))
 }
 
 

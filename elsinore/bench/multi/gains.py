@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from statistics import mean
 from time import thread_time
 from typing import ClassVar, Self
@@ -15,7 +16,7 @@ import elsinore
 from elsinore.bench.multi.generator import STOCKS, TRAFFIC, Generated, Parameters, types_of_density, workload_of
 from elsinore.bench.multi.streams import stream
 from elsinore.bench.multi.thinking import thinking
-from elsinore.bench.multi.worlds import LocatedWorld
+from elsinore.bench.multi.worlds import BurstingWorld, LocatedWorld
 from elsinore.bench.points import Metrics, Point
 from elsinore.planner.detection.clauses import queries_of
 
@@ -33,6 +34,18 @@ OFTEN = FIRST_EVENTS // 8
 
 ENOUGH_SECONDS = 1.0
 """Processor time of a run after its first batch; a run ends with the batch that exceeds it."""
+
+BURSTS = "bursts"
+"""The last word of settings in which rare types and frequent ones change places."""
+
+BURSTING = (0.001, 1000.0)
+"""Events of a type in a window there."""
+
+MOST_MATCHES = 1.0
+"""Matches of a pattern in a window that are expected there, on average, before and after a change."""
+
+SEEDS = 1000
+"""Seeds that are tried for a workload there."""
 
 MOST_TYPES = 150
 """Types among which those for a density are searched."""
@@ -77,6 +90,8 @@ class Gain(Point):
     """Largest difference of the rates of a pattern's types, normalized, in percent."""
     search: int | None = None
     """Milliseconds of a search; by default as in any run."""
+    special: bool = True
+    """Whether some patterns have a NOT or a Kleene closure."""
     workloads: int = 3
     events: int = 4_000_000
     """The most events of a run."""
@@ -111,15 +126,26 @@ class Gain(Point):
     @property
     def what(self) -> str:
         _, _, events = DATASETS[self._dataset]
-        return (
+        found = (
             f"made-up events: {events} of them, each type with a normal distribution around its own location; "
             "selectivities 0.003 to 0.92. Half of the patterns are sequences, half conjunctions; they have about half "
             "as many predicates as types, and 20 % a NOT or a Kleene closure"
+        )
+        if not self._bursts:
+            return found
+        least, most = BURSTING
+        return (
+            f"as {self._dataset.lower()}, but {least:g} to {most:,g} events of a type in a window; with each change the "
+            "rarest becomes the most frequent, and so on; no NOT or Kleene closure"
         )
 
     @property
     def _dataset(self) -> str:
         return self.setting.partition(",")[0]
+
+    @property
+    def _bursts(self) -> bool:
+        return self.setting.endswith(BURSTS)
 
     @property
     def planner(self) -> str:
@@ -130,7 +156,7 @@ class Gain(Point):
     def parameters(self) -> Parameters:
         usual, _, _ = DATASETS[self._dataset]
         longer = self.places / PLACES if self.places else self.minutes / MINUTES
-        least, most = usual.per_window
+        least, most = BURSTING if self._bursts else usual.per_window
         return replace(
             usual,
             patterns=self.queries,
@@ -141,6 +167,7 @@ class Gain(Point):
             per_window=(least * longer, most * longer),
             rate_difference=self.difference / 100,
             listed=0.0 if self.every else usual.listed,
+            special=usual.special if self.special and not self._bursts else 0.0,
         )
 
     def made(self, seed: int) -> Made:
@@ -148,8 +175,10 @@ class Gain(Point):
         if self.density is not None:
             types = types_of_density(parameters, self.density / 100, seed, LocatedWorld, MOST_TYPES)
             parameters = replace(parameters, types=types)
-        world = LocatedWorld(parameters, seed)
-        return Made(world, workload_of(world, seed), seed)
+        if not self._bursts:
+            return _made(LocatedWorld(parameters, seed), seed)
+        found = (_made(BurstingWorld(parameters, number), number) for number in count(SEEDS * seed))
+        return next(made for made in found if made.expected <= MOST_MATCHES)
 
     def measured(self) -> Metrics:
         with thinking(self.search):
@@ -232,6 +261,10 @@ class Made:
     @property
     def expected(self) -> float:
         return mean(self.world.matches(one.events, bool(one.before)) for one in self.workload.patterns)
+
+
+def _made(world: LocatedWorld, seed: int) -> Made:
+    return Made(world, workload_of(world, seed), seed)
 
 
 @dataclass(frozen=True)

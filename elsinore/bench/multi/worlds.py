@@ -117,3 +117,28 @@ class LocatedWorld(World):
         """Return, by pool, the pairs of types that have a predicate."""
         pools = map(frozenset, self.pools)
         return [[pair for pair in self.chances if pool.issuperset(pair)] for pool in pools]
+
+
+class BurstingWorld(LocatedWorld):
+    """Types of which with each change the rarest becomes the most frequent, the next one the second, and so on."""
+
+    def __init__(self, parameters: Parameters, seed: int) -> None:
+        super().__init__(parameters, seed)
+        ranked = sorted(self.amounts, key=self.amounts.__getitem__)
+        self.reversed = dict(zip(ranked, reversed(ranked), strict=True))
+        self._usual = self.amounts
+        self._changed = {name: self.amounts[other] for name, other in self.reversed.items()}
+
+    def matches(self, events: Sequence[Event], ordered: bool) -> float:
+        """Return the matches that are expected before or after a change, whichever are more."""
+        found = []
+        for amounts in (self._changed, self._usual):
+            self.amounts = amounts
+            found.append(super().matches(events, ordered))
+        return max(found)
+
+    def exchanged(self, change: int, rng: np.random.Generator) -> Codes:
+        names = list(self.amounts)
+        if change % 2:
+            return np.arange(len(names), dtype=np.int32)
+        return np.array([names.index(self.reversed[name]) for name in names], np.int32)
