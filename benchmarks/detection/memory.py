@@ -1,8 +1,8 @@
 """The memory of runs and streams that find many matches and write them to files.
 
 `python -m benchmarks.detection.memory [local] [ray] [stream]` prints the peak memory over the same events, with so many
-matches and with 100 times as many. On Ray it is the private memory of processes: the object store, which they share, has
-a size that is set.
+matches and with 100 times as many. On Ray it is the private memory of processes: the object store, which they share,
+has a size that is set.
 """
 
 from __future__ import annotations

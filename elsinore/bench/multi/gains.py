@@ -135,8 +135,8 @@ class Gain(Point):
             return found
         least, most = BURSTING
         return (
-            f"as {self._dataset.lower()}, but {least:g} to {most:,g} events of a type in a window; with each change the "
-            "rarest becomes the most frequent, and so on; no NOT or Kleene closure"
+            f"as {self._dataset.lower()}, but {least:g} to {most:,g} events of a type in a window; with each change "
+            "the rarest becomes the most frequent, and so on; no NOT or Kleene closure"
         )
 
     @property
