@@ -28,8 +28,9 @@ CHECK_EVENTS = 1 << 16
 FIRST_SLICE, LEAST_SLICE, UNLIMITED = 1 << 14, 1 << 10, 1 << 62
 """Events that are taken in at once at first, and at least: stored matches grow with them."""
 
-WATCHED_SLICE = 1 << 18
-"""The most events that are taken in at once where a plan may change: drift of selectivities is seen between slices."""
+WATCHED_SLICE, SEARCHING_SLICE = 1 << 18, 1 << 16
+"""The most events that are taken in at once where a plan may change, as drift of selectivities is seen between slices;
+and while another plan is looked for, which is entered between slices."""
 
 SLICE_NUMBERS = 1 << 22
 """Events of stored matches that a slice should make at most."""
@@ -72,10 +73,12 @@ class Planned:
         """
         if self.chosen is None or not self.chosen[0].chosen_by.adaptive:
             return self.slice_events
-        steady, changed = self._changes.steady(types, min(self.slice_events, WATCHED_SLICE))
-        if changed:
-            self._check = 0
-        return min(steady, FIRST_SLICE) if changed or self._next is not None else steady
+        most = WATCHED_SLICE if self._next is None else SEARCHING_SLICE
+        steady, changed = self._changes.steady(types, min(self.slice_events, most))
+        if not changed:
+            return steady
+        self._check = 0
+        return min(steady, FIRST_SLICE)
 
     def extend(
         self, joined: Mapping[bool, Joined], lo: int, hi: int, own: tuple[int, int]
