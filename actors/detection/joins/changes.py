@@ -31,7 +31,7 @@ class Changes:
     def steady(self, types: pa.DictionaryArray, most: int) -> tuple[int, bool]:
         """Return how many of the first events have the same rates, at most so many, and if these differ from before.
 
-        The block in which rates change is one of each, so that the one behind it may differ again.
+        The block in which rates change may be of both kinds, so that the next one is what later ones are compared with.
         """
         most, changed = min(most, len(types)), False
         codes = types.indices.to_numpy()
@@ -39,11 +39,12 @@ class Changes:
         for lo in range(0, most, BLOCK_EVENTS):
             found = np.bincount(codes[lo : min(lo + BLOCK_EVENTS, most)], minlength=len(places))
             block = np.bincount(places, found, minlength=len(self._seen)).astype(np.float64)
-            if not self._is_like(block):
-                if lo:
-                    return lo, changed
+            if self._is_like(block):
+                self._seen += block
+            elif lo:
+                return lo, changed
+            else:
                 self._seen, changed = np.zeros_like(self._seen), True
-            self._seen += block
         return most, changed
 
     def _is_like(self, block: Amounts) -> bool:
