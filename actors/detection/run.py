@@ -138,7 +138,7 @@ class DetectionRun:
         """Yield a batch in slices, so that the matches that are stored of each fit into memory."""
         lo, count = 0, len(batch.times)
         while True:
-            hi = self._cut(batch.times, lo + self.planned.slice_events)
+            hi = self._cut(batch.times, lo + self.planned.next_slice(batch.types[lo:]))
             if hi == count:
                 yield batch.slice(lo, hi, batch.later), None if places is None else places[lo:]
                 return

@@ -38,8 +38,9 @@ class Places:
         self._beginning = beginning if beginning and beginning.count else None
         self.passed = self._beginning.count if self._beginning else 0
         """Number of events older than the watermark: no later event has a lower place."""
-        self._waiting: Ticks = np.zeros(0, np.int64)
-        """The times of the other events, in order."""
+        self._waiting: list[Ticks] = []
+        """The times of the other events, in order, in parts that are not empty: to join them takes as long as to place
+        their events."""
 
     @property
     def first(self) -> int:
@@ -49,38 +50,61 @@ class Places:
     @property
     def noted(self) -> int:
         """Return the number of all events so far."""
-        return self.passed + len(self._waiting)
+        return self.passed + sum(map(len, self._waiting))
 
     def note(self, times: Ticks, watermark: int) -> None:
         """Count the events of a batch, in any order; those older than the watermark are late, and do not count."""
-        if len(times) and times.min() < watermark:
-            times = times[times >= watermark]
-        waiting = np.concatenate([self._waiting, times])
+        if not len(times):
+            return
         # Most batches are in order: to look costs a third of sorting them once more.
-        self._waiting = waiting if np.all(waiting[:-1] <= waiting[1:]) else np.sort(waiting, kind="stable")
+        if not np.all(times[:-1] <= times[1:]):
+            times = np.sort(times, kind="stable")
+        if times[0] < watermark:
+            times = times[int(np.searchsorted(times, watermark)) :]
+        if self._waiting and len(times) and times[0] < self._waiting[-1][-1]:
+            self._waiting = [_read_only(np.sort(np.concatenate([*self._waiting, times]), kind="stable"))]
+        elif len(times):
+            self._waiting.append(_read_only(times))
         if self._beginning is not None:
             older = int(np.count_nonzero(times < self._beginning.time))
             self._beginning = Beginning(self._beginning.count + older, self._beginning.time)
 
     def of(self, times: Ticks) -> Ticks:
         """Return the places of events, sorted by time, that were noted and that the watermark had not passed before."""
-        places = np.empty(len(times), np.int64)
-        place_events(self._waiting, times, self.passed, places)
+        places, passed, lo = np.empty(len(times), np.int64), self.passed, 0
+        for part in self._waiting:
+            hi = int(np.searchsorted(times, part[-1], side="right"))
+            place_events(part, times[lo:hi], passed, places[lo:hi])
+            passed, lo = passed + len(part), hi
+        places[lo:] = passed
         if self._beginning is not None:
             places[times < self._beginning.time] = self._beginning.count - 1
         return places
 
     def advance(self, watermark: int) -> None:
         """Note that no event older than the watermark will come."""
-        passed = int(np.searchsorted(self._waiting, watermark))
-        self.passed += passed
-        self._waiting = self._waiting[passed:]
+        while self._waiting and self._waiting[0][-1] < watermark:
+            self.passed += len(self._waiting.pop(0))
+        if self._waiting:
+            passed = int(np.searchsorted(self._waiting[0], watermark))
+            self.passed += passed
+            # A copy, so that these few do not keep all times of a batch in memory.
+            self._waiting[0] = _read_only(self._waiting[0][passed:].copy()) if passed else self._waiting[0]
 
     def save(self) -> dict[str, Any]:
         beginning = None if self._beginning is None else list(astuple(self._beginning))
-        return {"passed": self.passed, "waiting": self._waiting, "beginning": beginning}
+        waiting = np.concatenate([np.zeros(0, np.int64), *self._waiting])
+        return {"passed": self.passed, "waiting": waiting, "beginning": beginning}
 
     def load(self, state: dict[str, Any]) -> None:
-        self.passed, self._waiting = state["passed"], state["waiting"]
+        self.passed = state["passed"]
+        self._waiting = [_read_only(state["waiting"])] if len(state["waiting"]) else []
         beginning = state.get("beginning")
         self._beginning = None if beginning is None else Beginning(*beginning)
+
+
+def _read_only(times: Ticks) -> Ticks:
+    """Return a view that cannot be written, as those of Arrow's columns, so that the kernel is compiled once."""
+    times = times.view()
+    times.flags.writeable = False
+    return times

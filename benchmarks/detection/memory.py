@@ -1,7 +1,8 @@
 """The memory of runs and streams that find many matches and write them to files.
 
 `python -m benchmarks.detection.memory [local] [ray] [stream]` prints the peak memory over the same events, with so many
-matches and with 100 times as many.
+matches and with 100 times as many. On Ray it is the private memory of processes: the object store, which they share,
+has a size that is set.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import pyarrow.parquet as pq
 
 import elsinore
 from benchmarks.detection.matches import TYPES, stream
-from benchmarks.runtime.processes import memory
+from benchmarks.runtime.processes import private_memory
 from elsinore.connectors.sinks import ParquetSink
 
 EVENTS = 200_000
@@ -127,13 +128,13 @@ def slowed(write: Any) -> Any:
 
 @contextmanager
 def sampled() -> Iterator[Counter[str]]:
-    """Sample the memory of this process and all that it started, by role, and keep the largest of each."""
+    """Sample the private memory of this process and all that it started, by role, and keep the largest of each."""
     peaks: Counter[str] = Counter()
     over = Event()
 
     def sample() -> None:
         while not over.wait(POLL_SECONDS):
-            for role, size in memory().items():
+            for role, size in private_memory().items():
                 peaks[role] = max(peaks[role], size)
 
     thread = Thread(target=sample)

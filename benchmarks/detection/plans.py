@@ -3,7 +3,7 @@
 Every figure is a ratio of throughputs through `elsinore.run`, from Arrow, of strategies that take the same events one
 behind the other in one process. What a throughput is, `elsinore/bench/multi/gains.py` says. The fastest strategies are
 measured several times, in turn, and the best run of each counts. A point is a workload and its stream: `stocks-25`
-has 25 patterns, and in `stocks-drift` types change places. By default all points are measured; one takes some minutes.
+has 25 patterns. By default all points are measured; one takes some minutes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,6 @@ from elsinore.bench.multi.streams import stream
 TRIVIAL = "trivial"
 RIVALS = ("reorder", "share", "spass", "motto")
 FIXED = (TRIVIAL, *RIVALS, "mpt", "mpm")
-DRIFTING_EVERY = 1_000_000
-"""Events after which types change places."""
-
-DRIFTING_SECONDS = 20.0
-"""Processor time of a run over them, after the first change."""
-
 EVENTS = 16_000_000
 """The most events of a run."""
 
@@ -39,12 +33,11 @@ TURNS, NEAR = 3, 1.5
 SEED = 0
 
 
-def point(setting: str, queries: int, every: int = 0) -> Gain:
-    return Gain(setting, "", queries, every=every, events=EVENTS)
+def point(setting: str, queries: int) -> Gain:
+    return Gain(setting, "", queries, events=EVENTS)
 
 
 POINTS = {f"{setting.lower()}-{queries}": point(setting, queries) for setting in DATASETS for queries in (25, 100)}
-POINTS |= {f"{setting.lower()}-drift": point(setting, 100, DRIFTING_EVERY) for setting in DATASETS}
 
 
 class Throughputs:
@@ -61,7 +54,7 @@ class Throughputs:
     @cached_property
     def events(self) -> pa.Table:
         _, attributes, _ = DATASETS[self.where.setting]
-        return stream(self.made.world, attributes, self.where.events, SEED, every=self.where.every)
+        return stream(self.made.world, attributes, self.where.events, SEED)
 
     def measure(self, strategies: Sequence[str], turns: int = TURNS) -> None:
         """Run strategies one behind another, and again those that are about as fast as the fastest."""
@@ -72,13 +65,7 @@ class Throughputs:
                     self.best[strategy] = max(self.best.get(strategy, 0.0), self._run(strategy))
 
     def _run(self, strategy: str) -> float:
-        timed = Timed.of(
-            self.made.text,
-            self.events,
-            strategy,
-            self.where.every,
-            DRIFTING_SECONDS if self.where.every else ENOUGH_SECONDS,
-        )
+        timed = Timed.of(self.made.text, self.events, strategy, enough=ENOUGH_SECONDS)
         return timed.measured().throughput
 
     def ratio(self, over: str, under: Sequence[str]) -> tuple[float, str]:
@@ -104,15 +91,6 @@ def figures(where: Gain) -> Iterator[Figure]:
     yield Figure("detection-auto", f"best fixed strategy to auto, {named}", 1 / gain, 1.1, "x", told)
 
 
-def drifting(where: Gain) -> Iterator[Figure]:
-    """Yield how much faster a plan is that follows the stream, where types change places."""
-    found = Throughputs(where)
-    found.measure(("mpm", "mpm-static"), turns=1)
-    gain, told = found.ratio("mpm", ("mpm-static",))
-    named = f"{where.setting.lower()}, {where.queries} patterns of {where.size}"
-    yield Figure("detection-drift", f"adaptive to static, {named}", gain, 3, "x", told, at_least=True)
-
-
 def compile_kernels(where: Gain) -> None:
     small = Throughputs(where.first())
     small.measure((TRIVIAL, "mpm"))
@@ -127,7 +105,7 @@ def main() -> None:
     print(HEADER)
     for name in names:
         compile_kernels(POINTS[name])
-        for figure in drifting(POINTS[name]) if POINTS[name].every else figures(POINTS[name]):
+        for figure in figures(POINTS[name]):
             print(line(figure), flush=True)
 
 

@@ -43,6 +43,18 @@ def memory() -> Counter[str]:
     return found
 
 
+def private_memory() -> Counter[str]:
+    """Return the bytes in memory now that no file or shared memory stands for, by role.
+
+    Ray's object store is memory that all processes share: what one of them has read there counts as its own in
+    `memory`, and goes on to do so when the object is gone.
+    """
+    found: Counter[str] = Counter()
+    for pid in family():
+        found[role(pid)] += _anonymous(pid)
+    return found
+
+
 def live_heaps() -> Counter[str]:
     """Return the bytes of reachable objects of Java processes, by role: garbage fills their heaps."""
     found: Counter[str] = Counter()
@@ -107,3 +119,8 @@ def _ticks(pid: int) -> int:
 def _resident(pid: int) -> int:
     output = _read(pid, "statm").split()
     return int(output[1]) * PAGE if output else 0
+
+
+def _anonymous(pid: int) -> int:
+    lines = (line.split() for line in _read(pid, "status").splitlines() if line.startswith("RssAnon:"))
+    return next((int(size) << 10 for _, size, _ in lines), 0)

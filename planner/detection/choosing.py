@@ -92,15 +92,31 @@ Chooser = Callable[[PlanRequest], Trees]
 
 
 def chosen_trees(request: PlanRequest) -> Trees:
-    """Search trees for a request; return those that are used now if the search gains too little."""
-    count = len(request.patterns)
-    budget = Budget(SEARCH_SECONDS, STEPS_PER_PATTERN * count, PATIENCE_PER_PATTERN * count)
+    """Search trees for a request; return those that are used now if the search gains too little.
+
+    It takes the longer, the more it might gain.
+    """
+    count, share = len(request.patterns), _avoidable(request)
+    if request.present is not None and share < 1 - GAIN:
+        return dict(request.present)
+    budget = Budget(SEARCH_SECONDS * share, STEPS_PER_PATTERN * count, PATIENCE_PER_PATTERN * count)
     whole = request.chosen_by.trees(Request(request.patterns, request.model, budget))
     pairs = zip(request.patterns, request.joined, strict=True)
     found = {one.name: restricted(one, whole[one.name], single) for one, single in pairs}
     if request.present is None or request.plan(found).cost < GAIN * request.plan(request.present).cost:
         return found
     return dict(request.present)
+
+
+def _avoidable(request: PlanRequest) -> float:
+    """Return the part of the present plan's cost that is not that of leaves and whole matches, which all plans have."""
+    if request.present is None:
+        return 1.0
+    plan = request.plan(request.present)
+    # How a whole pattern is split may decide what its matches cost.
+    whole = frozenset[int]() if request.model.by_split else {root.node for root in plan.roots}
+    inner = sum(node.cost for node in plan.nodes if not node.leaf and node.number not in whole)
+    return inner / plan.cost if plan.cost else 0.0
 
 
 class SharedChooser:

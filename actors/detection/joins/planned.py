@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
+import pyarrow as pa
+
+from elsinore.actors.detection.joins.changes import Changes
 from elsinore.actors.detection.joins.join_search import StoredSearch
 from elsinore.actors.detection.joins.measured import measured
 from elsinore.actors.detection.joins.sources import Joined, MatchSource
@@ -20,10 +23,14 @@ AUTO = "auto"
 """The strategy that knows the costs of this engine."""
 
 CHECK_EVENTS = 1 << 16
-"""Events after which it is looked for drift; earlier ones at each doubling of the events seen."""
+"""Events after which drift is looked for, beside each doubling of the events at first, and changes of rates."""
 
 FIRST_SLICE, LEAST_SLICE, UNLIMITED = 1 << 14, 1 << 10, 1 << 62
 """Events that are taken in at once at first, and at least: stored matches grow with them."""
+
+WATCHED_SLICE, SEARCHING_SLICE = 1 << 18, 1 << 16
+"""The most events that are taken in at once where a plan may change, as drift of selectivities is seen between slices;
+and while another plan is looked for, which is entered between slices."""
 
 SLICE_NUMBERS = 1 << 22
 """Events of stored matches that a slice should make at most."""
@@ -54,9 +61,24 @@ class Planned:
         self.chosen: Chosen | None = None
         self.tree: Multitree | None = None
         self.slice_events = FIRST_SLICE if self.patterns else UNLIMITED
+        self._changes = Changes({event.type for pattern in self.patterns for event in pattern.events})
         self._next: Future[Chosen] | None = None
         self._events = 0
         self._check = 0
+
+    def next_slice(self, types: pa.DictionaryArray) -> int:
+        """Return how many of the next events, which have these types, should be taken in at once.
+
+        Where the rates change, few events follow before a better plan is looked for, and until it is found.
+        """
+        if self.chosen is None or not self.chosen[0].chosen_by.adaptive:
+            return self.slice_events
+        most = WATCHED_SLICE if self._next is None else SEARCHING_SLICE
+        steady, changed = self._changes.steady(types, min(self.slice_events, most))
+        if not changed:
+            return steady
+        self._check = 0
+        return min(steady, FIRST_SLICE)
 
     def extend(
         self, joined: Mapping[bool, Joined], lo: int, hi: int, own: tuple[int, int]
@@ -69,6 +91,9 @@ class Planned:
         if not self.patterns:
             return {}
         self._events += hi - lo
+        if self._next is not None and self._next.done():
+            self._enter(self._next.result())
+            self._next = None
         if self._events >= self._check:
             self._check = min(2 * self._events, self._events + CHECK_EVENTS)
             self._look(joined)
@@ -125,9 +150,6 @@ class Planned:
 
     def _look(self, joined: Mapping[bool, Joined]) -> None:
         """Choose a plan, or look for a better one beside the stream."""
-        if self._next is not None and self._next.done():
-            self._enter(self._next.result())
-            self._next = None
         request = self._request(joined)
         if self.chosen is None:
             self._enter(self._answered(request))

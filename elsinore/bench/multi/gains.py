@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
 from statistics import mean
 from time import thread_time
 from typing import ClassVar, Self
@@ -15,7 +16,7 @@ import elsinore
 from elsinore.bench.multi.generator import STOCKS, TRAFFIC, Generated, Parameters, types_of_density, workload_of
 from elsinore.bench.multi.streams import stream
 from elsinore.bench.multi.thinking import thinking
-from elsinore.bench.multi.worlds import LocatedWorld
+from elsinore.bench.multi.worlds import BurstingWorld, LocatedWorld
 from elsinore.bench.points import Metrics, Point
 from elsinore.planner.detection.clauses import queries_of
 
@@ -34,8 +35,17 @@ OFTEN = FIRST_EVENTS // 8
 ENOUGH_SECONDS = 1.0
 """Processor time of a run after its first batch; a run ends with the batch that exceeds it."""
 
-BATCHES_BETWEEN = 16
-"""Batches between two changes of the types' places, at least: a plan can follow from the next batch on."""
+BURSTS = "bursts"
+"""The last word of settings in which rare types and frequent ones change places."""
+
+BURSTING = (0.001, 1000.0)
+"""Events of a type in a window there."""
+
+MOST_MATCHES = 1.0
+"""Matches of a pattern in a window that are expected there, on average, before and after a change."""
+
+SEEDS = 1000
+"""Seeds that are tried for a workload there."""
 
 MOST_TYPES = 150
 """Types among which those for a density are searched."""
@@ -80,6 +90,8 @@ class Gain(Point):
     """Largest difference of the rates of a pattern's types, normalized, in percent."""
     search: int | None = None
     """Milliseconds of a search; by default as in any run."""
+    special: bool = True
+    """Whether some patterns have a NOT or a Kleene closure."""
     workloads: int = 3
     events: int = 4_000_000
     """The most events of a run."""
@@ -96,8 +108,7 @@ class Gain(Point):
             "Searches for a better plan, which begin where statistics have changed, run beside it. A run gets a batch "
             f"of {FIRST_EVENTS:,} events and then longer and longer ones, for {ENOUGH_SECONDS:g} second or more; the "
             "further events over the further time. So the first search for a plan, which all runs have, does not "
-            f"count. Where types change places, there are {BATCHES_BETWEEN} batches or more from one change to the "
-            "next."
+            "count. Where types change places, the first batch ends with the first change, and further ones do not."
         ),
         "trivial": "The throughput of trivial.",
         "expected": (
@@ -115,15 +126,26 @@ class Gain(Point):
     @property
     def what(self) -> str:
         _, _, events = DATASETS[self._dataset]
-        return (
+        found = (
             f"made-up events: {events} of them, each type with a normal distribution around its own location; "
             "selectivities 0.003 to 0.92. Half of the patterns are sequences, half conjunctions; they have about half "
             "as many predicates as types, and 20 % a NOT or a Kleene closure"
+        )
+        if not self._bursts:
+            return found
+        least, most = BURSTING
+        return (
+            f"as {self._dataset.lower()}, but {least:g} to {most:,g} events of a type in a window; with each change "
+            "the rarest becomes the most frequent, and so on; no NOT or Kleene closure"
         )
 
     @property
     def _dataset(self) -> str:
         return self.setting.partition(",")[0]
+
+    @property
+    def _bursts(self) -> bool:
+        return self.setting.endswith(BURSTS)
 
     @property
     def planner(self) -> str:
@@ -134,7 +156,7 @@ class Gain(Point):
     def parameters(self) -> Parameters:
         usual, _, _ = DATASETS[self._dataset]
         longer = self.places / PLACES if self.places else self.minutes / MINUTES
-        least, most = usual.per_window
+        least, most = BURSTING if self._bursts else usual.per_window
         return replace(
             usual,
             patterns=self.queries,
@@ -144,6 +166,8 @@ class Gain(Point):
             clock="events" if self.places else "time",
             per_window=(least * longer, most * longer),
             rate_difference=self.difference / 100,
+            listed=0.0 if self.every else usual.listed,
+            special=usual.special if self.special and not self._bursts else 0.0,
         )
 
     def made(self, seed: int) -> Made:
@@ -151,8 +175,10 @@ class Gain(Point):
         if self.density is not None:
             types = types_of_density(parameters, self.density / 100, seed, LocatedWorld, MOST_TYPES)
             parameters = replace(parameters, types=types)
-        world = LocatedWorld(parameters, seed)
-        return Made(world, workload_of(world, seed), seed)
+        if not self._bursts:
+            return _made(LocatedWorld(parameters, seed), seed)
+        found = (_made(BurstingWorld(parameters, number), number) for number in count(SEEDS * seed))
+        return next(made for made in found if made.expected <= MOST_MATCHES)
 
     def measured(self) -> Metrics:
         with thinking(self.search):
@@ -162,10 +188,10 @@ class Gain(Point):
     def _measured(self, made: Made) -> Metrics:
         _, attributes, _ = DATASETS[self._dataset]
         others = bool(self.places)
-        events = stream(made.world, attributes, self.events, made.seed, others, self.every)
+        events = stream(made.world, attributes, self.changing_events, made.seed, others, self.every)
         own = Timed.of(made.text, events, self.planner, self.every).measured()
         if self.every > OFTEN:
-            events = stream(made.world, attributes, self.events, made.seed, others, OFTEN)
+            events = stream(made.world, attributes, self.changing_events, made.seed, others, OFTEN)
         usual = Timed.of(made.text, events, TRIVIAL).measured()
         return {
             "gain": own.throughput / usual.throughput,
@@ -175,6 +201,11 @@ class Gain(Point):
             "seen": own.rows / own.seconds * self._window_seconds / self.queries,
             "density": made.workload.density,
         }
+
+    @property
+    def changing_events(self) -> int:
+        """Return the number of events, enough for several changes."""
+        return max(self.events, 4 * self.every)
 
     @property
     def _window_seconds(self) -> float:
@@ -195,7 +226,7 @@ class Gain(Point):
         return replace(
             self,
             workloads=max(1, round(share * self.workloads)),
-            events=max(4 * max(FIRST_EVENTS, self.every), round(share * self.events)),
+            events=max(4 * FIRST_EVENTS, round(share * self.events)),
         )
 
     def first(self) -> Self:
@@ -232,6 +263,10 @@ class Made:
         return mean(self.world.matches(one.events, bool(one.before)) for one in self.workload.patterns)
 
 
+def _made(world: LocatedWorld, seed: int) -> Made:
+    return Made(world, workload_of(world, seed), seed)
+
+
 @dataclass(frozen=True)
 class Measured:
     throughput: float
@@ -253,12 +288,15 @@ class Timed:
     """Events of the longest of the other batches."""
     enough: float = ENOUGH_SECONDS
     """Seconds after the first batch after which no other one is begun."""
+    least: int = 0
+    """Events before which the run does not end."""
 
     @classmethod
     def of(cls, text: str, events: pa.Table, strategy: str, every: int = 0, enough: float = ENOUGH_SECONDS) -> Timed:
-        """Return the run over a stream whose types change places after `every` events, several batches apart."""
-        most = max(every // BATCHES_BETWEEN, 1) if every else len(events)
-        return cls(text, events, strategy, max(FIRST_EVENTS, every), most, enough)
+        """Return the run over a stream; types that change places after `every` events do so twice or more."""
+        if not every:
+            return cls(text, events, strategy, FIRST_EVENTS, len(events), enough)
+        return cls(text, events, strategy, every, every, enough, 3 * every)
 
     def measured(self) -> Measured:
         marks: list[tuple[int, float]] = []
@@ -276,7 +314,7 @@ class Timed:
         count, size = 0, self.first
         while True:
             marks.append((count, thread_time()))
-            if count == len(self.events) or (count and marks[-1][1] - marks[1][1] >= self.enough):
+            if count == len(self.events) or (count > self.least and marks[-1][1] - marks[1][1] >= self.enough):
                 return
             batch = self.events.slice(count, size)
             yield from batch.to_batches()

@@ -8,7 +8,7 @@ second*, as printed, a pair of types would have millions of partial matches.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import exp, factorial, log, prod
@@ -22,8 +22,6 @@ from elsinore.planner.detection.statistics import Statistics, key_of
 
 RATE_DIFFERENCE = 45
 """The largest difference of two types' events per window; 1 as a normalized difference (Appendix D)."""
-LISTED = 6
-"""The most events per window of a type under Kleene closure without bounds; more of them are bounded by 2."""
 EVENTS_PER_SECOND = 1.0
 """Of all types, so that a window of n events lasts n seconds; the types of a workload need not be all there are."""
 MOST_TYPES = 4000
@@ -55,6 +53,11 @@ class Parameters:
     predicate: str = "$0.difference < $1.difference"
     special: float = 0.2
     """Share of patterns with a NOT or a Kleene closure on one type."""
+    listed: float = field(default=6.0, repr=False)
+    """The most events per window of a type under Kleene closure without bounds; more of them are bounded by 2.
+
+    It is no part of the seed: types and rates are the same whatever it is.
+    """
     most_matches: float = 1.0
     """Expected matches of a pattern in a window, at most. With many, no plan can avoid their cost."""
     rate_difference: float = 1.0
@@ -216,7 +219,7 @@ def _events(world: World, kinds: Sequence[str], ordered: bool, special: bool, rn
         events[place] = replace(events[place], kind=Kind.NEGATED)
         return events
     place = min(range(len(kinds)), key=lambda at: world.amounts[kinds[at]])
-    most = None if world.amounts[kinds[place]] <= LISTED else 2
+    most = None if world.amounts[kinds[place]] <= world.parameters.listed else 2
     events[place] = replace(events[place], kind=Kind.KLEENE, most=most)
     return events
 

@@ -11,9 +11,6 @@ import pyarrow as pa
 from elsinore.bench.multi.generator import EVENTS_PER_SECOND
 from elsinore.bench.multi.worlds import LocatedWorld
 
-RESHUFFLED = 5
-"""Types that change places at once (Section 6.2.3)."""
-
 OTHER = "other"
 """The type of events that no pattern asks for."""
 
@@ -35,19 +32,18 @@ def stream(
     names, total = list(rates), sum(rates.values())
     times = np.cumsum(rng.exponential(1000 / total, events)).astype(np.int64)
     codes = rng.choice(len(names), events, p=[rate / total for rate in rates.values()]).astype(np.int32)
-    called = _reshuffled(codes, len(world.statistics.rates), every, rng) if every else codes
+    called = _reshuffled(codes, world, every, rng) if every else codes
     places = np.array([world.locations.get(name, 0.0) for name in names])[called]
     columns = {name: pa.array(rng.normal(places, 1.0)) for name in attributes}
     types = pa.DictionaryArray.from_arrays(pa.array(called), pa.array(names))
     return pa.table({"type": types, "time": pa.array(times), **columns})
 
 
-def _reshuffled(codes: Codes, types: int, every: int, rng: np.random.Generator) -> Codes:
+def _reshuffled(codes: Codes, world: LocatedWorld, every: int, rng: np.random.Generator) -> Codes:
     """Return the types that events are called, the first ones by their own."""
     called = codes.copy()
-    for begin in range(every, len(codes), every):
-        chosen = rng.permutation(types)[:RESHUFFLED]
+    for change, begin in enumerate(range(every, len(codes), every)):
         names = np.arange(codes.max() + 1, dtype=np.int32)
-        names[chosen] = np.roll(chosen, -1)
+        names[: len(world.amounts)] = world.exchanged(change, rng)
         called[begin : begin + every] = names[codes[begin : begin + every]]
     return called

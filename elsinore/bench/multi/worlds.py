@@ -25,10 +25,14 @@ SAMPLED = 1 << 15
 NEAR = 4
 """Types next in rate, of which one has a predicate with a type, where the rates of a pattern must not differ."""
 
+RESHUFFLED = 5
+"""Types that change places at once (Section 6.2.3)."""
+
 LONGEST = 40
 """Events of a list beyond which lists without a bound are no longer counted: there are hardly any."""
 
 Pair = tuple[str, str]
+Codes = npt.NDArray[np.int32]
 
 
 class LocatedWorld(World):
@@ -59,6 +63,13 @@ class LocatedWorld(World):
 
     def chance(self, pair: Pair) -> float | None:
         return self.chances.get(pair)
+
+    def exchanged(self, change: int, rng: np.random.Generator) -> Codes:
+        """Return, for the events that come at the rate of each type, the type that they have after a change."""
+        chosen = rng.permutation(len(self.amounts))[:RESHUFFLED]
+        names = np.arange(len(self.amounts), dtype=np.int32)
+        names[chosen] = np.roll(chosen, -1)
+        return names
 
     def matches(self, events: Sequence[Event], ordered: bool) -> float:
         """Return the matches that are expected to end while a window lasts; NOT is not subtracted.
@@ -106,3 +117,28 @@ class LocatedWorld(World):
         """Return, by pool, the pairs of types that have a predicate."""
         pools = map(frozenset, self.pools)
         return [[pair for pair in self.chances if pool.issuperset(pair)] for pool in pools]
+
+
+class BurstingWorld(LocatedWorld):
+    """Types of which with each change the rarest becomes the most frequent, the next one the second, and so on."""
+
+    def __init__(self, parameters: Parameters, seed: int) -> None:
+        super().__init__(parameters, seed)
+        ranked = sorted(self.amounts, key=self.amounts.__getitem__)
+        self.reversed = dict(zip(ranked, reversed(ranked), strict=True))
+        self._usual = self.amounts
+        self._changed = {name: self.amounts[other] for name, other in self.reversed.items()}
+
+    def matches(self, events: Sequence[Event], ordered: bool) -> float:
+        """Return the matches that are expected before or after a change, whichever are more."""
+        found = []
+        for amounts in (self._changed, self._usual):
+            self.amounts = amounts
+            found.append(super().matches(events, ordered))
+        return max(found)
+
+    def exchanged(self, change: int, rng: np.random.Generator) -> Codes:
+        names = list(self.amounts)
+        if change % 2:
+            return np.arange(len(names), dtype=np.int32)
+        return np.array([names.index(self.reversed[name]) for name in names], np.int32)

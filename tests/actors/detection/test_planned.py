@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from elsinore.actors.detection.joins import planned
+from elsinore.actors.detection.joins import changes, planned
 from elsinore.actors.detection.run import DetectionRun, DetectionSetting
 from elsinore.actors.streams.batch import Batch
 from elsinore.actors.streams.partitions import Partitions
@@ -38,6 +38,13 @@ def batches(shares: list[dict[str, float]]) -> Iterator[Batch]:
         time += BATCH_EVENTS
         columns = {"v": pa.array(rng.integers(0, 1000, BATCH_EVENTS))}
         yield Batch(types, times, columns, np.zeros(BATCH_EVENTS, np.int32), time)
+
+
+def one_batch(some: list[Batch]) -> Batch:
+    types = pa.chunked_array([one.types for one in some]).unify_dictionaries().combine_chunks()
+    columns = {"v": pa.concat_arrays([one.columns["v"] for one in some])}
+    times = np.concatenate([one.times for one in some])
+    return Batch(types, times, columns, np.concatenate([one.slots for one in some]), some[-1].later)
 
 
 RARE_A = {"A": 0.02, "B": 0.3, "C": 0.3, "D": 0.38}
@@ -93,6 +100,19 @@ def test_drift_enters_a_better_plan_and_changes_no_row(strategy: str, monkeypatc
     assert asking.requests[1].present == asking.answers[0]
     assert asking.answers[-1] != asking.answers[0]
     assert rows == found("trivial", Asking(), shares)
+
+
+def test_a_plan_is_looked_for_within_a_batch_where_the_rates_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first check of a batch as long as all these events would be its last."""
+    monkeypatch.setattr(planned, "FIRST_SLICE", BATCH_EVENTS)
+    monkeypatch.setattr(changes, "BLOCK_EVENTS", BATCH_EVENTS)
+    shares = [RARE_A] * 5 + [RARE_D] * 5
+    whole = one_batch([*batches(shares)])
+    asking = Asking()
+    run = engine("mpm", asking)
+    rows = sum(map(len, run.process(whole)))
+    assert len(asking.requests) == 2
+    assert rows == found("trivial", Asking(), shares).total()
 
 
 def test_a_static_strategy_keeps_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:

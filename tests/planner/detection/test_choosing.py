@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from elsinore.actors.shells.optimizer_actor import OptimizerActor, plan_request, read_trees
 from elsinore.actors.state import pack, unpack
+from elsinore.planner.detection import choosing
 from elsinore.planner.detection.choosing import PlanRequest, SharedChooser, chosen_trees
 from elsinore.planner.detection.clauses import patterns_of
 from elsinore.planner.detection.normal_form import normal_form
@@ -55,6 +56,15 @@ def test_trees_join_the_single_events_of_each_pattern(strategy: str) -> None:
     asked = request(strategy)
     plan = asked.plan(chosen_trees(asked))
     assert [set(root.variables) for root in plan.roots] == [set(names) for names in asked.singles]
+
+
+def test_nothing_is_searched_where_no_plan_could_gain_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two events have one join, that of the whole matches, which every plan has."""
+    pairs = patterns_of(normal_form(resolve(parse("RETURN MATCHES PATTERN SEQ(A a, B b) WITHIN 9 seconds").queries[0])))
+    asked = PlanRequest("mpm", tuple(pairs.values()), (("a", "b"),), EVEN)
+    present = chosen_trees(asked)
+    monkeypatch.setattr(choosing, "SEARCH_SECONDS", "no search may ask for its time")
+    assert chosen_trees(replace(asked, present=present, statistics=RARE_A)) == present
 
 
 def test_trees_stay_where_others_gain_too_little() -> None:
