@@ -23,12 +23,11 @@ from typing import Any
 
 import ray
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway  # type: ignore[import-untyped]
-from pyspark import SparkConf, SparkContext
 from raydp import context, versions
 from raydp.spark import ray_cluster
 from raydp.spark import ray_cluster_master as original
 
-from elsinore.connectors.spark.java_objects import java_context, java_runs
+from elsinore.connectors.spark.java_objects import java_context, java_runs, start_java
 from elsinore.connectors.spark.ray_internals import logs_folder
 
 SECRET_VARIABLE = "_SPARK_AUTH_SECRET"
@@ -95,8 +94,7 @@ class Cluster(ray_cluster.SparkCluster):  # type: ignore[misc]
             driver.result()
 
     def _start_driver(self) -> None:
-        SparkContext._ensure_initialized(conf=SparkConf().setAll(list(self._configs.items())))
-        java: Any = SparkContext._jvm
+        java = start_java(self._configs)
         java.org.apache.spark.deploy.raydp.RayAppMaster.setProperties(Master._generate_ray_configs(None))
         if not java.io.ray.api.Ray.isInitialized():
             java.io.ray.api.Ray.init()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pyspark import SparkContext, StorageLevel
+from pyspark import SparkConf, SparkContext, StorageLevel
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,6 +32,12 @@ def java_context(spark: Any) -> Any:
 
 def java_level(spark: Any, level: StorageLevel) -> Any:
     return spark.sparkContext._getJavaStorageLevel(level)
+
+
+def start_java(options: Mapping[str, str]) -> Any:
+    """Start the Java process with Spark's options, unless it runs; return the root of all its packages."""
+    SparkContext._ensure_initialized(conf=SparkConf().setAll(list(options.items())))
+    return SparkContext._jvm
 
 
 def java_runs() -> bool:

@@ -97,7 +97,15 @@ class QueryPlan:
         starts = len(counter.machine.starts)
         if not self.rows_by_begin(counter) or self.panes == "many":
             return max(2, starts)
-        return 4 * starts if self.panes == "few" else starts + 1
+        return 4 * starts if self._has_few() else starts + 1
+
+    def _has_few(self) -> bool:
+        """Return whether a partition has few events in a pane, by what is known, or else by what splits the stream.
+
+        Attributes that have to be equal, such as [driver, rider], make more partitions than groups alone.
+        """
+        by_equality = len(self.partition) > len(self.query.groups)
+        return self.panes == "few" or (self.panes == "unknown" and by_equality)
 
     def rows_by_begin(self, counter: Counter) -> bool:
         """Return whether a row per window counts only trends that begin before the next window does."""

@@ -26,8 +26,8 @@ def method(text: str) -> str:
 
 @pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
 def test_windows_that_coincide_have_the_same_rows(semantics: str) -> None:
-    """600 s windows: one row; a row per window, with panes of 300 and 150 seconds; pane maps, with panes of 120."""
-    texts = [query(within(600, slide), semantics) for slide in (600, 300, 150, 120)]
+    """600 s windows: one row; a row per window, with panes of 300 and 150 seconds; pane maps, with panes of 40."""
+    texts = [query(within(600, slide), semantics) for slide in (600, 300, 150, 40)]
     assert [method(text) for text in texts] == ["one row", "row per window", "row per window", "pane maps"]
     expected = run(texts[0], EVENTS)
     assert len(expected) > 100
@@ -37,9 +37,9 @@ def test_windows_that_coincide_have_the_same_rows(semantics: str) -> None:
 
 def test_windows_whose_panes_are_single_ticks() -> None:
     short = EVENTS.slice(0, 5000)
-    rows = run(query(within(60, 7)), short)
-    assert method(query(within(60, 7))) == "pane maps"
-    assert where_windows_start(rows, 60) == where_windows_start(run(query(within(60, 60)), short), 7)
+    rows = run(query(within(120, 7)), short)
+    assert method(query(within(120, 7))) == "pane maps"
+    assert where_windows_start(rows, 120) == where_windows_start(run(query(within(120, 120)), short), 7)
 
 
 @pytest.mark.parametrize("semantics", ["any", "next", "contiguous"])
