@@ -1,8 +1,9 @@
 """Routing of events to graph actors: routes and key groups, as DataFrame expressions (HAMLET, Section 3.3).
 
 For each event Spark computes its key group along each route, or that the route does not take it. Events stay where they
-are: their blocks are handed to all graph actors, and each actor takes the events of its key groups. A shuffle of every
-row would cost more than everything else that Spark does (docs/decisions/009-runtime.md).
+are: a shuffle of every row would cost more than everything else that Spark does (docs/decisions/009-runtime.md). Their
+blocks are then read by all graph actors in shared memory, or cut by dealers into parts for the owners of key groups
+(docs/decisions/014-dealing-events.md).
 """
 
 from __future__ import annotations
