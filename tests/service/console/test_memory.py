@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from threading import Event, Thread
 from time import monotonic
 from typing import Any
@@ -19,7 +20,7 @@ SHARED = f"""QUERY kept RETURN district, COUNT(*) PATTERN SEQ(Request, Travel+) 
 QUERY arrived RETURN district, COUNT(*) PATTERN SEQ(Pickup, Travel+) {WINDOWS}"""
 
 MINUTES, WARMING_MINUTES = 30, 5
-PAUSE_SECONDS = 0.1
+PAUSE_SECONDS = 0.07
 PIECES = MINUTES * 60 * 12
 EVENTS = 40 * PIECES
 GROWTH = 1.1
@@ -50,10 +51,12 @@ def test_memory_is_flat_while_updates_come(
             over.set()
             going.join()
         record_property("bytes", seen)
+        record_property("updates", sender.sent)
         assert sender.sent > MINUTES * 60, "fewer updates than one a second"
-        warm, last = seen[WARMING_MINUTES - 1], seen[-1]
+        warm, last = seen[WARMING_MINUTES : 2 * WARMING_MINUTES], seen[-WARMING_MINUTES:]
         for name, most in (("rows", GROWTH), ("bursts", GROWTH), ("service", SERVICE_GROWTH)):
-            assert last[name] <= warm[name] * most, seen
+            # A single moment may have objects that are about to go.
+            assert median(one[name] for one in last) <= median(one[name] for one in warm) * most, seen
 
 
 def _send(sender: Sender, over: Event) -> None:
