@@ -91,8 +91,7 @@ def _nodes(plan: DetectionPlan, seen: Seen, found: Mapping[str, int]) -> Iterato
 def _what(node: Node) -> str:
     if node.left is None or node.right is None:
         return node.structure
-    where = f" where {node.conditions_text}" if node.conditions_text else ""
-    return f"{node.structure}{where} = {node.left + 1} + {node.right + 1}"
+    return f"{node.text} = {node.left + 1} + {node.right + 1}"
 
 
 def _facts(node: Node, seen: Seen, found: Mapping[str, int]) -> Iterator[str]:

@@ -71,6 +71,11 @@ class Node:
         return tuple(dict.fromkeys(user.pattern for user in self.users))
 
     @property
+    def text(self) -> str:
+        """Return what it finds, and under which conditions."""
+        return f"{self.structure} where {self.conditions_text}" if self.conditions_text else self.structure
+
+    @property
     def shared(self) -> bool:
         return len(self.patterns) > 1
 

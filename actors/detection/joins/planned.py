@@ -114,16 +114,14 @@ class Planned:
 
     def stored(self) -> dict[str, int]:
         """Return the number of matches of each stored node so far, by its identity."""
-        if self.tree is None:
-            return {}
-        return {self.tree.plan.nodes[number].identity: seen for number, seen in self.tree.seen()}
+        return {node.identity: seen for node, _, seen in self.stored_nodes()}
 
-    def stored_nodes(self) -> Iterator[tuple[Node, tuple[str, ...]]]:
-        """Yield each stored node with the names of its queries."""
+    def stored_nodes(self) -> Iterator[tuple[Node, tuple[str, ...], int]]:
+        """Yield each stored node with the names of its queries, and the number of its matches so far."""
         if self.tree is not None:
-            for number, _ in self.tree.seen():
+            for number, seen in self.tree.seen():
                 node = self.tree.plan.nodes[number]
-                yield node, tuple(dict.fromkeys(self._places[name][0] for name in node.patterns))
+                yield node, tuple(dict.fromkeys(self._places[name][0] for name in node.patterns)), seen
 
     def drop(self, count: int) -> None:
         """Forget the first rows of the window."""

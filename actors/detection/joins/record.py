@@ -50,12 +50,10 @@ class StoredRecord:
 
     def note(self, planned: Planned, time: int, events: int) -> None:
         """Record what a batch added, given the time of its first event."""
-        now = planned.stored()
-        for node, queries in planned.stored_nodes():
-            more = now[node.identity] - self._known.get(node.identity, 0)
-            where = f" where {node.conditions_text}" if node.conditions_text else ""
-            self.fillings.append(Filling(f"{node.structure}{where}", time, events, more, node.matches, queries))
-        self._known = now
+        for node, queries, seen in planned.stored_nodes():
+            more = seen - self._known.get(node.identity, 0)
+            self.fillings.append(Filling(node.text, time, events, more, node.matches, queries))
+        self._known = planned.stored()
 
     def forget(self, but: int) -> None:
         """Drop the oldest fillings, all but so many."""
