@@ -346,7 +346,8 @@ class GraphActor:
     def _detection(self, route: Route) -> DetectionSetting:
         share = (self.place, self.duty.places) if route.spread else WHOLE
         merged = self.duty.places > 1 and bool(route.keys)
-        recorded = self.duty.record_decisions
+        # Only pages of the service show what is stored; a bounded run, whose records are never forgotten, keeps none.
+        recorded = self.duty.remembered > 0
         return DetectionSetting(share=share, choose=self.optimizer.choose, merged=merged, recorded=recorded)
 
 
