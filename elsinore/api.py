@@ -310,7 +310,8 @@ def prepare(
     with needing_cluster("engine='ray'"):
         from elsinore.cluster.run.ray_run import RayRun
 
-    planned = with_event_columns(_planned(asked, strategy), source.event_columns)
+    if strategy == "auto":  # no other strategy leaves the search for later
+        planned = with_event_columns(_planned(asked, strategy), source.event_columns)
     spread = RayRun(planned, source, chosen, numeric=numeric, record_decisions=decisions)
     return PreparedRun(asked, spread, choice, spread.progress)
 
