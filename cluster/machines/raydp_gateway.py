@@ -94,6 +94,7 @@ class Cluster(ray_cluster.SparkCluster):  # type: ignore[misc]
             driver.result()
 
     def _start_driver(self) -> None:
+        """Start the driver's Java process, and let it join Ray through this process's own node."""
         java = start_java(self._configs)
         java.org.apache.spark.deploy.raydp.RayAppMaster.setProperties(Master._generate_ray_configs(None))
         if not java.io.ray.api.Ray.isInitialized():

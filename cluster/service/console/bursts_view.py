@@ -32,16 +32,20 @@ Ask = Callable[[], Awaitable[Sequence[Sequence[pa.Table]]]]
 
 @dataclass
 class Work:
-    """Events that shared graphs have taken in, and how many it were if no query shared its work."""
+    """What was taken in and stored, and how much it were if no query shared its work."""
 
     taken: int = 0
+    """Events that shared graphs have taken in, and how many it were if each query took in its own."""
     apart: int = 0
     stored: int = 0
     """Matches of nodes that are stored, and how many it were if each query stored its own."""
     stored_apart: int = 0
 
     def add(self, burst: dict[str, Any]) -> None:
-        """Count a burst: its events go once into a graphlet that queries share, and once into that of each other."""
+        """Count a burst, or what a batch added to a stored node, which is kept once for all its queries.
+
+        The events of a burst go once into a graphlet that queries share, and once into that of each other query.
+        """
         if "matches" in burst:
             self.stored += burst["matches"]
             self.stored_apart += burst["matches"] * len(burst["queries"])

@@ -10,14 +10,14 @@ const WORDS = { shared: "shared", partly: "partly shared", apart: "apart" };
 
 /** How a burst of events is drawn, and a batch's matches of a node that are stored. */
 const BURSTS = {
-  one: "burst", unit: "events", left: LEFT, above: 0,
+  one: "burst", many: "bursts", unit: "events", left: LEFT, above: 0,
   lane: (burst) => `${burst.kleene} in share set ${burst.share_set}`,
   label: (lane) => [lane.split(" ")[0], `set ${lane.split(" ").at(-1)}`],
   size: (burst) => burst.events,
   choice: (burst) => burst.choice,
 };
 const FILLINGS = {
-  one: "batch", unit: "matches", left: 8, above: 18,
+  one: "batch", many: "batches", unit: "matches", left: 8, above: 18,
   lane: (filling) => filling.node,
   label: (lane) => [lane],
   size: (filling) => filling.matches,
@@ -101,7 +101,7 @@ function Lanes({ drawn, bursts: all, chosen, choose }) {
     const at = all.indexOf(chosen);
     choose(all[Math.min(all.length - 1, Math.max(0, at < 0 ? all.length - 1 : at + by))]);
   };
-  return html`<div ref=${place} tabindex="0" role="application" aria-label=${`${all.length} ${drawn.one === "batch" ? "batches" : "bursts"} in ${lanes.length} lanes; arrow keys choose one`} onKeyDown=${move}>
+  return html`<div ref=${place} tabindex="0" role="application" aria-label=${`${all.length} ${drawn.many} in ${lanes.length} lanes; arrow keys choose one`} onKeyDown=${move}>
     <svg class="lanes" width=${width} height=${height} viewBox=${`0 0 ${width} ${height}`} aria-hidden="true">
       ${lanes.map((lane, at) => html`<g key=${lane} transform=${`translate(0 ${TOP + at * LANE})`}>
         ${drawn.label(lane).map((line, row) => html`<text class=${row === 0 ? "name" : ""} x="8" y=${drawn.above > 0 ? drawn.above - 4 : LANE - 34 + 16 * row}>${line}</text>`)}
