@@ -11,13 +11,13 @@ paper's cost model: the cost of joins in the first plan, after a change, to that
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
 import numpy as np
 
+from benchmarks.detection.points import named_points
 from benchmarks.figures import HEADER, Figure, line
 from elsinore.bench.multi.gains import BURSTS, DATASETS, Gain, Made, Measured, Timed
 from elsinore.bench.multi.streams import stream
@@ -90,11 +90,7 @@ def compile_kernels() -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.detection.drift", description=__doc__)
-    parser.add_argument("points", nargs="*", metavar="POINT", help=", ".join(POINTS))
-    names = parser.parse_args().points or [*POINTS]
-    if unknown := [name for name in names if name not in POINTS]:
-        parser.error(f"there is no point {unknown[0]}; there is {', '.join(POINTS)}")
+    names = named_points("benchmarks.detection.drift", __doc__, POINTS)
     compile_kernels()
     print(HEADER)
     for name in names:

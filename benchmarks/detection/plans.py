@@ -8,12 +8,12 @@ has 25 patterns. By default all points are measured; one takes some minutes.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import pyarrow as pa
 
+from benchmarks.detection.points import named_points
 from benchmarks.figures import HEADER, Figure, line
 from elsinore.bench.multi.gains import DATASETS, Gain, Made, Timed
 from elsinore.bench.multi.streams import stream
@@ -97,11 +97,7 @@ def compile_kernels(where: Gain) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.detection.plans", description=__doc__)
-    parser.add_argument("points", nargs="*", metavar="POINT", help=", ".join(POINTS))
-    names = parser.parse_args().points or [*POINTS]
-    if unknown := [name for name in names if name not in POINTS]:
-        parser.error(f"there is no point {unknown[0]}; there is {', '.join(POINTS)}")
+    names = named_points("benchmarks.detection.plans", __doc__, POINTS)
     print(HEADER)
     for name in names:
         compile_kernels(POINTS[name])
