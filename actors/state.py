@@ -6,9 +6,10 @@ is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
+from struct import Struct
 from typing import Any, TypeVar
 
 import msgpack
@@ -19,6 +20,9 @@ from elsinore._version import __version__
 from elsinore.errors import InputError
 
 ARRAY = 1
+
+BIN_32, BIN_HEADER = 0xC6, Struct(">BI")
+"""The first byte of bytes in msgpack, and the form of what comes before them: that byte, and their number."""
 
 FORMAT = 3
 """Format of all saved state. Raise it with every change after which earlier states cannot be read.
@@ -96,6 +100,12 @@ def unpack(data: bytes) -> Any:
         return msgpack.unpackb(data, ext_hook=_decode, strict_map_key=False, use_list=True)
     except (ValueError, TypeError, msgpack.UnpackException) as error:
         raise unreadable("this is not a state of Elsinore") from error
+
+
+def packed_blocks(blocks: Sequence[bytes | memoryview]) -> list[bytes | memoryview]:
+    """Return what `pack` returns for a list of blocks, in pieces: blocks are large, and none is copied."""
+    headers = [msgpack.Packer().pack_array_header(len(blocks))]
+    return [*headers, *(piece for block in blocks for piece in (BIN_HEADER.pack(BIN_32, len(block)), block))]
 
 
 def pack_batch(batch: pa.RecordBatch) -> bytes:

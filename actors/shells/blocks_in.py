@@ -91,17 +91,19 @@ def own_events(events: pa.Table, bounds: Bounds, routes: int) -> pa.Table:
     return _chosen(events, reduce(np.logical_or, (_within(events, route, bounds) for route in range(routes))))
 
 
-def block_of(events: pa.Table) -> bytes:
-    """Return events as a block, to be stored."""
-    return buffer_of(events).to_pybytes()
-
-
 def buffer_of(events: pa.Table) -> pa.Buffer:
-    """Return events as a block, to be handed on: Ray shares a buffer without copies."""
-    sink = pa.BufferOutputStream()
+    """Return events as a block, to be stored or handed on: Ray shares a buffer without copies."""
+    size = pa.MockOutputStream()
+    _write(events, size)
+    # A buffer that grows would be copied several times.
+    block = pa.allocate_buffer(size.size())
+    _write(events, pa.FixedSizeBufferWriter(block))
+    return block
+
+
+def _write(events: pa.Table, sink: pa.NativeFile) -> None:
     with pa.ipc.new_stream(sink, events.schema) as writer:
         writer.write_table(events)
-    return sink.getvalue()
 
 
 def batch_of(

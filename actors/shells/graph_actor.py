@@ -25,7 +25,7 @@ from elsinore.actors.shells.blocks_in import (
     Bounds,
     Ints,
     batch_of,
-    block_of,
+    buffer_of,
     counted,
     events_of,
     numbered,
@@ -44,7 +44,7 @@ from elsinore.planner.time.clock import Clock
 class Keeper(Protocol):
     """The storage for what an actor of a live stream must not lose."""
 
-    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None: ...
+    def put_events(self, batch: int, place: int, blocks: Sequence[memoryview]) -> None: ...
 
     def put_state(self, batch: int, place: int, state: bytes) -> None: ...
 
@@ -236,12 +236,12 @@ class GraphActor:
         """Return the events of a batch; of a live stream this actor's own alone, after they have been stored."""
         if self.duty.keeper is None:
             return events
-        blocks: list[bytes] = []
+        blocks: list[memoryview] = []
         if events is not None:
             events = own_events(events, self._bounds, len(self.duty.plans))
-            blocks.append(block_of(events))
+            blocks.append(memoryview(buffer_of(events)))
             if times is not None and any(route.counts_events for route in self.duty.routes):
-                blocks.append(times_block(times).to_pybytes())
+                blocks.append(memoryview(times_block(times)))
         self.duty.keeper.put_events(number, self.place, blocks)
         return events
 

@@ -269,7 +269,7 @@ def paused(spec: Spec, now: bool) -> Spec:
 
 def put(path: Path, content: Any, safe: bool = True) -> None:
     """Write a file of JSON as a whole or not at all; `safe` also syncs it against a loss of power."""
-    put_bytes(path, json.dumps(content).encode(), safe)
+    put_bytes(path, json.dumps(content).encode(), safe=safe)
 
 
 def _there(content: Any) -> Any:

@@ -21,11 +21,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from elsinore.actors.state import checked, made, pack, signed, unpack
+from elsinore.actors.state import checked, made, pack, packed_blocks, signed, unpack
 from elsinore.cluster.machines.file_locks import HeldError, hold, holder
 from elsinore.cluster.stream.spark_log import SparkLog
 from elsinore.connectors.errors import FailedError, InputError
-from elsinore.connectors.storage.safe_files import make_folder
+from elsinore.connectors.storage.safe_files import Piece, make_folder
 from elsinore.connectors.storage.vault import DamagedError, Vault
 
 ERAS, WHOLE, LOCK = "eras", "whole", "lock"
@@ -98,8 +98,8 @@ class Era:
             except OSError as error:
                 raise DamagedError(f"{self.vault.root}/{name} cannot be read back: {error}") from error
 
-    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
-        self.vault.put(f"{self.name}/events/{batch:012}/{place}", pack(list(blocks)))
+    def put_events(self, batch: int, place: int, blocks: Sequence[Piece]) -> None:
+        self.vault.put(f"{self.name}/events/{batch:012}/{place}", *packed_blocks(blocks))
 
     def events(self, batch: int, place: int) -> list[bytes]:
         blocks: list[bytes] = unpack(self.vault.get(f"{self.name}/events/{batch:012}/{place}"))

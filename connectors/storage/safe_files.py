@@ -7,6 +7,9 @@ import uuid
 from errno import EACCES, EINVAL, ENOSYS, ENOTSUP, EPERM
 from pathlib import Path
 
+Piece = bytes | memoryview
+"""A part of the content of a file."""
+
 NOT_SYNCED = (EACCES, EINVAL, ENOSYS, ENOTSUP)
 """Errors when a folder cannot be synced: the file system has no such call, or the process may not read the folder."""
 
@@ -14,11 +17,11 @@ NO_LINKS = (EPERM, ENOSYS, ENOTSUP)
 """Errors when a file cannot get a second name: the file system has no hard links."""
 
 
-def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
+def put_bytes(path: Path, *pieces: Piece, safe: bool = True) -> None:
     """Write a file under a temporary name, and rename it when it is complete; `safe` syncs it to the disk."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
     try:
-        write(draft, content, safe)
+        write(draft, *pieces, safe=safe)
         draft.replace(path)
     except OSError:
         draft.unlink(missing_ok=True)
@@ -27,9 +30,9 @@ def put_bytes(path: Path, content: bytes, safe: bool = True) -> None:
         sync(path.parent)
 
 
-def write(path: Path, content: bytes, safe: bool = True) -> None:
+def write(path: Path, *pieces: Piece, safe: bool = True) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
+        file.writelines(pieces)
         if safe:
             file.flush()
             os.fsync(file.fileno())

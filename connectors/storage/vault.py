@@ -16,7 +16,7 @@ from typing import Any
 import fsspec  # type: ignore[import-untyped]
 
 from elsinore.connectors.errors import FailedError, InputError
-from elsinore.connectors.storage.safe_files import make_folder, put_bytes, put_new
+from elsinore.connectors.storage.safe_files import Piece, make_folder, put_bytes, put_new
 
 DIGEST_BYTES = 16
 
@@ -49,17 +49,20 @@ class Vault:
         """Return the address as programs without fsspec use it: a plain path if it is one."""
         return str(self._place[1]) if self.local else self.url.rstrip("/")
 
-    def put(self, name: str, content: bytes) -> None:
-        """Write a file; when this returns, it survives a crash of any process."""
-        sealed = blake2b(content, digest_size=DIGEST_BYTES).digest() + content
+    def put(self, name: str, *pieces: Piece) -> None:
+        """Write a file of these pieces; when this returns, it survives a crash of any process."""
+        digest = blake2b(digest_size=DIGEST_BYTES)
+        for piece in pieces:
+            digest.update(piece)
+        sealed = (digest.digest(), *pieces)
         path = self._path(name)
         with self.written(name):
             if self.local:
                 make_folder(Path(path).parent)
-                put_bytes(Path(path), sealed)
+                put_bytes(Path(path), *sealed)
             else:
                 self._place[0].makedirs(path.rsplit("/", 1)[0], exist_ok=True)
-                self._place[0].pipe_file(path, sealed)
+                self._place[0].pipe_file(path, b"".join(sealed))
 
     def get(self, name: str) -> bytes:
         try:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from elsinore.actors.shells.blocks_in import block_of
+from elsinore.actors.shells.blocks_in import buffer_of
 from elsinore.actors.shells.collector import Collector
 from elsinore.cluster.run.crew import Crew, NumberedBatch
 from elsinore.cluster.stream.checkpoint import BatchRecord, Checkpoint, Era
@@ -41,7 +41,8 @@ def events(number: int) -> bytes:
     times = [4 * number + step for step in range(4)]
     kinds = pa.array([0, 0, 1, 1], pa.int16())
     values = {"kind": kinds, "ticks": times, "a_v": times, "a_g": ["p", "q", "p", "q"]}
-    return block_of(pa.table({**values, **{f"g_{at}": _groups(route) for at, route in enumerate(TERMS.routes)}}))
+    groups = {f"g_{at}": _groups(route) for at, route in enumerate(TERMS.routes)}
+    return buffer_of(pa.table({**values, **groups})).to_pybytes()
 
 
 def _groups(route: Route) -> pa.Array:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from elsinore.actors.rows.partial_rows import PartialRows
-from elsinore.actors.shells.blocks_in import block_of, events_of
+from elsinore.actors.shells.blocks_in import buffer_of, events_of
 from elsinore.actors.shells.collector import Collector
 from elsinore.actors.shells.dealer import Dealer, dealt
 from elsinore.actors.shells.graph_actor import Duty, GraphActor
@@ -107,7 +107,7 @@ Hand = Callable[[Sequence[GraphActor], pa.Table], list[list[bytes]]]
 
 
 def shared(begun: Sequence[GraphActor], events: pa.Table) -> list[list[bytes]]:
-    return [[block_of(events.slice(0, 100)), block_of(events.slice(100))] for _ in begun]
+    return [[buffer_of(events.slice(0, 100)), buffer_of(events.slice(100))] for _ in begun]
 
 
 def to_owners(begun: Sequence[GraphActor], events: pa.Table) -> list[list[bytes]]:
@@ -115,7 +115,7 @@ def to_owners(begun: Sequence[GraphActor], events: pa.Table) -> list[list[bytes]
     everywhere = [number for number, route in enumerate(begun[0].duty.routes) if route.spread]
     found: list[list[bytes]] = [[] for _ in begun]
     for block in (events.slice(0, 100), events.slice(100)):
-        *own, times = Dealer().deal(block_of(block), firsts, everywhere, True)
+        *own, times = Dealer().deal(buffer_of(block), firsts, everywhere, True)
         for place, one in enumerate(own):
             found[place] += [one, times]
     return found
@@ -158,8 +158,8 @@ class Keeping:
     def __init__(self) -> None:
         self.events: dict[tuple[int, int], list[bytes]] = {}
 
-    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None:
-        self.events[batch, place] = list(blocks)
+    def put_events(self, batch: int, place: int, blocks: Sequence[memoryview]) -> None:
+        self.events[batch, place] = list(map(bytes, blocks))
 
     def put_state(self, batch: int, place: int, state: bytes) -> None: ...
 

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from elsinore.actors.shells.blocks_in import Bounds, block_of
+from elsinore.actors.shells.blocks_in import Bounds, buffer_of
 from elsinore.actors.shells.graph_actor import Answer, Duty, GraphActor, OutOfOrderError
 from elsinore.planner.checks.check import check_text
 from elsinore.planner.hamlet.optimizers import optimizer_of
@@ -27,7 +27,7 @@ GROUPS = 8
 class Keeping:
     """Of a live stream."""
 
-    def put_events(self, batch: int, place: int, blocks: Sequence[bytes]) -> None: ...
+    def put_events(self, batch: int, place: int, blocks: Sequence[memoryview]) -> None: ...
 
     def put_state(self, batch: int, place: int, state: bytes) -> None: ...
 
@@ -48,7 +48,7 @@ def take(on: GraphActor, number: int) -> Answer:
     times = [4 * number + step for step in range(4)]
     kinds = pa.array([0, 0, 1, 0], pa.int16())
     events = {"kind": kinds, "ticks": times, "a_v": [number + time for time in times], "g_0": [0, 7, 3, 3]}
-    return on.take(number, times[-1] + 1, block_of(pa.table(events)))
+    return on.take(number, times[-1] + 1, buffer_of(pa.table(events)))
 
 
 def rows(answer: Answer) -> list[Any]:
