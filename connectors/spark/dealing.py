@@ -86,7 +86,10 @@ class Deal:
         return F.when(_in_partition(route) & typed, group).otherwise(F.lit(OTHER)).cast("short")
 
     def _late(self) -> Column:
-        return F.col(TICKS) < self.watermark
+        # Spark compiles a stage anew where a number in it has changed. It looks into an array instead, which is an
+        # argument of the compiled code; the place may not be a constant either.
+        watermark = F.array(F.lit(self.watermark), F.lit(self.watermark))[(F.col(TICKS) < 0).cast("int")]
+        return F.col(TICKS) < watermark
 
     def _kind(self) -> Column:
         codes = F.create_map(*(part for code, name in enumerate(self.types) for part in (F.lit(name), F.lit(code))))
