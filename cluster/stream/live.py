@@ -1,8 +1,10 @@
 """Run a live stream: pass Spark's micro-batches through graph actors to a sink, each exactly once, despite failures.
 
-A batch goes through these steps: write its events to disk, write its rows to the sink, write its record, return to
-Spark. After a crash the next process finds a batch at one of these steps, and repeats the rest: the sink takes a batch
-only once.
+A batch goes through these steps: write its events to disk, write its rows to the sink, write its record. After a crash
+the next process finds a batch at one of these steps, and repeats the rest: the sink takes a batch only once.
+
+These steps follow in a thread of their own, so Spark reads a batch while the actors are busy with the one before it.
+Spark takes that one for done meanwhile. If its rows do not become safe, Spark's log is set back, and Spark repeats it.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -59,6 +62,9 @@ CHANGE_POLL_SECONDS = 0.05
 """Seconds between two checks whether a waiting micro-batch is still wanted, and whether a change was made."""
 
 
+QUERY_POLL_SECONDS = 0.5
+"""Seconds between two checks whether the rows of a batch could not be made safe, while Spark waits for events."""
+
 SOURCE_POLL_SECONDS = 0.1
 """Seconds between two polls for the first file of a stream."""
 
@@ -94,7 +100,8 @@ class LiveMetrics(Metrics):
     unfinished_rows: int = 0
     """Rows of the current batch that the sink was given so far. The watermark stays until it has taken all of them."""
     parts: dict[str, float] = field(default_factory=dict)
-    """Seconds that batches took, by step: spark, actors, checkpoint, rows, replanning."""
+    """Seconds that batches took, by step: spark, log, actors, checkpoint, rows, replanning. Those of Spark and of
+    the log of a batch are at the same time as the others of the batch before it."""
 
 
 Write = Callable[[int, Iterable[list[Rows]]], None]
@@ -143,10 +150,16 @@ class Live:
         self._repeat_batch = False
         """Whether the current batch has to be repeated by a new Spark query."""
         self.done = BatchRecord()
+        self.taken = self.done
+        """The last batch that the actors were given; its rows are not safe before it is done."""
+        self._finisher = ThreadPoolExecutor(1, "elsinore-finisher")
+        self._finishing: Future[None] | None = None
+        """The rest of the work for the batch `taken`; None once that was waited for."""
         self.query: Any = None
         self.files = Reading(self.checkpoint.spark_log.folder, self.checkpoint.aside, self._stopping.wait)
         self._held = ExitStack()
         self._held.callback(self.checkpoint.close)
+        self._held.callback(self._finisher.shutdown)
         try:
             self.checkpoint.mend()
             self.session = session(settings)
@@ -201,7 +214,7 @@ class Live:
         """Begin a new era, from the end of the one before it if `known` is given."""
         era = self.checkpoint.next_era()
         self.terms = self._changed(known.terms) if known else self._first(self.stream)
-        self.done = known.done if known else BatchRecord()
+        self.done = self.taken = known.done if known else BatchRecord()
         era.begin(self.terms.document())
         self._writer_of(self.terms)  # refuses a sink of another stream, now that this stream's identifier is known
         self.crew = self._hire(self.terms, era)
@@ -255,7 +268,7 @@ class Live:
         self.metrics.hand_over = way.way
 
     def _start_query(self, stream: Stream) -> Any:
-        """Start the Spark query that calls `_take` with every micro-batch."""
+        """Start the Spark query that calls `_process` with every micro-batch."""
         columns = {column for route in self.crew.duty.routes for column in route.columns}
         events = stream.cleaned(self.terms.clock, sorted(columns), whole=self.asked.dead_letters is not None)
         log = str(self.checkpoint.spark_log.folder)
@@ -263,7 +276,7 @@ class Live:
         return writer.trigger(processingTime=f"{self.settings.trigger} seconds").start()
 
     def _deal(self) -> Deal:
-        watermark = self.done.watermark if self.done.seen else BEGINNING
+        watermark = self.taken.watermark if self.taken.seen else BEGINNING
         return Deal(self.crew.duty.routes, self.terms.ranges.groups, self.crew.duty.types, watermark)
 
     def _process(self, frame: Any, spark_batch: int) -> None:
@@ -275,9 +288,9 @@ class Live:
             self._expect_more()
             try:
                 self._check_log(spark_batch)
-                if spark_batch != self.done.spark_batch:
-                    self._process_batch(frame, spark_batch)
+                if spark_batch != self.taken.spark_batch:
                     self._replan()
+                    self._process_batch(frame, spark_batch)
             except UnfinishedError:
                 raise
             except BaseException as error:
@@ -297,7 +310,7 @@ class Live:
         Spark repeats the last batch of the checkpoint or goes on with the next one, in the same stream. Another stream
         begins to count anew, with other events in each batch.
         """
-        ours, last = self.done.spark_stream, self.done.spark_batch
+        ours, last = self.taken.spark_stream, self.taken.spark_batch
         if spark_batch not in (last, last + 1) or (ours and ours != self.checkpoint.spark_log.stream):
             raise FailedError(
                 f"Spark continues with batch {spark_batch}, but the last batch of the checkpoint "
@@ -306,23 +319,40 @@ class Live:
             )
 
     def _process_batch(self, frame: Any, spark_batch: int) -> None:
-        number, deal = self.done.number + 1, self._deal()
+        """Give a micro-batch to the actors once they are done with the one before it; `_finish_batch` does the rest."""
+        number, deal = self.taken.number + 1, self._deal()
         with self._timed("spark"):
             observed = frame.observe(OBSERVATION_NAME, *deal.counts())
             dealt = deal.dealt(observed)
             blocks = self._read_or_retry(lambda: SparkBlocks(dealt), spark_batch)
             events = _BatchEvents(blocks, self.era, number, self.dealing)
-        done = self._record_of(number, spark_batch, dealt)
+        taken = self._record_of(number, spark_batch, dealt)
         if self.asked.dead_letters:
             letters = self.asked.dead_letters
-            self._read_or_retry(lambda: self._bury(done, deal, frame, letters), spark_batch, events.blocks.close)
+            self._read_or_retry(lambda: self._bury(taken, deal, frame, letters), spark_batch, events.blocks.close)
         release_frames(frame, observed, dealt)
-        with self._timed("actors"):
-            self.crew.send(NumberedBatch(number, done.watermark, events))
-            _, receipts = self.crew.receive()
-        done = replace(done, types=self._types(receipts), spark_stream=self.checkpoint.spark_log.stream)
-        with self._timed("checkpoint"):
+        self._finish()
+        self.crew.send(NumberedBatch(number, taken.watermark, events))
+        self.taken = taken
+        with self._timed("log"):
+            # Spark writes its log when this call has ended.
             self.checkpoint.spark_log.keep()
+        self._finishing = self._finisher.submit(self._finish_batch, taken, events)
+
+    def _finish(self) -> None:
+        """Wait until the batch that the actors have is done; raise the error because of which it is not."""
+        finishing, self._finishing = self._finishing, None
+        if finishing is not None:
+            finishing.result()
+
+    def _finish_batch(self, taken: BatchRecord, events: _BatchEvents) -> None:
+        """Wait for the actors, and make the rows of the batch safe."""
+        number = taken.number
+        with self._timed("actors"):
+            _, receipts = self.crew.receive()
+        counts = {**taken.counts, **{name: self.done.counts.get(name, 0) for name in ("rows", "replanned")}}
+        done = replace(taken, counts=counts, types=self._types(receipts))
+        with self._timed("checkpoint"):
             self.era.put_whole(done)
         with self._timed("rows"):
             done.counts["rows"] += self._write_rows(self.terms, number, self.crew)
@@ -336,7 +366,7 @@ class Live:
         self._count(receipts)
 
     def _replan(self) -> None:
-        """Poll for better plans after a batch, and begin an era with them where there are any."""
+        """Poll for better plans before a batch, and begin an era with them where there are any."""
         self.replanning.poll()
         if self.replanning.better is not None:
             with self._timed("replanning"):
@@ -373,34 +403,33 @@ class Live:
         return self._writers[terms]
 
     def _record_of(self, number: int, spark_batch: int, dealt: Any) -> BatchRecord:
-        """Return the record of this batch, with the counters as they are when it is done."""
-        before = self.done
+        """Return the record of this batch, without its rows."""
+        before = self.taken
         observed_counts = observed_values(dealt, OBSERVATION_NAME)
         counts = {name: before.counts.get(name, 0) + int(observed_counts.getAs(name)) for name in OBSERVED_COUNTERS}
-        counts |= {name: before.counts.get(name, 0) for name in ("rows", "replanned")}
         counts["set_aside"] = self.metrics.set_aside
+        stream = self.checkpoint.spark_log.stream
         latest = observed_counts.getAs("latest")
         if latest is None:
-            return BatchRecord(number, spark_batch, before.seen, before.latest, before.watermark, counts)
+            return replace(before, number=number, spark_batch=spark_batch, counts=counts, spark_stream=stream)
         latest = max(int(latest), before.latest) if before.seen else int(latest)
         watermark = latest - self.terms.clock.ticks(self.asked.lateness)
-        return BatchRecord(
-            number, spark_batch, True, latest, max(watermark, before.watermark) if before.seen else watermark, counts
-        )
+        watermark = max(watermark, before.watermark) if before.seen else watermark
+        return BatchRecord(number, spark_batch, True, latest, watermark, counts, spark_stream=stream)
 
     def _types(self, receipts: Sequence[Receipt]) -> dict[str, int]:
         """Return the events by type so far, with those of this batch."""
         return dict(sum((Counter(one.types) for one in receipts), Counter(self.done.types)))
 
-    def _bury(self, done: BatchRecord, deal: Deal, frame: Any, folder: Path) -> None:
+    def _bury(self, taken: BatchRecord, deal: Deal, frame: Any, folder: Path) -> None:
         """Write the dead and late events of a batch as they came. A batch that is repeated overwrites them."""
-        if any(done.counts[name] > self.done.counts.get(name, 0) for name in ("dead", "late")):
+        if any(taken.counts[name] > self.taken.counts.get(name, 0) for name in ("dead", "late")):
             lost = deal.lost(frame)
             in_one = lost.coalesce(1)
             # PySpark's writer makes another reference to the Java object with every call.
             writer = java_frame(in_one).write()
             release(writer.mode("overwrite"))
-            writer.json(str(folder.resolve() / f"batch-{done.number:012}"))
+            writer.json(str(folder.resolve() / f"batch-{taken.number:012}"))
             release(writer)
             release_frames(lost, in_one)
 
@@ -485,8 +514,7 @@ class Live:
         try:
             while (self.query is not None or self._start_when_ready()) and not self._wait_for_query():
                 if self._lost:
-                    self.error = None
-                    self.crew.withdraw(self.done.number + 1)
+                    self._set_back()
                 with self._busy:
                     self.query = None
                     if self._requested is not None:
@@ -496,6 +524,13 @@ class Live:
         finally:
             self.query = None
             self._held.close()
+
+    def _set_back(self) -> None:
+        """Go back to the last batch that is done, after the loss of Spark: Spark repeats what came after it."""
+        self.error = None
+        self.crew.withdraw(self.done.number + 1)
+        self.taken = self.done
+        self.checkpoint.spark_log.begin(self.done.spark_batch, self.done.spark_stream)
 
     def _start_when_ready(self) -> bool:
         """Poll the source until its columns are known, then start a Spark query; return False if stopped before."""
@@ -541,6 +576,7 @@ class Live:
 
     def _begin_changed_era(self, asked: StreamRequest, better: Terms | None = None) -> None:
         """Begin an era with other queries, or with better plans for the same queries."""
+        self._finish()
         known = self._era_end()
         self.crew.dismiss()
         self.replanning.close()
@@ -562,9 +598,15 @@ class Live:
         """Wait for the end of the Spark query; return whether the stream ends with it."""
         failed = None
         try:
-            self.query.awaitTermination()
+            while not self.query.awaitTermination(QUERY_POLL_SECONDS):
+                if self._unfinished:
+                    self._halt()
         except (StreamingQueryException, Py4JError) as error:
             failed = FailedError(f"Spark's query of the stream failed: {error}")
+        try:
+            self._finish()
+        except BaseException as error:  # noqa: BLE001 - `wait` raises it
+            self.error = self.error or error
         if self._stopping.is_set():
             return True
         anew, self._repeat_batch = self._repeat_batch and not self._lost, False
@@ -575,6 +617,12 @@ class Live:
             return False
         self.error = self.error or failed
         return True
+
+    @property
+    def _unfinished(self) -> bool:
+        """Return whether a batch failed after it was given to the actors, which no later batch has noticed yet."""
+        finishing = self._finishing
+        return finishing is not None and finishing.done() and finishing.exception() is not None
 
 
 def _check_form(terms: Terms, stream: Stream) -> None:

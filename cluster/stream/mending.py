@@ -6,6 +6,9 @@ and the files and offsets of the next one. None of these is needed. A batch with
 then skipped. Files that no offsets refer to are listed again. So files that are not whole are removed here, with all
 that refer to them.
 
+Spark goes on with the next batch before a batch is done, so its log may be ahead by one: the commit of the batch after
+the last one that is done, and the offsets of the batch after that. These are removed too, and Spark repeats the batch.
+
     metadata       an identifier of the stream
     sources/S/K    the files of source S in step K; K.compact has those of all steps up to K
     offsets/N      for each source, the last step of batch N; written before the batch
@@ -65,6 +68,7 @@ class Log:
             if number > done and not _is_whole(path):
                 _remove(path)
         self._check(done, stream)
+        self._set_back(done)
         before = self._steps(done)
         for source, step in before.items() if done >= 0 else ((name, -1) for name in self._sources()):
             self._mend_source(source, step)
@@ -92,11 +96,18 @@ class Log:
         last, committed = max(offsets, default=-1), max(commits, default=-1)
         if last < done:
             raise self._unfit(f"it ends with batch {last}, but batch {done} is done")
-        if max(last - 1, committed) > done:
+        if max(last - 2, committed - 1) > done:
             raise self._unfit(f"it is at batch {max(last, committed)}, but the last one that is done is {done}")
         for number in range(max(done - 1, 0), done + 1):
             if number not in offsets or not _is_whole(offsets[number]):
                 raise self._unfit(f"offsets/{number} is missing or damaged")
+
+    def _set_back(self, done: int) -> None:
+        """Remove what says that a batch has ended which is not done, and the offsets of the batch after it."""
+        for folder, last in (("commits", done), ("offsets", done + 1)):
+            for number, path in self._numbered(folder).items():
+                if number > last:
+                    _remove(path)
 
     def _mend_source(self, source: str, before: int) -> None:
         """Keep the steps up to `before`, and those that follow it whole and without a gap; remove the others.

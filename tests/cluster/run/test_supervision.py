@@ -460,7 +460,7 @@ def test_a_collector_that_always_dies_ends_the_run_and_one_now_and_then_is_survi
 def test_spark_may_be_lost_now_and_then() -> None:
     clock = Time()
     live: Any = SimpleNamespace(
-        query=SimpleNamespace(awaitTermination=lambda: None),
+        query=SimpleNamespace(awaitTermination=lambda _seconds: True), _finish=lambda: None,
         _stopping=SimpleNamespace(is_set=lambda: False),
         _lost=True, _requested=None, _repeat_batch=False, error=None, losses=Budget(1, clock), done=BatchRecord(0),
     )  # fmt: skip

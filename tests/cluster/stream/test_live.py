@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from itertools import cycle
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ import pytest
 import elsinore
 from elsinore.cluster.machines.session import Session, session
 from elsinore.connectors.live_sinks import open_live_sink
+from elsinore.connectors.spark.handover import SparkBlocks
 from tests.cluster.disks import full, small_disk
 from tests.cluster.live_rides import EVENTS, PIECES, begin, taken, until
 from tests.cluster.streaming import HARMS, Growing, answered, answers_alone, damage, row_of
@@ -322,6 +324,30 @@ def test_a_sink_that_fails_for_good_ends_the_stream_and_loses_nothing(
     with begin(tmp_path) as live:
         taken(live, EVENTS + 1)
     assert answered(tmp_path / "rows.jsonl") == expected
+
+
+def test_spark_reads_a_batch_while_the_rows_of_the_one_before_are_written(
+    tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches, ahead = 0, Event()
+    found: list[dict[str, Any]] = []
+
+    def read(dealt: Any) -> SparkBlocks:
+        nonlocal batches
+        batches += 1
+        if batches > 1:
+            ahead.set()
+        return SparkBlocks(dealt)
+
+    def sink(rows: pa.Table, _batch: int) -> None:
+        assert ahead.wait(60), "Spark waits for the sink"
+        found.extend(rows.to_pylist())
+
+    monkeypatch.setattr("elsinore.cluster.stream.live.SparkBlocks", read)
+    growing.end()
+    with begin(tmp_path, sink=sink, files_at_once=PIECES // 2) as live:
+        taken(live, EVENTS + 1)
+    assert len(found) == live.metrics.rows == expected.total()
 
 
 def test_one_process_at_a_time(tmp_path: Path, growing: Growing) -> None:

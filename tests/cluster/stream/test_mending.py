@@ -61,35 +61,44 @@ class Left:
                 path.write_bytes(content)
 
 
-def after(folder: Path, done: int) -> Left:
+def after(folder: Path, done: int, ahead: int = 0) -> Left:
+    """Write a log as it is after a batch; `ahead`: the number of later batches that Spark has taken for done."""
     log = Written(folder)
-    if done >= 0:
-        log.done(done)
-    return Left(log, beyond(log, done))
+    if done + ahead >= 0:
+        log.done(done + ahead)
+    return Left(log, beyond(log, done + ahead))
 
 
+def later(done: int, ahead: int) -> list[list[int]]:
+    """Return which files Spark may have listed that it has still to process."""
+    known = list(range(done + 1, done + 1 + ahead))
+    return [known, [*known, done + 1 + ahead]]
+
+
+@pytest.mark.parametrize("ahead", [0, 1])
 @pytest.mark.parametrize("done", [-1, 0, 8])
-def test_what_was_not_synced_may_be_lost(tmp_path: Path, done: int) -> None:
-    left = after(tmp_path, done)
+def test_what_was_not_synced_may_be_lost(tmp_path: Path, done: int, ahead: int) -> None:
+    left = after(tmp_path, done, ahead)
     unsynced = [one for path in left.unsynced for one in (path, sums_beside(path))]
     whole = [left.before[path] for path in unsynced]
     for contents in product(*((content, b"", None) for content in whole)):
         left.again(dict(zip(unsynced, contents, strict=True)))
         Log(tmp_path, "spark").mend(done, STREAM if done >= 0 else "")
-        assert goes_on(tmp_path, done) in ([], [done + 1]), contents
+        assert goes_on(tmp_path, done) in later(done, ahead), contents
 
 
+@pytest.mark.parametrize("ahead", [0, 1])
 @pytest.mark.parametrize("done", [8, 9])
 @pytest.mark.parametrize("sums", STATES)
-def test_what_was_not_synced_may_be_cut_short(tmp_path: Path, done: int, sums: str) -> None:
-    left = after(tmp_path, done)
+def test_what_was_not_synced_may_be_cut_short(tmp_path: Path, done: int, sums: str, ahead: int) -> None:
+    left = after(tmp_path, done, ahead)
     for path in left.unsynced:
         content = left.before[path]
         of = {WHOLE: left.before[sums_beside(path)], EMPTY: b"", MISSING: None}[sums]
         for length in range(0, len(content), 1 if len(content) < 200 else 7):
             left.again({path: content[:length], sums_beside(path): of})
             Log(tmp_path, "spark").mend(done, STREAM)
-            assert goes_on(tmp_path, done) in ([], [done + 1]), (path, length)
+            assert goes_on(tmp_path, done) in later(done, ahead), (path, length)
 
 
 def test_steps_behind_a_gap_are_taken_again(tmp_path: Path) -> None:
@@ -118,8 +127,8 @@ def lose(log: Written, *names: str) -> None:
 UNFIT: dict[str, Callable[[Written], object]] = {
     "empty or missing, although 6": lambda log: shutil.rmtree(log.folder),
     "ends with batch 3, but batch 5 is done": lambda log: lose(log, "offsets/4", "offsets/5"),
-    "at batch 7, but the last one that is done is 5": lambda log: [(log.offsets(n), log.step(n)) for n in (6, 7)],
-    "at batch 6, but the last one": lambda log: log.commit(6),
+    "at batch 8, but the last one that is done is 5": lambda log: [(log.offsets(n), log.step(n)) for n in (6, 7, 8)],
+    "at batch 7, but the last one": lambda log: log.commit(7),
     "belongs to another stream": lambda log: log.begin("another"),
     "offsets/5 is missing or damaged": lambda log: (log.folder / "offsets/5").write_bytes(b""),
     "offsets/4 is missing or damaged": lambda log: lose(log, "offsets/4"),
@@ -236,13 +245,13 @@ class Taking(Live):
     """A stream whose batches Spark calls, without all other parts."""
 
     def __init__(self, found: Checkpoint) -> None:
-        self.checkpoint, self.done = found, found.mend()
+        self.checkpoint, self.taken = found, found.mend()
         self._busy, self._stopping, self._requested = Lock(), Event(), None
         self.error: BaseException | None = None
-        self.taken: list[int] = []
+        self.processed: list[int] = []
 
     def _process_batch(self, frame: Any, spark_batch: int) -> None:
-        self.taken.append(spark_batch)
+        self.processed.append(spark_batch)
 
     def _replan(self) -> None:
         """Leave the plans as they are."""
@@ -265,7 +274,7 @@ def test_a_log_that_is_changed_while_a_stream_runs_skips_no_events(tmp_path: Pat
         LATER[harm](log)
         with pytest.raises(FailedError, match="its folder spark was deleted or changed while the stream ran"):
             live._process(None, batch)
-    assert live.taken == []
+    assert live.processed == []
     assert isinstance(live.error, FailedError)
 
 
@@ -276,10 +285,10 @@ def test_a_batch_that_does_not_follow_the_last_one_is_refused(tmp_path: Path, ba
         live = Taking(found)
         live._process(None, 5)
         live._process(None, 6)
-        assert live.taken == [6]
+        assert live.processed == [6]
         with pytest.raises(FailedError, match=f"Spark continues with batch {batch}, but the last batch .* is 5"):
             live._process(None, batch)
-    assert live.taken == [6]
+    assert live.processed == [6]
 
 
 def test_all_that_spark_has_written_is_synced(tmp_path: Path) -> None:
