@@ -72,10 +72,14 @@ class Result:
             raise InputError(
                 "these events cannot be read again; call elsinore.why(workload, events) with the events themselves"
             )
-        from elsinore.reasons.asking import why
+        from elsinore.inputs import seconds
+        from elsinore.reasons.asking import Question, explained
 
         asked = self.source
-        return why(asked.workload, asked.events, query=query, group=group, window=window, **asked.reading)
+        reading = dict(asked.reading)
+        lateness = seconds(reading.pop("lateness"))
+        rowless = frozenset(name for name in self.columns if not len(self.answers.get(name, ())))
+        return explained(asked.workload, asked.events, reading, lateness, Question(query, group, window, rowless))
 
     @property
     def late(self) -> pa.Table:

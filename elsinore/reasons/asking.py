@@ -19,7 +19,7 @@ from elsinore.inputs import checked, seconds
 from elsinore.planner.language.syntax import Query, Workload
 from elsinore.problems import Problem
 from elsinore.reasons.cause import Cause, Reading, Reason
-from elsinore.reasons.certain import Case
+from elsinore.reasons.certain import Case, needs
 from elsinore.reasons.convicting import causes
 from elsinore.reasons.events import Events, read_events
 from elsinore.reasons.prefixes import longest
@@ -73,32 +73,57 @@ def why(
     `group` (a value, several, or a dict by attribute) and `window` (where it starts) say which row was expected.
     All events are kept in memory.
     """
+    reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit}
+    return explained(workload, events, reading, seconds(lateness), Question(query, group, window))
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of the events."""
+
+    query: str | None = None
+    """The name of one query; None: all of them."""
+    group: Group | None = None
+    window: Any = None
+    rowless: frozenset[str] = frozenset()
+    """Queries of which a run over the same events has shown that they have no row."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether it is about all events."""
+        return self.group is None and self.window is None
+
+
+def explained(
+    workload: str | PathLike[str], events: Any, reading: Mapping[str, Any], lateness: Fraction, question: Question
+) -> Why:
+    """Explain why queries have no row over bounded events; `reading` are the options on columns and times."""
     asked = checked(workload)
+    query = question.query
     names = [one.name for one in asked.queries]
     if query is not None and query not in names:
         raise InputError(f"the workload has no query {query!r}; it has {', '.join(names)}")
     chosen = [one for one in asked.queries if query in (None, one.name)]
     if not isinstance(events, str | PathLike) and hasattr(events, "__next__") and len(chosen) > 1:
         raise InputError("these events can be read once; say which query is meant")
-    reading = {"type_column": type_column, "time_column": time_column, "time_unit": time_unit}
-    allowed = seconds(lateness)
-    return Why(
-        tuple(_reason(one, asked, read_events(one, events, reading, allowed), group, window) for one in chosen),
-        asked.text,
-    )
+    reasons = (_reason(one, asked, read_events(one, events, reading, lateness), question) for one in chosen)
+    return Why(tuple(reasons), asked.text)
 
 
-def _reason(query: Query, asked: Workload, events: Events, group: Group | None, window: Any) -> Reason:
-    chosen, unknown = _expected(query, events, group, window)
+def _reason(query: Query, asked: Workload, events: Events, question: Question) -> Reason:
+    chosen, unknown = _expected(query, events, question.group, question.window)
     notes = tuple(_notes(query, events))
     if unknown is not None:
         return Reason(query.name, 0, len(events), (unknown,), None, notes)
     trials = Trials(query, asked.text, chosen)
-    rows = trials.rows(query, whole=True)
+    case = Case(query, asked.text, chosen)
+    needed = needs(case)
+    rowless = needed.suspects or (question.is_whole and query.name in question.rowless)
+    rows = 0 if rowless else trials.rows(query, whole=True)
     if rows:
         return Reason(query.name, rows, len(chosen), tuple(_missing(query, trials, rows)), None, notes)
-    reached = longest(trials)
-    found = causes(Case(query, asked.text, chosen), trials, reached)
+    reached = longest(trials, needed.absent)
+    found = causes(case, trials, needed.suspects, reached)
     return Reason(query.name, 0, len(chosen), found, reached, notes)
 
 
@@ -127,7 +152,7 @@ def _notes(query: Query, events: Events) -> Iterator[str]:
         first = events.dead[0]
         yield f"{len(events.dead):,} events are dead letters; {first.where}: {first.reason}"
     for name in query.partition:
-        nulls = sum(events.of_type(kind).nulls(name) for kind in query.types)
+        nulls = sum(events.of_type(kind).nulls(name) for kind in query.types) if events.nulls(name) else 0
         if nulls:
             yield f"{nulls:,} events of the pattern have no value of `{name}`, and are dropped"
 

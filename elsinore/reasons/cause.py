@@ -143,7 +143,7 @@ class Reached:
     following: str
     """The text of the part that comes next."""
     events: Sequence[Mapping[str, Any]] = ()
-    """The events of one match of the prefix."""
+    """The events of one match of the prefix; none where only matches with long lists are there."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prefix as values for JSON."""

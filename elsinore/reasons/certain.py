@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,10 @@ NAME = re.compile(r"(?!(?:seq|and|or|not)\b)[^\W\d]\w*", re.IGNORECASE)
 """What the language can write as an event type."""
 
 
+FIRST_EVENTS = 1 << 10
+"""Events of each type among which values are looked for first that all types have."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A query, its text, and the events that it is asked about."""
@@ -59,16 +64,35 @@ def mandatory(pattern: Pattern) -> Iterator[EventType]:
                 yield from mandatory(part)
 
 
-def needs(case: Case) -> list[Suspect]:
+@dataclass(frozen=True)
+class Needs:
+    """What keeps any event out of a part of the pattern that a match needs: with any of it, there is no row."""
+
+    of_leaves: tuple[tuple[EventType, tuple[Suspect, ...]], ...] = ()
+    """By leaf of the pattern that no event matches, why."""
+    of_keys: tuple[Suspect, ...] = ()
+
+    @property
+    def suspects(self) -> list[Suspect]:
+        return [*(one for _, some in self.of_leaves for one in some), *self.of_keys]
+
+    @property
+    def absent(self) -> frozenset[EventType]:
+        return frozenset(leaf for leaf, _ in self.of_leaves)
+
+
+def needs(case: Case) -> Needs:
     """Return what keeps any event out of a part of the pattern that a match needs."""
-    found: list[Suspect] = []
-    for leaf in mandatory(case.query.pattern):
-        if leaf.name not in case.events.on_time.counts:
-            found.append(_missing_type(case, leaf))
-        else:
-            found += _unsatisfied(case, leaf)
-            found += _without_key(case, leaf)
-    return found + list(_foreign_keys(case))
+    leaves = ((leaf, tuple(_blocked(case, leaf))) for leaf in mandatory(case.query.pattern))
+    return Needs(tuple((leaf, found) for leaf, found in leaves if found), tuple(_foreign_keys(case)))
+
+
+def _blocked(case: Case, leaf: EventType) -> Iterator[Suspect]:
+    if leaf.name not in case.events.on_time.counts:
+        yield _missing_type(case, leaf)
+    else:
+        yield from _unsatisfied(case, leaf)
+        yield from _without_key(case, leaf)
 
 
 def _missing_type(case: Case, leaf: EventType) -> Suspect:
@@ -253,7 +277,7 @@ def _without_key(case: Case, leaf: EventType) -> Iterator[Suspect]:
     """Yield the attributes that split the stream and that all events of a type lack."""
     events = case.events.on_time.of_type(leaf.name)
     for name in case.query.partition:
-        if events.nulls(name) == len(events):
+        if case.events.nulls(name) and events.nulls(name) == len(events):
             message = f"no event of type {quote(leaf.name)} has a value of {quote(name)}, so all of them are dropped"
             yield Suspect("null", message, place_of_key(case.query, name), (_no_key(name),))
 
@@ -274,11 +298,15 @@ def _foreign_keys(case: Case) -> Iterator[Suspect]:
     """Yield the attributes that split the stream so that no part has events of all types."""
     types = list(dict.fromkeys(leaf.name for leaf in mandatory(case.query.pattern)))
     parts = [case.events.on_time.of_type(name) for name in types]
+    first = [part.at(np.arange(min(len(part), FIRST_EVENTS))) for part in parts]
     for name in case.query.partition if len(parts) > 1 else ():
-        values = [set(pc.unique(part.values(name)).drop_null().to_pylist()) for part in parts]
-        if not all(values) or set.intersection(*values):
+        if len(_common([part.distinct(name) for part in first])):
             continue
-        low = next(number for number in range(1, len(types)) if not set.intersection(*values[: number + 1]))
+        found = [part.distinct(name) for part in parts]
+        if not all(map(len, found)) or len(_common(found)):
+            continue
+        low = next(number for number in range(1, len(types)) if not len(_common(found[: number + 1])))
+        values = [set(one.to_pylist()) for one in found]
         message = f"no value of {quote(name)} is in events of type {quote(types[low])} and in those before"
         place = place_of_key(case.query, name)
         alike = [{normal(value) if isinstance(value, str) else value for value in some} for some in values]
@@ -289,6 +317,11 @@ def _foreign_keys(case: Case) -> Iterator[Suspect]:
             yield Suspect("key spelling", message, place, (fix, _no_key(name)))
         else:
             yield Suspect("key", f"{message}: it splits the stream too far", place, (_no_key(name),))
+
+
+def _common(columns: Sequence[pa.Array]) -> pa.Array:
+    """Return the values that are in each of these columns."""
+    return reduce(lambda one, other: one.filter(pc.is_in(one, other)), columns)
 
 
 def _alike(value: str, others: set[object]) -> str:

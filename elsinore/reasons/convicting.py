@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
 
 from elsinore.planner.language.syntax import EventType, Not, nodes
 from elsinore.problems import Problem
 from elsinore.reasons.cause import AS_IT_IS, Cause, Fix, Reached, Reading, Scale, Suspect, Tested
-from elsinore.reasons.certain import Case, dead_hint, needs
+from elsinore.reasons.certain import Case, dead_hint
 from elsinore.reasons.edits import affirmed, unchanged
 from elsinore.reasons.prefixes import parts_of
 from elsinore.reasons.relaxations import finer_units, lateness_needed, suspects, unit_suspect
@@ -27,21 +27,21 @@ OTHER_UNIT = 100
 NOTHING = Fix("")
 
 
-def causes(case: Case, trials: Trials, reached: Reached) -> tuple[Cause, ...]:
+def causes(case: Case, trials: Trials, certain: Sequence[Suspect], reached: Reached) -> tuple[Cause, ...]:
     """Return why a query without rows has none; the most likely cause first."""
-    certain = needs(case)
     if not certain:
         return (*_dead(case, reached), *_weakened(case, trials, NOTHING, ()))
     blocked = [one for one in certain if not _can_be_tested(one)]
     if blocked:
         return tuple(_untested(case, one) for one in (*blocked, *(one for one in certain if one not in blocked)))
-    ways = [_all(way) for way in islice(product(*(one.fixes for one in certain)), MOST_JOINT)]
-    for way, fixes in zip(ways, product(*(one.fixes for one in certain)), strict=False):
+    ways = list(islice(product(*(one.fixes for one in certain)), MOST_JOINT))
+    for fixes in ways:
+        way = _all(fixes)
         if rows := trials.of(way):
-            hints = [fix.hint for fix in fixes]
-            return tuple(_tested(case, trials, one, way, hint, rows) for one, hint in zip(certain, hints, strict=True))
+            hints = [(one, fix.hint) for one, fix in zip(certain, fixes, strict=True)]
+            return _tested(case, trials, hints, way, rows)
     first = tuple(_untested(case, one) for one in certain)
-    return (*first, *_weakened(case, trials, ways[0], first))
+    return (*first, *_weakened(case, trials, _all(ways[0]), first))
 
 
 def _can_be_tested(one: Suspect) -> bool:
@@ -64,7 +64,7 @@ def _weakened(case: Case, trials: Trials, given: Fix, known: tuple[Cause, ...]) 
             continue
         fix, rows = found
         others = _other_unit(case, trials, one, fix, given)
-        return (*others, _tested(case, trials, one, _beside(given, fix), fix.hint, rows))
+        return (*others, *_tested(case, trials, [(one, fix.hint)], _beside(given, fix), rows))
     return () if known else _two(case, trials, tried)
 
 
@@ -101,7 +101,7 @@ def _other_unit(case: Case, trials: Trials, one: Suspect, fix: Fix, given: Fix) 
     for unit in finer_units(case) if needed >= OTHER_UNIT * own else ():
         suspect = unit_suspect(case, unit, 0)
         if rows := trials.of(_beside(given, suspect.fixes[0])):
-            yield _tested(case, trials, suspect, suspect.fixes[0], suspect.fixes[0].hint, rows)
+            yield from _tested(case, trials, [(suspect, suspect.fixes[0].hint)], suspect.fixes[0], rows)
             return
 
 
@@ -125,10 +125,7 @@ def _two(case: Case, trials: Trials, tried: list[Suspect]) -> tuple[Cause, ...]:
         (one, fix), (other, further) = options[first], options[second]
         both = fix.joined(further)
         if rows := trials.of(both):
-            return (
-                _tested(case, trials, one, both, fix.hint, rows),
-                _tested(case, trials, other, both, further.hint, rows),
-            )
+            return _tested(case, trials, [(one, fix.hint), (other, further.hint)], both, rows)
     return ()
 
 
@@ -149,23 +146,27 @@ def _untested(case: Case, one: Suspect) -> Cause:
     return Cause(one.kind, Problem(one.message, hint, one.place, case.query.name))
 
 
-def _tested(case: Case, trials: Trials, one: Suspect, fix: Fix, hint: str, rows: int) -> Cause:
+def _tested(case: Case, trials: Trials, hints: Sequence[tuple[Suspect, str]], fix: Fix, rows: int) -> tuple[Cause, ...]:
+    """Return suspects, each with its part of a fix, as the causes that the fix mends together."""
     changed = fix.edit(case.query)
     many = f"{rows:,} rows or more" if rows >= MOST_ROWS else f"{rows:,} {'row' if rows == 1 else 'rows'}"
-    hint = f"{hint}: then there {'is' if rows == 1 else 'are'} {many}"
-    example = _forbidden(trials, one, fix) or trials.example(changed, fix.reading)
+    then = f"then there {'is' if rows == 1 else 'are'} {many}"
+    example = _forbidden(trials, hints[0][0], fix) or trials.example(changed, fix.reading) or ()
     tested = Tested(str(changed), _options(case, fix.reading), fix.reading.of_events, rows, example)
-    return Cause(one.kind, Problem(one.message, hint, one.place, case.query.name), tested)
+    return tuple(
+        Cause(one.kind, Problem(one.message, f"{hint}: {then}", one.place, case.query.name), tested)
+        for one, hint in hints
+    )
 
 
-def _forbidden(trials: Trials, one: Suspect, fix: Fix) -> list[Mapping[str, Any]]:
+def _forbidden(trials: Trials, one: Suspect, fix: Fix) -> list[Mapping[str, Any]] | None:
     """Return an example of what a NOT forbids: the events of a match and the one in between."""
     negation = next(
         (node for node in nodes(trials.query.pattern) if isinstance(node, Not) and node.place == one.place), None
     )
     if one.kind != "not" or negation is None:
-        return []
-    return list(trials.example(affirmed(negation)(trials.query), fix.reading))
+        return None
+    return trials.example(affirmed(negation)(trials.query), fix.reading)
 
 
 def _options(case: Case, reading: Reading) -> dict[str, object]:

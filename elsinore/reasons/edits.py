@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import fields, replace
 from typing import TypeVar, cast
 
@@ -23,6 +23,7 @@ from elsinore.planner.language.syntax import (
     Query,
     Seq,
     Summary,
+    nodes,
 )
 from elsinore.planner.language.walk import bound, leaves, listed, map_readers, readers, variables
 
@@ -182,6 +183,61 @@ def swapped(order: Collection[int]) -> Edit:
         return replace(query, pattern=replace(query.pattern, parts=tuple(parts[number] for number in order)))
 
     return edit
+
+
+def shortened(query: Query, most: int) -> Query:
+    """Return the query whose repetitions bind `most` events, or as few as they must where that is more.
+
+    With skip-till-any-match each of its matches is a match of the query.
+    """
+    read = [reader for one in query.predicates for reader in readers(one)]
+    summarised = {reader.variable for reader in read if isinstance(reader, Summary)}
+    single: set[str | None] = set()
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Kleene):
+            return node
+        part = rewritten(node.part, change) or node.part
+        if most == node.least == 1 and isinstance(part, EventType) and part.variable not in summarised:
+            single.add(part.variable)
+            return part
+        longest = max(most, node.least)
+        return replace(node, part=part, most=longest if node.most is None else min(node.most, longest))
+
+    pattern = rewritten(query.pattern, change) or query.pattern
+    kept = tuple(one for one in query.predicates if not any(_is_next(reader, single) for reader in readers(one)))
+    return replace(query, pattern=pattern, predicates=kept)
+
+
+def _is_next(reader: Attribute | Summary, variables: Collection[str | None]) -> bool:
+    """Return whether a predicate reads the next event of one of these variables: a list of one event has none."""
+    return isinstance(reader, Attribute) and reader.next and reader.variable in variables
+
+
+def lists_may_be_short(query: Query) -> bool:
+    """Return whether a query has a match only if it has one whose repetitions bind as few events as they may.
+
+    Then each part of a list that is long enough has to match, too: nothing may relate a whole list, or its ends, to
+    other events.
+    """
+    if query.semantics != "any" or any(isinstance(node, Not) for node in nodes(query.pattern)):
+        return False
+    repeated = listed(query.pattern)
+    return not any(_relates(list(readers(one)), repeated, query) for one in query.predicates)
+
+
+def _relates(read: Sequence[Attribute | Summary], lists: Collection[str], query: Query) -> bool:
+    """Return whether a predicate relates events of a list to each other, or its ends to other events."""
+    if any(isinstance(reader, Summary) or (reader.next and _least(query, reader.variable) > 1) for reader in read):
+        return True
+    several = len({reader.variable for reader in read}) > 1
+    return several and not query.detects and any(reader.variable in lists for reader in read)
+
+
+def _least(query: Query, variable: str) -> int:
+    """Return the most events that a repetition around a variable needs."""
+    around = (node for node in nodes(query.pattern) if isinstance(node, Kleene) and variable in variables(node))
+    return max((node.least for node in around), default=1)
 
 
 def whole_rows(query: Query) -> Query:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,12 +17,17 @@ from elsinore.actors.columns.expressions import Evaluator
 from elsinore.actors.columns.joining import one_table
 from elsinore.connectors.dead_letters import DeadLetters, Where
 from elsinore.connectors.sources import Source, open_events
-from elsinore.planner.language.syntax import EventColumns, Expression, Query
+from elsinore.planner.language.syntax import Attribute, EventColumns, Expression, Query
+from elsinore.planner.language.walk import readers
 from elsinore.planner.time.clock import Clock
 from elsinore.reasons.cause import AS_IT_IS, Reading
 from elsinore.reasons.spelling import near, normal
 
 Mask = npt.NDArray[np.bool_]
+
+Ints = npt.NDArray[np.int64]
+
+NO_PLACES: Ints = np.zeros(0, np.int64)
 
 DEAD_KEPT = 10_000
 """Bad events whose types are looked at."""
@@ -43,11 +48,40 @@ class Letter:
     event: Any
 
 
+class Columns:
+    """Columns of events, each of which is made when it is first read: of most types of events few are ever read."""
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        rows: int,
+        make: Callable[[int], pa.Array],
+        chosen: tuple[Columns, Ints] | None = None,
+    ) -> None:
+        """`chosen`: the columns from which these were taken, and at which places."""
+        self.names = tuple(names)
+        self.rows = rows
+        self._make = make
+        self._chosen = chosen
+        self._made: dict[int, pa.Array] = {}
+
+    def column(self, number: int) -> pa.Array:
+        if number not in self._made:
+            self._made[number] = self._make(number)
+        return self._made[number]
+
+    def at(self, places: Ints) -> Columns:
+        """Return the columns of the events at these places."""
+        whole, own = (self, places) if self._chosen is None else (self._chosen[0], self._chosen[1][places])
+        wanted = pa.array(own)
+        return Columns(self.names, len(own), lambda number: whole.column(number).take(wanted), (whole, own))
+
+
 @dataclass(frozen=True)
 class Events:
     """Events in the order in which they came, as columns: type, time in ticks, attributes."""
 
-    batch: pa.RecordBatch
+    data: Columns
     clock: Clock
     time_unit: str
     columns: EventColumns
@@ -59,14 +93,14 @@ class Events:
     @property
     def types(self) -> npt.NDArray[Any]:
         """Return the type of each event, as a number."""
-        return self.batch.column(0).indices.to_numpy(zero_copy_only=False)
+        return self.data.column(0).indices.to_numpy(zero_copy_only=False)
 
     @property
-    def times(self) -> npt.NDArray[np.int64]:
-        return self.batch.column(1).to_numpy()
+    def times(self) -> Ints:
+        return self.data.column(1).to_numpy()
 
     def __len__(self) -> int:
-        return int(self.batch.num_rows)
+        return self.data.rows
 
     @cached_property
     def on_time(self) -> Events:
@@ -90,38 +124,53 @@ class Events:
 
     @property
     def _names(self) -> list[str]:
-        names: list[str] = self.batch.column(0).dictionary.to_pylist()
+        names: list[str] = self.data.column(0).dictionary.to_pylist()
         return names
 
     def of_type(self, name: str) -> Events:
         """Return the events of one type."""
-        return self._by_type.get(name) or self.where(np.zeros(len(self), np.bool_))
+        if name not in self._by_type:
+            places = np.flatnonzero(self.types == self._names.index(name)) if name in self.counts else NO_PLACES
+            self._by_type[name] = self.at(places)
+        return self._by_type[name]
 
     @cached_property
     def _by_type(self) -> dict[str, Events]:
-        return {
-            name: self.where(self.types == number) for number, name in enumerate(self._names) if name in self.counts
-        }
+        """Return the events of the types that were asked for so far."""
+        return {}
 
     def where(self, mask: Mask) -> Events:
         """Return the events of a mask."""
-        return replace(self, batch=self.batch.filter(pa.array(mask)), late=self.late[mask])
+        return self.at(np.flatnonzero(mask))
+
+    def at(self, places: Ints) -> Events:
+        """Return the events at these places."""
+        return replace(self, data=self.data.at(places), late=self.late[places])
 
     def values(self, name: str) -> pa.Array:
         """Return a column of attributes."""
-        return self.batch.column(self.batch.schema.names.index(name, 2))
+        return self.data.column(self.data.names.index(name, 2))
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Return the names of the attributes that were read."""
+        return self.data.names[2:]
 
     def has(self, name: str) -> bool:
         """Return whether an attribute was read."""
-        return name in self.batch.schema.names[2:]
+        return name in self.attributes
 
     def texts(self, name: str) -> list[str] | None:
         """Return the distinct values of an attribute of texts; None where it holds something else."""
         kind = self.values(name).type
         if not (pa.types.is_string(kind) or pa.types.is_dictionary(kind)):
             return None
-        found: list[str] = pc.unique(self.values(name).cast(pa.string())).drop_null().to_pylist()
+        found: list[str] = self.distinct(name).to_pylist()
         return found
+
+    def distinct(self, name: str) -> pa.Array:
+        """Return the values that an attribute has, each once."""
+        return _distinct(self.values(name))
 
     def nulls(self, name: str) -> int:
         """Return how many events lack an attribute."""
@@ -129,18 +178,40 @@ class Events:
 
     def satisfying(self, condition: Expression, query: Query, text: str) -> Mask:
         """Return which events satisfy a predicate that reads one event alone."""
-        columns = dict(zip(self.batch.schema.names[2:], self.batch.columns[2:], strict=True))
+        names = {reader.name for reader in readers(condition) if isinstance(reader, Attribute)}
+        columns = {name: self.values(name) for name in names if self.has(name)}
         return Evaluator(columns, len(self), query.name, text).condition(condition)
 
     @cached_property
-    def in_order(self) -> npt.NDArray[np.int64]:
+    def in_order(self) -> Ints:
         """Return the places of the events, sorted by time."""
-        return np.argsort(self.times, kind="stable")
+        times = self.times
+        if len(times) and (times[1:] >= times[:-1]).all():
+            return np.arange(len(times))
+        return np.argsort(times, kind="stable")
 
     def near_column(self, name: str) -> str | None:
         """Return an attribute that is spelled almost like another and has values for these events."""
-        found = near(name, [one for one in self.batch.schema.names[2:] if one != name and self.nulls(one) < len(self)])
+        found = near(name, [one for one in self.attributes if one != name and self.nulls(one) < len(self)])
         return found.text if found else None
+
+
+def _distinct(values: pa.Array) -> pa.Array:
+    found = pc.unique(values).drop_null()
+    return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
+
+
+def are_among(values: pa.Array, others: pa.Array) -> Mask:
+    """Return which values of an attribute are among some others of it; nulls are not."""
+    wanted = _distinct(others)
+    if not pa.types.is_dictionary(values.type):
+        return _mask(pc.is_in(values, wanted))
+    return _mask(pc.is_in(values.dictionary, wanted).take(values.indices).fill_null(False))
+
+
+def _mask(values: pa.Array) -> Mask:
+    found: Mask = values.to_numpy(zero_copy_only=False)
+    return found
 
 
 @dataclass(frozen=True)
@@ -171,7 +242,7 @@ class Replay:
         times = self._times(clock)
         if times is None or not len(events):
             return
-        types = events.batch.column(0)
+        types = events.data.column(0)
         if self.reading.types:
             respelled = dict(self.reading.types)
             types = pa.DictionaryArray.from_arrays(
@@ -268,14 +339,17 @@ def columns_of(query: Query, source: Source) -> list[str]:
     return list(dict.fromkeys([*named, *(one.text for one in alike if one)]))
 
 
-def _joined(parts: Sequence[pa.RecordBatch], columns: Sequence[str]) -> pa.RecordBatch:
+def _joined(parts: Sequence[pa.RecordBatch], columns: Sequence[str]) -> Columns:
     some = [one for one in parts if one.num_rows]
+    names = ["type", "time", *columns]
     if not some:
-        names = ["type", "time", *columns]
-        arrays = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
-        return pa.RecordBatch.from_arrays([*arrays, *(pa.nulls(0) for _ in columns)], names)
-    (whole,) = one_table(some).to_batches()
-    return whole
+        empty = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
+        return Columns(names, 0, [*empty, *(pa.nulls(0) for _ in columns)].__getitem__)
+
+    def make(number: int) -> pa.Array:
+        return one_table([one.select([number]) for one in some], own=0).column(0).chunk(0)
+
+    return Columns(names, sum(one.num_rows for one in some), make)
 
 
 def _late(parts: Sequence[pa.RecordBatch], lateness: int) -> Mask:

@@ -106,8 +106,9 @@ def _units(case: Case) -> Iterator[Suspect]:
 def _gap(case: Case) -> Fraction:
     """Return the median of seconds from one event of the pattern to the next."""
     events = case.events.on_time
-    numbers = [n for n, name in enumerate(events.batch.column(0).dictionary.to_pylist()) if name in case.query.types]
-    gaps = np.diff(np.sort(events.times[np.isin(events.types, numbers)]))
+    numbers = [n for n, name in enumerate(events.data.column(0).dictionary.to_pylist()) if name in case.query.types]
+    own = events.times[np.isin(events.types, numbers)]
+    gaps = np.diff(own if (own[1:] >= own[:-1]).all() else np.sort(own))
     return Fraction(int(np.median(gaps)) if len(gaps) else 0, events.clock.ticks_per_second)
 
 
@@ -313,7 +314,7 @@ def _keys(case: Case) -> Iterator[Suspect]:
 
 def _mostly_null(case: Case, kind: str, name: str) -> bool:
     events = case.events.on_time.of_type(kind)
-    return len(events) > 0 and 2 * events.nulls(name) >= len(events)
+    return case.events.nulls(name) > 0 and len(events) > 0 and 2 * events.nulls(name) >= len(events)
 
 
 def _parts(query: Query) -> Iterator[Suspect]:

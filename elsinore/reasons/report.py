@@ -44,8 +44,11 @@ def _headline(reason: Reason) -> str:
 def _reached(reached: Reached) -> str:
     if not reached.parts:
         return f"It ends at the first part: {reached.following}."
-    got = f"It gets as far as {reached.pattern} ({reached.parts} of {reached.of} parts), for example with"
-    return "\n".join([got, *_events(reached.events), f"and ends there: {reached.following} does not follow."])
+    got = f"It gets as far as {reached.pattern} ({reached.parts} of {reached.of} parts)"
+    end = f"and ends there: {reached.following} does not follow."
+    if not reached.events:
+        return f"{got} {end}"
+    return "\n".join([f"{got}, for example with", *_events(reached.events), end])
 
 
 def _events(events: Sequence[Mapping[str, Any]]) -> Iterator[str]:
