@@ -24,6 +24,7 @@ from benchmarks.runtime.memory import memory
 from benchmarks.runtime.scale_out import scale_out
 from benchmarks.runtime.spark_and_ray import runtime
 from benchmarks.runtime.starting import starting
+from benchmarks.runtime.why import why
 from elsinore.bench.machine import machine
 
 BENCHMARKS: dict[str, Benchmark] = {
@@ -44,6 +45,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         changing,
         memory,
         starting,
+        why,
         flink,
         runtime,
         scale_out,

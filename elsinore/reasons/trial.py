@@ -29,7 +29,7 @@ MOST_EVENTS = 1 << 13
 SPOTS = 4
 """Parts of a long stream, around events of the rarest type, that make up these events."""
 
-FIRST_KEYS = 1 << 5
+FIRST_KEYS = 1 << 6
 """Rare events whose partitions are looked for at first."""
 
 MOST_GROWTH = 1 << 4

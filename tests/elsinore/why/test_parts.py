@@ -68,7 +68,8 @@ def test_long_lists_are_not_searched_one_by_one(returns: str, first: list[dict[s
     query = f"RETURN {returns} PATTERN SEQ(R, T t+, C) WHERE [k] WITHIN 100 seconds{slide}"
     (reason,) = elsinore.why(query, [*first, *LONG]).reasons
     assert (reason.rows, [cause.kind for cause in reason.causes][:1]) == (0, ["type"])
-    assert reason.reached is not None and reason.reached.parts == reached
+    assert reason.reached is not None
+    assert reason.reached.parts == reached
 
 
 def test_the_ends_of_a_list_may_be_different_events() -> None:
@@ -81,5 +82,6 @@ def test_the_ends_of_a_list_may_be_different_events() -> None:
     where = "R.v < t.v AND t.v < C.v"
     query = f"RETURN COUNT(*) PATTERN SEQ(R, T t+, C, E) WHERE {where} WITHIN 100 seconds SLIDE 100 seconds"
     (reason,) = elsinore.why(query, rides).reasons
-    assert reason.reached is not None and reason.reached.parts == 3
+    assert reason.reached is not None
+    assert reason.reached.parts == 3
     assert [event["v"] for event in reason.reached.events] == [4, 5, 1, 2]
