@@ -78,15 +78,14 @@ class Trials:
         A match with short lists is searched first. Without one, a search for long lists may look at exponentially many,
         so trends are counted where they can be; then the list is empty if there are some, but none with short lists.
         """
-        asked = replace(query, limit=None, slide=None)
         if query.semantics != "any":
-            return self._first(asked, reading)
-        found = self._first(shortened(asked, 1), reading)
-        if found is not None or lists_may_be_short(asked):
+            return self._first(query, reading)
+        found = self._first(shortened(query, 1), reading)
+        if found is not None or lists_may_be_short(query):
             return found
-        if asked.detects:
-            return self._first(asked, reading)
-        return self._first(shortened(asked, 2), reading) or [] if self.rows(asked, reading) else None
+        if query.detects:
+            return self._first(query, reading)
+        return self._first(shortened(query, 2), reading) or [] if self.rows(query, reading) else None
 
     def _first(self, query: Query, reading: Reading) -> list[Mapping[str, Any]] | None:
         """Return the events of the first match of a query's pattern, in order."""
