@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -49,32 +49,45 @@ class Letter:
 
 
 class Columns:
-    """Columns of events, each of which is made when it is first read: of most types of events few are ever read."""
+    """Columns of events in the batches that were read, of which a column is joined when it is first needed whole."""
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        rows: int,
-        make: Callable[[int], pa.Array],
-        chosen: tuple[Columns, Ints] | None = None,
-    ) -> None:
-        """`chosen`: the columns from which these were taken, and at which places."""
-        self.names = tuple(names)
-        self.rows = rows
-        self._make = make
+    def __init__(self, parts: Sequence[pa.RecordBatch], chosen: Ints | None = None) -> None:
+        """`chosen`: the places of the events, in ascending order; without it all are meant. There is a part."""
+        self.names = tuple(parts[0].schema.names)
+        self._parts = parts
         self._chosen = chosen
+        self._begins = np.cumsum([0, *(part.num_rows for part in parts)])
         self._made: dict[int, pa.Array] = {}
 
+    def __len__(self) -> int:
+        return int(self._begins[-1]) if self._chosen is None else len(self._chosen)
+
     def column(self, number: int) -> pa.Array:
+        """Return a column as one array."""
         if number not in self._made:
-            self._made[number] = self._make(number)
+            joined = one_table(self._taken(number), own=0).column(0)
+            self._made[number] = joined.chunk(0) if joined.num_chunks else pa.array([], joined.type)
         return self._made[number]
 
+    def pieces(self, number: int) -> list[pa.Array]:
+        """Return a column in pieces of one type, which are not copied where that can be avoided."""
+        pieces = [part.column(number) for part in self._parts]
+        if self._chosen is None and len({piece.type for piece in pieces}) == 1:
+            return pieces
+        return [self.column(number)]
+
     def at(self, places: Ints) -> Columns:
-        """Return the columns of the events at these places."""
-        whole, own = (self, places) if self._chosen is None else (self._chosen[0], self._chosen[1][places])
-        wanted = pa.array(own)
-        return Columns(self.names, len(own), lambda number: whole.column(number).take(wanted), (whole, own))
+        """Return the columns of the events at these places, which ascend."""
+        return Columns(self._parts, places if self._chosen is None else self._chosen[places])
+
+    def _taken(self, number: int) -> list[pa.RecordBatch]:
+        parts = [part.select([number]) for part in self._parts]
+        if self._chosen is None:
+            return parts
+        cuts = np.searchsorted(self._chosen, self._begins)
+        own = [self._chosen[lo:hi] - begin for begin, lo, hi in zip(self._begins, cuts, cuts[1:], strict=False)]
+        some = [part.take(pa.array(places)) for part, places in zip(parts, own, strict=True) if len(places)]
+        return some or [parts[0].slice(0, 0)]
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,7 @@ class Events:
         return self.data.column(1).to_numpy()
 
     def __len__(self) -> int:
-        return self.data.rows
+        return len(self.data)
 
     @cached_property
     def on_time(self) -> Events:
@@ -149,7 +162,10 @@ class Events:
 
     def values(self, name: str) -> pa.Array:
         """Return a column of attributes."""
-        return self.data.column(self.data.names.index(name, 2))
+        return self.data.column(self._place(name))
+
+    def _place(self, name: str) -> int:
+        return self.data.names.index(name, 2)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -170,11 +186,17 @@ class Events:
 
     def distinct(self, name: str) -> pa.Array:
         """Return the values that an attribute has, each once."""
-        return _distinct(self.values(name))
+        found = pc.unique(self.values(name)).drop_null()
+        return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
 
     def nulls(self, name: str) -> int:
         """Return how many events lack an attribute."""
-        return int(self.values(name).null_count)
+        return sum(piece.null_count for piece in self.data.pieces(self._place(name)))
+
+    def among(self, name: str, some: Events) -> Mask:
+        """Return which events have a value of an attribute that some others have; with null none has."""
+        wanted = some.distinct(name)
+        return np.concatenate([_are_among(piece, wanted) for piece in self.data.pieces(self._place(name))])
 
     def satisfying(self, condition: Expression, query: Query, text: str) -> Mask:
         """Return which events satisfy a predicate that reads one event alone."""
@@ -196,17 +218,12 @@ class Events:
         return found.text if found else None
 
 
-def _distinct(values: pa.Array) -> pa.Array:
-    found = pc.unique(values).drop_null()
-    return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
-
-
-def are_among(values: pa.Array, others: pa.Array) -> Mask:
-    """Return which values of an attribute are among some others of it; nulls are not."""
-    wanted = _distinct(others)
-    if not pa.types.is_dictionary(values.type):
-        return _mask(pc.is_in(values, wanted))
-    return _mask(pc.is_in(values.dictionary, wanted).take(values.indices).fill_null(False))
+def _are_among(values: pa.Array, wanted: pa.Array) -> Mask:
+    """Return which values are among others."""
+    if pa.types.is_dictionary(values.type):
+        known = pc.is_in(values.dictionary, wanted.cast(values.type.value_type))
+        return _mask(known.take(values.indices).fill_null(False))
+    return _mask(pc.is_in(values, wanted.cast(values.type)))
 
 
 def _mask(values: pa.Array) -> Mask:
@@ -310,7 +327,7 @@ def read_events(query: Query, events: Any, reading: Mapping[str, Any], lateness:
     columns = columns_of(query, source)
     parts = list(source.batches(clock, columns))
     late = _late(parts, clock.ticks(lateness))
-    return Events(_joined(parts, columns), clock, source.time_unit, source.event_columns, late, letters.kept)
+    return Events(_columns(parts, columns), clock, source.time_unit, source.event_columns, late, letters.kept)
 
 
 class Kept(DeadLetters):
@@ -339,17 +356,13 @@ def columns_of(query: Query, source: Source) -> list[str]:
     return list(dict.fromkeys([*named, *(one.text for one in alike if one)]))
 
 
-def _joined(parts: Sequence[pa.RecordBatch], columns: Sequence[str]) -> Columns:
+def _columns(parts: Sequence[pa.RecordBatch], names: Sequence[str]) -> Columns:
     some = [one for one in parts if one.num_rows]
-    names = ["type", "time", *columns]
-    if not some:
-        empty = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
-        return Columns(names, 0, [*empty, *(pa.nulls(0) for _ in columns)].__getitem__)
-
-    def make(number: int) -> pa.Array:
-        return one_table([one.select([number]) for one in some], own=0).column(0).chunk(0)
-
-    return Columns(names, sum(one.num_rows for one in some), make)
+    if some:
+        return Columns(some)
+    own = [pa.array([], pa.dictionary(pa.int32(), pa.string())), pa.array([], pa.int64())]
+    arrays = [*own, *(pa.nulls(0) for _ in names)]
+    return Columns([pa.RecordBatch.from_arrays(arrays, ["type", "time", *names])])
 
 
 def _late(parts: Sequence[pa.RecordBatch], lateness: int) -> Mask:

@@ -21,7 +21,7 @@ from elsinore.planner.plans.planning import plan
 from elsinore.planner.time.clock import Clock
 from elsinore.reasons.cause import AS_IT_IS, Fix, Reading
 from elsinore.reasons.edits import lists_may_be_short, shortened, whole_rows
-from elsinore.reasons.events import Events, Ints, Mask, Replay, are_among
+from elsinore.reasons.events import Events, Ints, Mask, Replay
 
 MOST_EVENTS = 1 << 13
 """Events that a changed query is run over."""
@@ -188,21 +188,19 @@ def _whole_partitions(events: Events, attributes: tuple[str, ...], rare: Mask) -
 
 def _with_keys_of(events: Events, attributes: tuple[str, ...], some: Ints) -> Ints:
     """Return the places of the events whose attributes each have the value of one of some events, and no null."""
-    places: Ints | None = None
-    for name in attributes:
-        values = events.values(name)
-        wanted = values.take(pa.array(some))
-        found = np.flatnonzero(are_among(values if places is None else values.take(pa.array(places)), wanted))
-        places = found if places is None else places[found]
-    assert places is not None
+    few = events.at(some)
+    first, *others = sorted(attributes, key=lambda name: -len(few.distinct(name)))
+    places = np.flatnonzero(events.among(first, few))
+    for name in others:
+        places = places[events.at(places).among(name, few)]
     return places
 
 
 def _numbered(events: Events, attributes: tuple[str, ...], places: Ints) -> tuple[Ints, Ints]:
     """Return the partitions of some events, as numbers, and by number how many of the events each has."""
-    codes = np.zeros(len(places), np.int64)
+    codes, found = np.zeros(len(places), np.int64), events.at(places)
     for name in attributes:
-        coded = events.values(name).take(pa.array(places))
+        coded = found.values(name)
         coded = coded if pa.types.is_dictionary(coded.type) else coded.dictionary_encode()
         numbers = codes * len(coded.dictionary) + coded.indices.to_numpy(zero_copy_only=False)
         _, codes = np.unique(numbers, return_inverse=True)
