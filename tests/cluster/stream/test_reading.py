@@ -48,7 +48,7 @@ def files(tmp_path: Path, pauses: list[float]) -> Reading:
 
 
 @pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> dict[str, JavaError]:
+def unreadable(monkeypatch: pytest.MonkeyPatch) -> dict[str, JavaError]:
     """Return a dict of the files that Spark fails to read even alone, with its exceptions, for tests to fill."""
     found: dict[str, JavaError] = {}
 
@@ -99,9 +99,9 @@ def test_a_damaged_file_that_spark_does_not_name_is_found(files: Reading, batch:
 
 @pytest.mark.parametrize("name", ["footer_flip2", "type_list", "type_struct"])
 def test_a_file_that_spark_alone_cannot_read_is_found(
-    files: Reading, batch: list[Path], alone: dict[str, JavaError], name: str
+    files: Reading, batch: list[Path], unreadable: dict[str, JavaError], name: str
 ) -> None:
-    alone[batch[0].name] = said(name, batch[0])
+    unreadable[batch[0].name] = said(name, batch[0])
     assert files.failed(said(name, batch[0]), STREAM, 3) == 1
     assert left(batch) == batch[1:]
 

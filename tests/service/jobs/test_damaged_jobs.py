@@ -58,7 +58,7 @@ MANY = [*SHORT, *(pytest.param(harm, marks=pytest.mark.long) for harm in HARMS i
 
 
 @pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]:
     started: Any = lambda self: PlayedLive(self.job)  # noqa: E731
     monkeypatch.setattr(JobRunner, "_start_stream", started)
     for name, seconds in (("POLL_SECONDS", 0.01), ("STATUS_SECONDS", 0.02), ("RETRY_SECONDS", 0.02)):
@@ -67,12 +67,10 @@ def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Played]
         yield found
 
 
-def begun(service: Played, name: str) -> StoredJob:
+def begun(fake: Played, name: str) -> StoredJob:
     """Submit a job, send it events, and write a row for it."""
-    job = submit(service.jobs, Submission(workload=WORKLOAD, name=name), None, b"", service.manager.service)
-    sent = service.ask(
-        "POST", f"/v1/workloads/{name}/events", content=EVENTS, headers={**LINES, "Idempotency-Key": "one"}
-    )
+    job = submit(fake.jobs, Submission(workload=WORKLOAD, name=name), None, b"", fake.manager.service)
+    sent = fake.ask("POST", f"/v1/workloads/{name}/events", content=EVENTS, headers={**LINES, "Idempotency-Key": "one"})
     assert sent.status_code == 202, sent.text
     rows = pa.table({"query": ["q"], "window_start": [0], "window_end": [60], "COUNT(*)": [1]})
     RowsSink(job.rows, {"q": ["window_start", "window_end", "COUNT(*)"]}).write(1, [rows])
@@ -94,23 +92,21 @@ def harmed(job: StoredJob, name: str, harm: str) -> None:
 
 @pytest.mark.parametrize("harm", MANY)
 @pytest.mark.parametrize("name", FILES)
-def test_a_damaged_file_is_no_mistake_of_the_service_and_harms_no_other_job(
-    service: Played, name: str, harm: str
-) -> None:
-    other, job = begun(service, "other"), begun(service, "a-job")
+def test_a_damaged_file_is_no_mistake_of_the_service_and_harms_no_other_job(fake: Played, name: str, harm: str) -> None:
+    other, job = begun(fake, "other"), begun(fake, "a-job")
     harmed(job, name, harm)
-    service.look()
-    until(lambda: service.document("other")["state"] == "running")
+    fake.look()
+    until(lambda: fake.document("other")["state"] == "running")
     for method, route, options in ROUTES:
-        answer = service.ask(method, f"/v1/workloads/a-job{route}", **options)
+        answer = fake.ask(method, f"/v1/workloads/a-job{route}", **options)
         assert answer.status_code < 500 or answer.status_code == 503, (method, route, answer.text)
         if answer.status_code == 503:
             assert "a-job" in answer.json()["detail"], (method, route, answer.text)
-        listed = service.ask("GET", "/v1/workloads")
+        listed = fake.ask("GET", "/v1/workloads")
         assert [one["id"] for one in listed.json()["workloads"]] == ["a-job", "other"]
-        assert service.document("other")["state"] == "running"
-    assert service.manager.runners["other"].live is not None
-    assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
+        assert fake.document("other")["state"] == "running"
+    assert fake.manager.runners["other"].live is not None
+    assert fake.ask("DELETE", "/v1/workloads/a-job").status_code == 204
     assert not job.folder.exists()
     assert other.folder.exists()
 
@@ -118,19 +114,19 @@ def test_a_damaged_file_is_no_mistake_of_the_service_and_harms_no_other_job(
 @pytest.mark.parametrize("harm", MANY)
 @pytest.mark.parametrize("name", FILES)
 def test_pages_of_a_damaged_job_are_no_mistake_of_the_service(
-    service: Played, name: str, harm: str, monkeypatch: pytest.MonkeyPatch
+    fake: Played, name: str, harm: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(console_routes, "updates", partial(updates, seconds=0.1, tick=0.05))
-    begun(service, "other")
-    harmed(begun(service, "a-job"), name, harm)
-    service.look()
+    begun(fake, "other")
+    harmed(begun(fake, "a-job"), name, harm)
+    fake.look()
     for path in (
         "jobs/a-job/history",
         "jobs/a-job/plan",
         "updates?job=a-job&show=rows",
         "updates?job=a-job&show=bursts",
     ):
-        answer = service.ask("GET", f"/console/{path}")
+        answer = fake.ask("GET", f"/console/{path}")
         assert answer.status_code in (200, 503), (path, answer.text)
         if path.startswith("updates"):
             assert '"other"' in answer.text
@@ -140,15 +136,15 @@ def test_pages_of_a_damaged_job_are_no_mistake_of_the_service(
 
 @pytest.mark.parametrize("harm", MANY)
 @pytest.mark.parametrize("name", ["job.json", "columns.json"])
-def test_a_job_that_cannot_be_read_has_failed_and_names_the_file(service: Played, name: str, harm: str) -> None:
-    job = begun(service, "a-job")
+def test_a_job_that_cannot_be_read_has_failed_and_names_the_file(fake: Played, name: str, harm: str) -> None:
+    job = begun(fake, "a-job")
     before = (job.folder / name).read_bytes()
     harmed(job, name, harm)
-    service.look()
+    fake.look()
     if (name, harm) in {("columns.json", "missing"), ("columns.json", "an empty object")}:
-        assert service.document("a-job")["state"] == "waiting"
+        assert fake.document("a-job")["state"] == "waiting"
         return
-    for found in (service.document("a-job"), service.ask("GET", "/v1/workloads").json()["workloads"][0]):
+    for found in (fake.document("a-job"), fake.ask("GET", "/v1/workloads").json()["workloads"][0]):
         assert found["state"] == "failed"
         assert f"a-job/{name}" in found["error"]["detail"]
     until(lambda: job.status().get("state") == "failed")
@@ -156,27 +152,27 @@ def test_a_job_that_cannot_be_read_has_failed_and_names_the_file(service: Played
     if (job.folder / name).is_dir():
         (job.folder / name).rmdir()
     put_bytes(job.folder / name, before)
-    until(lambda: service.document("a-job")["state"] == "running")
+    until(lambda: fake.document("a-job")["state"] == "running")
 
 
-def test_a_damaged_status_is_written_anew(service: Played) -> None:
-    job = begun(service, "a-job")
-    service.look()
+def test_a_damaged_status_is_written_anew(fake: Played) -> None:
+    job = begun(fake, "a-job")
+    fake.look()
     for harm in HARMS:
         until(lambda: job.status().get("state") == "running")
         harmed(job, "status.json", harm)
-        assert service.document("a-job")["state"] in ("waiting", "running"), harm
+        assert fake.document("a-job")["state"] in ("waiting", "running"), harm
     until(lambda: job.status().get("state") == "running")
 
 
-def test_a_damaged_sign_of_life_of_the_manager_is_given_anew(service: Played) -> None:
-    begun(service, "a-job")
+def test_a_damaged_sign_of_life_of_the_manager_is_given_anew(fake: Played) -> None:
+    begun(fake, "a-job")
     for harm in HARMS:
-        service.look()
-        assert service.ask("GET", "/v1/ready").status_code == 200, harm
-        replaced(service.jobs.data / "manager.json", harm)
-        assert service.ask("GET", "/v1/ready").status_code == 503, harm
-        assert service.document("a-job")["state"] == "recovering", harm
+        fake.look()
+        assert fake.ask("GET", "/v1/ready").status_code == 200, harm
+        replaced(fake.jobs.data / "manager.json", harm)
+        assert fake.ask("GET", "/v1/ready").status_code == 503, harm
+        assert fake.document("a-job")["state"] == "recovering", harm
 
 
 FIELDS: list[tuple[str, Any]] = [
@@ -187,40 +183,40 @@ FIELDS: list[tuple[str, Any]] = [
 ]  # fmt: skip
 
 
-def test_a_field_that_cannot_be_is_damage(service: Played) -> None:
-    job = begun(service, "a-job")
+def test_a_field_that_cannot_be_is_damage(fake: Played) -> None:
+    job = begun(fake, "a-job")
     path = job.folder / "job.json"
     right = json.loads(path.read_text())
     for name, value in FIELDS:
         path.write_text(json.dumps({**right, name: value}))
-        found = service.document("a-job")
+        found = fake.document("a-job")
         assert (found["state"], "a-job/job.json" in found["error"]["detail"]) == ("failed", True), (name, value)
-    service.look()
-    assert service.manager.runners["a-job"].state == "failed"
-    assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
+    fake.look()
+    assert fake.manager.runners["a-job"].state == "failed"
+    assert fake.ask("DELETE", "/v1/workloads/a-job").status_code == 204
 
 
-def test_what_a_key_stood_for_is_not_guessed(service: Played) -> None:
+def test_what_a_key_stood_for_is_not_guessed(fake: Played) -> None:
     """A damaged marker is restored from the events that wait; without them, a retry is refused."""
-    job = begun(service, "a-job")
+    job = begun(fake, "a-job")
     [marker] = job.keys.glob("*/*")
     headers = {**LINES, "Idempotency-Key": "one"}
     marker.write_bytes(b"")
-    again = service.ask("POST", "/v1/workloads/a-job/events", content=EVENTS, headers=headers)
+    again = fake.ask("POST", "/v1/workloads/a-job/events", content=EVENTS, headers=headers)
     assert (again.status_code, again.json()) == (202, {"events": 1, "repeated": True})
     assert marker.read_bytes()
     marker.write_bytes(b"")
     [events] = job.incoming.glob("*.parquet")
     events.unlink()
-    refused = service.ask("POST", "/v1/workloads/a-job/events", content=EVENTS, headers=headers)
+    refused = fake.ask("POST", "/v1/workloads/a-job/events", content=EVENTS, headers=headers)
     assert (refused.status_code, "a-job/keys/" in refused.json()["detail"]) == (503, True)
     assert not list(job.incoming.glob("*.parquet"))
 
 
-def test_a_status_that_cannot_be_written_ends_nothing(service: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = begun(service, "a-job")
-    service.look()
-    until(lambda: service.document("a-job")["state"] == "running")
+def test_a_status_that_cannot_be_written_ends_nothing(fake: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = begun(fake, "a-job")
+    fake.look()
+    until(lambda: fake.document("a-job")["state"] == "running")
 
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -229,8 +225,8 @@ def test_a_status_that_cannot_be_written_ends_nothing(service: Played, monkeypat
         patched.setattr(StoredJob, "put_status", full)
         before = time()
         until(lambda: time() - before > 5 * job_runner.STATUS_SECONDS)
-        assert service.manager.runners["a-job"]._thread.is_alive()
-        assert service.ask("POST", "/v1/workloads/a-job/pause").status_code == 200
-        assert service.ask("POST", "/v1/workloads/a-job/resume").status_code == 200
+        assert fake.manager.runners["a-job"]._thread.is_alive()
+        assert fake.ask("POST", "/v1/workloads/a-job/pause").status_code == 200
+        assert fake.ask("POST", "/v1/workloads/a-job/resume").status_code == 200
     until(lambda: job.status().get("state") == "running")
-    assert service.ask("DELETE", "/v1/workloads/a-job").status_code == 204
+    assert fake.ask("DELETE", "/v1/workloads/a-job").status_code == 204

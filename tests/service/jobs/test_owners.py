@@ -58,21 +58,21 @@ def streams(monkeypatch: pytest.MonkeyPatch) -> Streams:
 
 
 @pytest.fixture
-def service(tmp_path: Path, streams: Streams) -> Iterator[Played]:
+def fake(tmp_path: Path, streams: Streams) -> Iterator[Played]:
     with played(service_settings(data=tmp_path)) as found:
         yield found
 
 
 @pytest.fixture
-def job(service: Played) -> StoredJob:
-    found = submit(service.jobs, Submission(workload=WORKLOAD, name="job"), None, b"", service.manager.service)
-    accept(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), service.manager.service)
+def job(fake: Played) -> StoredJob:
+    found = submit(fake.jobs, Submission(workload=WORKLOAD, name="job"), None, b"", fake.manager.service)
+    accept(found, Append(b'{"type": "A", "time": 1}', NDJSON, None), fake.manager.service)
     return found
 
 
-def working(service: Played) -> JobRunner:
-    service.look()
-    found = service.manager.runners["job"]
+def working(fake: Played) -> JobRunner:
+    fake.look()
+    found = fake.manager.runners["job"]
     until(lambda: found.state == "running")
     return found
 
@@ -82,9 +82,9 @@ def broken_change(workload: str) -> None:
 
 
 def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(
-    service: Played, job: StoredJob, streams: Streams
+    fake: Played, job: StoredJob, streams: Streams
 ) -> None:
-    work = working(service)
+    work = working(fake)
     streams.all[0].change = broken_change  # type: ignore[method-assign]
     work.change(replace(job.spec(), workload=MORE), job.spec().workload)
     until(lambda: work.state == "running")
@@ -92,10 +92,8 @@ def test_a_change_that_fails_leaves_one_owner_with_the_new_queries(
     assert (job.spec().workload, work.error) == (MORE, None)
 
 
-def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(
-    service: Played, job: StoredJob, streams: Streams
-) -> None:
-    work = working(service)
+def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(fake: Played, job: StoredJob, streams: Streams) -> None:
+    work = working(fake)
     [first] = streams.all
     first.change = broken_change  # type: ignore[method-assign]
     stop, may, tried = first.stop, Event(), []
@@ -111,19 +109,17 @@ def test_a_stream_that_cannot_be_stopped_is_kept_and_waited_for(
     until(lambda: len(tried) > 2)
     live: Any = work.live
     assert (work.state, live is first, len(streams.all)) == ("recovering", True, 1)
-    assert service.ask("POST", "/v1/workloads/job/pause").status_code == 503
-    assert service.document("job")["state"] == "paused"
-    assert service.ask("POST", "/v1/workloads/job/resume").status_code == 200
+    assert fake.ask("POST", "/v1/workloads/job/pause").status_code == 503
+    assert fake.document("job")["state"] == "paused"
+    assert fake.ask("POST", "/v1/workloads/job/resume").status_code == 200
     may.set()
     until(lambda: work.state == "running" and len(streams.all) == 2)
     assert [one.going for one in streams.all] == [False, True]
 
 
-def test_a_batch_without_an_end_does_not_keep_anybody_waiting(
-    service: Played, job: StoredJob, streams: Streams
-) -> None:
+def test_a_batch_without_an_end_does_not_keep_anybody_waiting(fake: Played, job: StoredJob, streams: Streams) -> None:
     """Pause and remove report a stop that does not return, and a later removal succeeds."""
-    work = working(service)
+    work = working(fake)
     [first] = streams.all
     stop, over = first.stop, Event()
 
@@ -132,34 +128,34 @@ def test_a_batch_without_an_end_does_not_keep_anybody_waiting(
         stop()
 
     first.stop = endless  # type: ignore[method-assign]
-    paused = service.ask("POST", "/v1/workloads/job/pause")
+    paused = fake.ask("POST", "/v1/workloads/job/pause")
     assert (paused.status_code, "DELETE" in paused.json()["detail"]) == (503, True)
-    removed = service.ask("DELETE", "/v1/workloads/job")
+    removed = fake.ask("DELETE", "/v1/workloads/job")
     assert (removed.status_code, work._cut.is_set(), job.folder.exists()) == (503, True, True)
     over.set()
     until(lambda: not first.going and work.live is None)
-    assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
+    assert fake.ask("DELETE", "/v1/workloads/job").status_code == 204
     assert len(streams.all) == 1
 
 
-def test_a_stream_that_failed_begins_again_by_itself(service: Played, job: StoredJob, streams: Streams) -> None:
-    work = working(service)
+def test_a_stream_that_failed_begins_again_by_itself(fake: Played, job: StoredJob, streams: Streams) -> None:
+    work = working(fake)
     streams.all[0].fail(FailedError("Spark gave up"))
     until(lambda: len(streams.all) == 2 and work.state == "running")
     streams.all[1].fail(InputError("times are int64, but those of the source float64"))
     until(lambda: work.state == "failed")
-    assert service.ask("POST", "/v1/workloads/job/resume").status_code == 200
+    assert fake.ask("POST", "/v1/workloads/job/resume").status_code == 200
     until(lambda: len(streams.all) == 3 and work.state == "running")
 
 
 def test_a_checkpoint_that_another_process_holds_is_tried_again_for_ever(
-    service: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
+    fake: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("elsinore.cluster.machines.file_locks.PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(job_runner, "MAX_FAILURES", 1)
     held = Checkpoint(str(job.checkpoint))
-    service.look()
-    work = service.manager.runners["job"]
+    fake.look()
+    work = fake.manager.runners["job"]
     until(lambda: work.failures > 3)
     assert (work.state, work.error) == ("recovering", None)
     held.close()
@@ -174,27 +170,27 @@ FAR = [253_402_300_800 * 10**6, 569_000_000_000 * 10**6, 2**63 - 1, -(2**63), -6
 @pytest.mark.parametrize("form", [pa.timestamp("us", "UTC"), pa.timestamp("us")], ids=str)
 @pytest.mark.parametrize("time", FAR)
 def test_a_job_whose_latest_event_no_calendar_holds_can_be_told_of_paused_and_removed(
-    service: Played, job: StoredJob, streams: Streams, time: int, form: pa.DataType
+    fake: Played, job: StoredJob, streams: Streams, time: int, form: pa.DataType
 ) -> None:
     """Such a job took the event before such events became dead letters."""
     clock = Clock.of(form, "s", [Fraction(60)])
     assert clock.show(np.array([time])).type == form
     streams.kind = lambda job: PlayedLive(job, clock, BatchRecord(1, 0, True, time, time))
-    work = working(service)
-    found = until(lambda: service.document("job")["metrics"]["latest"])
+    work = working(fake)
+    found = until(lambda: fake.document("job")["metrics"]["latest"])
     assert isinstance(found, str)
     assert "T" in found
     assert work._thread.is_alive()
     for call in ("pause", "resume"):
-        assert service.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
-    assert service.ask("GET", "/v1/workloads").status_code == 200
-    assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
+        assert fake.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
+    assert fake.ask("GET", "/v1/workloads").status_code == 200
+    assert fake.ask("DELETE", "/v1/workloads/job").status_code == 204
 
 
 def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
-    service: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
+    fake: Played, job: StoredJob, streams: Streams, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    work = working(service)
+    work = working(fake)
 
     def broken(*_: Any) -> None:
         raise OverflowError("date value out of range")
@@ -204,13 +200,13 @@ def test_whatever_fails_in_telling_how_far_a_job_is_ends_nothing(
     until(lambda: len(streams.all) == 2)
     assert work._thread.is_alive()
     for call in ("pause", "resume", "pause"):
-        assert service.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
-    assert service.ask("DELETE", "/v1/workloads/job").status_code == 204
+        assert fake.ask("POST", f"/v1/workloads/job/{call}").status_code == 200
+    assert fake.ask("DELETE", "/v1/workloads/job").status_code == 204
     assert not job.folder.exists()
 
 
-def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, job: StoredJob) -> None:
-    work, before = working(service), job.spec()
+def test_a_change_of_other_queries_than_there_are_is_refused(fake: Played, job: StoredJob) -> None:
+    work, before = working(fake), job.spec()
     work.change(replace(before, workload=MORE), before.workload)
     with pytest.raises(RefusalError, match="were changed by another request") as refused:
         work.change(before, before.workload)
@@ -220,8 +216,8 @@ def test_a_change_of_other_queries_than_there_are_is_refused(service: Played, jo
     assert (job.spec().workload, job.spec().paused) == (before.workload, True)
 
 
-def test_a_change_is_computed_anew_when_another_comes_between(service: Played, job: StoredJob) -> None:
-    work, others = working(service), [MORE]
+def test_a_change_is_computed_anew_when_another_comes_between(fake: Played, job: StoredJob) -> None:
+    work, others = working(fake), [MORE]
     change = work.change
 
     def late(spec: Spec, before: str) -> None:
@@ -232,13 +228,13 @@ def test_a_change_is_computed_anew_when_another_comes_between(service: Played, j
 
     work.change = late  # type: ignore[method-assign]
     query = "QUERY s RETURN COUNT(*) PATTERN C+ WITHIN 1 minute SLIDE 1 minute"
-    answer = service.ask("POST", "/v1/workloads/job/queries", json={"workload": query})
+    answer = fake.ask("POST", "/v1/workloads/job/queries", json={"workload": query})
     assert answer.status_code < 300, answer.text
-    assert service.document("job")["queries"][-2:] == ["r", "s"]
+    assert fake.document("job")["queries"][-2:] == ["r", "s"]
 
 
-def test_what_happened_is_in_the_history(service: Played, job: StoredJob, streams: Streams) -> None:
-    work = working(service)
+def test_what_happened_is_in_the_history(fake: Played, job: StoredJob, streams: Streams) -> None:
+    work = working(fake)
     work.change(replace(job.spec(), workload=MORE), job.spec().workload)
     live = streams.all[0]
     live.replaced += 1
