@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import elsinore
 from loadtest.ledger import COUNTED, Ledger
 from loadtest.shapes import MOST, SHAPES, burst, ramp, steady
 from loadtest.stream import BATCH, END, WINDOW, appends
@@ -16,7 +17,12 @@ from loadtest.summary import Summary, differences, expected, summarized, write
 
 APPENDS = 4
 PARTS = list(islice(appends(7), APPENDS))
-HERE = expected(7, APPENDS)
+
+
+@pytest.fixture(scope="module")
+def result() -> elsinore.Result:
+    """Return the rows of the engine for these appends."""
+    return expected(7, APPENDS)
 
 
 def noted() -> Ledger:
@@ -26,13 +32,13 @@ def noted() -> Ledger:
     return ledger
 
 
-def test_a_sender_counts_what_the_engine_counts() -> None:
+def test_a_sender_counts_what_the_engine_counts(result: elsinore.Result) -> None:
     ledger = noted()
-    ledger.check(HERE.rows())
+    ledger.check(result.rows())
     assert ledger.complete
     assert not ledger.wrong
-    assert ledger.seen == len(HERE)
-    assert ledger.checked == sum(len(HERE.query(name)) for name in COUNTED) > 80
+    assert ledger.seen == len(result)
+    assert ledger.checked == sum(len(result.query(name)) for name in COUNTED) > 80
 
 
 @pytest.mark.parametrize(
@@ -44,16 +50,16 @@ def test_a_sender_counts_what_the_engine_counts() -> None:
         (lambda rows: [*rows, rows[0]], "an unexpected row"),
     ],
 )
-def test_a_wrong_row_is_found(change: Any, message: str) -> None:
+def test_a_wrong_row_is_found(change: Any, message: str, result: elsinore.Result) -> None:
     ledger = noted()
-    ledger.check(change(HERE.query("requests").rows()))
+    ledger.check(change(result.query("requests").rows()))
     assert len(ledger.wrong) == 1
     assert message in ledger.wrong[0]
 
 
-def test_a_missing_row_is_found() -> None:
+def test_a_missing_row_is_found(result: elsinore.Result) -> None:
     ledger = noted()
-    ledger.check(HERE.rows()[1:])
+    ledger.check(result.rows()[1:])
     assert not ledger.complete
     assert len(ledger.due) == 1
 
@@ -68,8 +74,8 @@ def test_times_of_a_stream_only_grow() -> None:
     assert latest > 2 * WINDOW
 
 
-def test_trends_are_compared_when_the_load_is_over() -> None:
-    here = HERE.to_arrow()
+def test_trends_are_compared_when_the_load_is_over(result: elsinore.Result) -> None:
+    here = result.to_arrow()
     assert not differences(7, here, here)
     trends = here.filter(pa.compute.equal(here["query"], "gave_up"))
     other = pa.concat_tables([here.slice(1), trends.slice(0, 1)])
@@ -101,14 +107,14 @@ def kept(folder: Path, rows: pa.Table, **changes: Any) -> Summary:
     return summarized(folder, 100_000.0)
 
 
-def test_a_summary_of_what_went_well(tmp_path: Path) -> None:
-    summary = kept(tmp_path, HERE.to_arrow())
+def test_a_summary_of_what_went_well(tmp_path: Path, result: elsinore.Result) -> None:
+    summary = kept(tmp_path, result.to_arrow())
     assert not summary.wrong
     assert summary.events_per_second == BATCH
     assert summary.taken_per_second == APPENDS * BATCH / 8
     assert summary.ratio == BATCH / 100_000
     assert summary.requests_per_second == 10
-    assert summary.rows == len(HERE)
+    assert summary.rows == len(result)
     assert "p99 30 ms" in summary.told
     write(summary, tmp_path / "summary.json")
     assert json.loads((tmp_path / "summary.json").read_text())["wanted_ratio"] == 0.5
@@ -118,8 +124,8 @@ def test_a_summary_of_what_went_well(tmp_path: Path) -> None:
     "changes",
     [{"missing": 1}, {"wrong": ["a row"]}, {"metrics": {"events": 5, "late": 0, "dead": 0}}],
 )
-def test_a_summary_of_what_did_not(tmp_path: Path, changes: dict[str, Any]) -> None:
-    assert len(kept(tmp_path, HERE.to_arrow(), **changes).wrong) == 1
+def test_a_summary_of_what_did_not(tmp_path: Path, changes: dict[str, Any], result: elsinore.Result) -> None:
+    assert len(kept(tmp_path, result.to_arrow(), **changes).wrong) == 1
 
 
 def test_shapes() -> None:
