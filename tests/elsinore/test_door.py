@@ -29,7 +29,7 @@ def test_importing_loads_nothing_heavy(tmp_path: Path) -> None:
 
 
 def test_importing_is_quick(tmp_path: Path) -> None:
-    code = "import time; t = time.perf_counter(); import elsinore; print(time.perf_counter() - t)"
+    code = "import time; t = time.process_time(); import elsinore; print(time.process_time() - t)"
     assert min(float(python(code, tmp_path).stdout) for _ in range(3)) < 0.1
 
 
