@@ -105,7 +105,7 @@ def test_an_executor_that_never_comes_back_is_not_missed(
 
 
 @both_ways
-@pytest.mark.parametrize("kill_spark", [kill_master, kill_executor_for_good])
+@pytest.mark.parametrize("kill_spark", [kill_master, pytest.param(kill_executor_for_good, marks=pytest.mark.long)])
 def test_a_run_with_an_end_goes_on_without_spark(
     tmp_path: Path, growing: Growing, expected: Any, kill_spark: Callable[[], None], hand_over: str
 ) -> None:

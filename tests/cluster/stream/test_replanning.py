@@ -20,7 +20,7 @@ from tests.cluster.streaming import Growing, answered, answers_alone
 
 pytestmark = pytest.mark.usefixtures("running")
 
-PIECES = 20
+PIECES = 10
 
 WINDOW = "WITHIN 10 seconds SLIDE 5 seconds"
 PATTERNS = ["SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(A, B, C)", "SEQ(X, B+)", "SEQ(A, B+)"]

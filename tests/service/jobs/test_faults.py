@@ -42,8 +42,10 @@ from tests.service.rides import (
 )
 from tests.service.serving import PATIENCE, TOKEN, Served, insist
 
-QUICK = {"graph actor": "GraphActor", "manager": "elsinore-manager", "replica": "ServeReplica:elsinore:elsinore"}
+QUICK = {"graph actor": "GraphActor", "manager": "elsinore-manager"}
 SLOW = {
+    # In the quick tests, `test_a_replica_that_dies_while_events_are_sent` kills one.
+    "replica": "ServeReplica:elsinore:elsinore",
     "collector": "Collector",
     "optimizer": "OptimizerActor",
     "executor": "raydp-executor",
