@@ -169,12 +169,14 @@ def test_the_progress_bar_on_a_terminal_leaves_stdout_alone(folder: Path) -> Non
 def test_ctrl_c_ends_with_one_line_and_leaves_no_file(folder: Path) -> None:
     command = [str(ELSINORE), "generate", "ridesharing", "--events", "1000000000", "--out", "rides.jsonl"]
     process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
-    time.sleep(2.5)
+    while not any(path.stat().st_size for path in folder.glob(".rides.jsonl.*")):
+        assert process.poll() is None
+        time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     _, output = process.communicate(timeout=10)
     assert process.returncode == 130
     assert output == "stopped\n"
-    assert not Path("rides.jsonl").exists()
+    assert not list(folder.glob("*rides.jsonl*"))
 
 
 def test_generate(folder: Path) -> None:
