@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 from unittest.mock import patch
 
@@ -26,6 +27,7 @@ from elsinore.planner.gloria.optimizers import OPTIMIZERS
 from elsinore.planner.gloria.sets import planned_sets
 from elsinore.planner.hamlet.optimizer import SharingOptimizer
 from elsinore.planner.hamlet.optimizers import optimizer_of
+from elsinore.planner.language.syntax import Workload
 from elsinore.planner.plans.auto import decided
 from elsinore.planner.plans.model import Plan
 from elsinore.planner.plans.planning import PLANNED, plan
@@ -47,6 +49,12 @@ COSTS = {
 """By which the bursts of a planned graph are run in one way or another."""
 
 
+@lru_cache
+def checked(text: str) -> Workload:
+    """Return a checked workload, which several ways to run it share."""
+    return check_text(text)
+
+
 @dataclass(frozen=True)
 class Way:
     """A plan, and what decides while it runs."""
@@ -58,7 +66,7 @@ class Way:
 
     def run(self, text: str, events: Any, numeric: Numeric = "exact", lateness: int = 0) -> Result:
         """Do what `elsinore.run` does, with this plan."""
-        columns = columns_of(check_text(text))
+        columns = columns_of(checked(text))
         local = LocalRun(
             self.plan,
             open_events(events),
@@ -91,12 +99,12 @@ class Way:
 
 
 def by_strategy(text: str, *strategies: str, seed: int = 0) -> list[Way]:
-    return [Way(strategy, plan(check_text(text), strategy), seed=seed) for strategy in strategies]
+    return [Way(strategy, plan(checked(text), strategy), seed=seed) for strategy in strategies]
 
 
 def of_hamlet(text: str, seed: int) -> list[Way]:
     """Whatever this machine was found to be good at."""
-    made = plan(check_text(text), "hamlet")
+    made = plan(checked(text), "hamlet")
     deciders = {"hamlet": optimizer_of("hamlet"), "static": optimizer_of("hamlet-static"), "drawn": Drawn(seed)}
     return [Way(name, made, decider) for name, decider in deciders.items()]
 
@@ -112,6 +120,6 @@ def of_gloria(text: str, seed: int) -> list[Way]:
 
 def drawn_plan(text: str, seed: int) -> Plan:
     """Return a plan of the workload whose sharing plan is drawn."""
-    queries = plan(check_text(text), "cogra").queries
+    queries = plan(checked(text), "cogra").queries
     with patch.dict(OPTIMIZERS, drawn=sharing_plans.Drawn(seed)):
         return Plan("gloria", queries, *planned_sets(queries, "drawn"))
