@@ -80,14 +80,15 @@ class Spread:
 
 @pytest.mark.slow
 @fresh(60)
-@given(cases(12, whole=True), st.randoms(use_true_random=False))
-def test_rows_are_those_of_one_engine(case: tuple[tuple[Query, ...], list[dict[str, Any]]], random: Random) -> None:
-    queries, events = case
+@given(cases(12, whole=True), st.integers(0, 2**32))
+def test_rows_are_those_of_one_engine(case: tuple[tuple[Query, ...], list[dict[str, Any]]], seed: int) -> None:
+    # Hypothesis's own randoms often return their smallest number for long, and there are hundreds of empty batches.
+    queries, events, random = *case, Random(seed)
     assume(not any(map(ambiguous, queries)))
     workload = check(parse(text_of(queries)))
     made = plan(workload)
     clock = Clock.of(pa.int64(), "s", made.spans)
-    note(text_of(queries) + "\n" + "\n".join(map(str, events)))
+    note(text_of(queries) + "\n" + "\n".join(map(str, events)) + f"\nseed={seed}")
     found: list[PartialRows] = []
     spread = [Spread(route, workload, clock) for route in routes(made.workload)]
     latest = -(2**62)
