@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -10,7 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from elsinore.cluster.machines.java import HARDLY_COMPILED, LATER_COMPILED
 from elsinore.planner.kernels.interpreted import compile_always
 from tests.support.without_ray import HOOK, REFUSAL
 
@@ -26,6 +29,14 @@ sys.dont_write_bytecode = False
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # Processes that are started in the background ignore Ctrl-C, and so do all that they start; but tests press it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Tests run beside others, and their times say nothing: no generated case fails for its time alone.
+settings.register_profile("beside others", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("beside others")
+
+JAVA_OPTIONS = f"{LATER_COMPILED} {HARDLY_COMPILED}"
+SPARK_OPTIONS = json.dumps({f"spark.{role}.extraJavaOptions": JAVA_OPTIONS for role in ("driver", "executor")})
+"""Short tests end before code that Java compiles well has paid for itself."""
 
 STARTS_RAY = {"running", "service", "cluster", "alone"}
 """Fixtures of the two folders below that start Ray, or are for tests that do: such tests get the mark by themselves."""
@@ -53,10 +64,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     """Make `ray.init` fail in a test without the mark `ray`, and in the processes that it starts."""
-    if item.get_closest_marker("ray"):
+    with pytest.MonkeyPatch.context() as patched:
+        if item.get_closest_marker("ray"):
+            patched.setenv("ELSINORE_SPARK_OPTIONS", SPARK_OPTIONS)
+        else:
+            patched.setenv(HOOK, REFUSAL)
         return (yield)
-    os.environ[HOOK] = REFUSAL
-    try:
-        return (yield)
-    finally:
-        del os.environ[HOOK]
