@@ -111,7 +111,7 @@ def _latencies(rate: int) -> tuple[dict[int, float], str]:
         live.wait(MEASURED)
         found = [moment - feed.closed(end) for end, moment in out[begin:]]
         batches = live.metrics.batches - before[0]
-        parts = {name: (cost - before[1][name]) / batches for name, cost in live.metrics.parts.items()}
+        parts = {name: (cost - before[1].get(name, 0.0)) / batches for name, cost in live.metrics.parts.items()}
     steps = ", ".join(f"{name} {1000 * cost:.0f} ms" for name, cost in parts.items())
     detail = f"{len(found)} windows, {batches} batches of {MEASURED / batches:.2f} s: {steps}"
     return {percent: float(np.percentile(found, percent)) for percent in LIMITS}, detail
