@@ -100,8 +100,8 @@ class LiveMetrics(Metrics):
     unfinished_rows: int = 0
     """Rows of the current batch that the sink was given so far. The watermark stays until it has taken all of them."""
     parts: dict[str, float] = field(default_factory=dict)
-    """Seconds that batches took, by step: spark, log, actors, checkpoint, rows, replanning. Those of Spark and of
-    the log of a batch are at the same time as the others of the batch before it."""
+    """Seconds that batches took, by step: spark, log, actors, checkpoint, rows, replanning. Spark reads a batch
+    during the last steps of the one before."""
 
 
 Write = Callable[[int, Iterable[list[Rows]]], None]
