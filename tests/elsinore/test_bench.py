@@ -247,10 +247,11 @@ def test_a_figure_of_optimizers_says_what_their_plans_are_worth(
     assert list(document["settings"]) == ["SEQ"]
 
 
-def test_every_figure_can_be_drawn_with_nothing_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("step", [FEWER, pytest.param(1, marks=pytest.mark.long)])
+def test_figures_can_be_drawn_with_nothing_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int) -> None:
     monkeypatch.setattr("elsinore.bench.command.outcome", late)
-    names = list(FIGURES)[::FEWER] if FAST else list(FIGURES)
-    paths = list(bench(names if FAST else ["all"], tmp_path, "tiny", shown=False))
+    names = list(FIGURES)[::step]
+    paths = list(bench(names if step > 1 else ["all"], tmp_path, "tiny", shown=False))
     assert [path.name for path in paths if path.suffix == ".json"] == [f"{name}.json" for name in names]
     assert paths[-1].name == "index.html"
 

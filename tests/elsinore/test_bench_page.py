@@ -170,7 +170,7 @@ def test_a_stopped_run_leaves_what_is_measured(tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "third.json").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_figures_of_every_paper_are_measured_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure over a small stream, in processes of its own, from the command to the page."""
     monkeypatch.setitem(FIGURES, "real", small("real", (FASTER,)))
