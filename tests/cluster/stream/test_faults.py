@@ -121,6 +121,7 @@ def test_a_run_with_an_end_goes_on_without_spark(
     assert Counter(map(row_of, result.rows())) == expected
 
 
+@pytest.mark.long
 @both_ways
 def test_calls_that_fail_are_made_again(
     tmp_path: Path, growing: Growing, expected: Any, monkeypatch: pytest.MonkeyPatch, hand_over: str

@@ -21,7 +21,7 @@ from elsinore.connectors.live_sinks import open_live_sink
 from elsinore.connectors.spark.handover import SparkBlocks
 from tests.cluster.disks import full, small_disk
 from tests.cluster.live_rides import EVENTS, PIECES, begin, taken, until
-from tests.cluster.streaming import HARMS, Growing, answered, answers_alone, damage, row_of
+from tests.cluster.streaming import Growing, answered, answers_alone, cut_short, damage, row_of
 
 pytestmark = pytest.mark.usefixtures("running")
 
@@ -38,7 +38,16 @@ def test_rows_are_those_of_a_stream_with_an_end(tmp_path: Path, growing: Growing
     assert live.metrics.batches > 3
 
 
-@pytest.mark.parametrize("ways", [("shared",), ("dealt", "dealt", "shared", "dealt", "dealt")])
+@pytest.mark.parametrize(
+    "ways",
+    [
+        ("dealt", "shared", "shared", "dealt", "shared"),
+        *(
+            pytest.param(one, marks=pytest.mark.long)
+            for one in [("shared",), ("dealt", "dealt", "shared", "dealt", "dealt")]
+        ),
+    ],
+)
 def test_a_stream_goes_on_where_it_stopped_with_other_numbers_of_actors(
     tmp_path: Path, growing: Growing, expected: Any, ways: tuple[str, ...]
 ) -> None:
@@ -371,7 +380,7 @@ def test_whoever_is_followed_by_another_process_stops(tmp_path: Path, growing: G
     assert rows <= answered(tmp_path / "rows.jsonl")
 
 
-@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("harm", [damage, pytest.param(cut_short, marks=pytest.mark.long)])
 def test_of_damaged_states_the_one_before_is_used(
     tmp_path: Path, growing: Growing, expected: Any, harm: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
