@@ -34,6 +34,9 @@ setattr(kind, name, last)
 main()
 """
 
+NO_LONG_WAIT = {"RAY_gcs_rpc_server_reconnect_timeout_s": "5"}
+"""Ray's agent on a node looks for the GCS of a driver that was killed, by default for a minute, and then ends too."""
+
 MOMENTS = {
     "before a batch is taken": "Crew, 'send', 2",
     "before it is known to be whole": "Era, 'put_whole', 2",
@@ -50,7 +53,8 @@ MOMENTS = {
 def test_killed_and_begun_again(tmp_path: Path, growing: Growing, expected: Any, moment: str) -> None:
     (tmp_path / "workload.elsinore").write_text(WORKLOAD)
     growing.more(4)
-    with stream(tmp_path, "-c", KILLED.format(at=MOMENTS[moment]), ELSINORE_FILES_AT_ONCE="2") as killed:
+    settings = {"ELSINORE_FILES_AT_ONCE": "2", **NO_LONG_WAIT}
+    with stream(tmp_path, "-c", KILLED.format(at=MOMENTS[moment]), **settings) as killed:
         assert killed.end(3 * SECONDS) == -signal.SIGKILL, killed.said()
         killed.until_nothing_is_left()
     growing.end()
