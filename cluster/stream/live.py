@@ -599,7 +599,7 @@ class Live:
         failed = None
         try:
             while not self.query.awaitTermination(QUERY_POLL_SECONDS):
-                if self._unfinished:
+                if self._batch_failed:
                     self._halt()
         except (StreamingQueryException, Py4JError) as error:
             failed = FailedError(f"Spark's query of the stream failed: {error}")
@@ -619,8 +619,8 @@ class Live:
         return True
 
     @property
-    def _unfinished(self) -> bool:
-        """Return whether a batch failed after it was given to the actors, which no later batch has noticed yet."""
+    def _batch_failed(self) -> bool:
+        """Return whether the last batch failed after the actors were given it, and nothing has waited for it yet."""
         finishing = self._finishing
         return finishing is not None and finishing.done() and finishing.exception() is not None
 
