@@ -364,10 +364,10 @@ class Live:
             if self.crew.commit(number):
                 self._forget()
         self._count(receipts)
+        self.replanning.poll()
 
     def _replan(self) -> None:
-        """Poll for better plans before a batch, and begin an era with them where there are any."""
-        self.replanning.poll()
+        """Begin an era with better plans before a batch, where any were found."""
         if self.replanning.better is not None:
             with self._timed("replanning"):
                 self._begin_changed_era(self.asked, self.replanning.better)

@@ -49,7 +49,7 @@ class Replanning:
         self._replanners: dict[int, Replanner] = {}
 
     def poll(self) -> None:
-        """Advance the search between batches: ask for statistics, or read the reply if it is here, without waiting."""
+        """Advance the search after a batch, without waiting: ask for statistics, or read the reply if it is here."""
         if not self._stream or self._searching or self.better is not None:
             return
         if self._request is not None:
